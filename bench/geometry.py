@@ -84,7 +84,8 @@ def of_bodies() -> Iterator[Row]:
         found, seconds = moments(d, n, True)
         assert found.mean is not None
         low, high = (float(constant(end)) for end in found.mean)
-        yield row(f"mean length of a uniform point besides, d = {d}, n = {n}", seconds, None, "s", f"enclosed to {(high - low) / low:.1e}")
+        narrow = f"enclosed to {(high - low) / low:.1e}"
+        yield row(f"those, and the mean length of a uniform point, d = {d}, n = {n}", seconds, None, "s", narrow)
 
 
 def of_samplers() -> Iterator[Row]:

@@ -110,11 +110,15 @@ def test_discrete_gaussian_noise_is_as_wide_as_delta_asks(rows, tmp_path):
             {"workload": {"kind": "histogram", "bins": 65}, "adjacency": "add-remove"},
             "noise on the integers is a part for each row, and there are more than 64.",
         ),
+        (
+            {"query": [[1, 0], [1, 1]], "adjacency": "add-remove", "epsilon": "1/30", "delta": "1e-6"},
+            "with a delta its losses are added up integer by integer, and it is wider than 50 of them.",
+        ),
     ],
-    ids=["real", "steps", "rows"],
+    ids=["real", "steps", "rows", "wide"],
 )
 def test_where_noise_on_the_integers_is_left_out_the_design_says_why(table, why):
-    proposed = [*candidates(question_of("query.toml", {"design": {**table, "epsilon": 1}}))]
+    proposed = [*candidates(question_of("query.toml", {"design": {"epsilon": 1, **table}}))]
     assert why in {one.why for one in proposed if isinstance(one, NotTried)}
 
 
@@ -153,6 +157,7 @@ def test_what_somebody_else_wrote_is_not_replaced(tmp_path):
         ({**SMALL, "delta": 2}, "not between 0 and 1|between 0 and 1"),
         ({**SMALL, "query": [[1, 2], [3]]}, "different lengths"),
         ({**SMALL, "query": [[0, 0]]}, "every entry is 0"),
+        ({**SMALL, "query": [[1, 1], [2, 2]], "adjacency": "replace"}, "all records count alike, .* and needs no noise"),
         ({**SMALL, "adjacency": "l3", "colour": 1}, "l3.*unknown key"),
     ],
 )

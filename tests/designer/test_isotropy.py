@@ -49,6 +49,11 @@ def test_the_map_takes_the_body_near_isotropic_position_as_far_as_is_said():
     assert (a * d - b * c) * area == pytest.approx(1, rel=1e-4)
 
 
+def test_the_map_is_as_near_where_one_coordinate_is_a_billion_times_as_long():
+    found = of([[1, 1, 0], [0, 10**10, 10**10]])
+    assert float(constant(found.off)) < 1e-4
+
+
 def test_a_body_of_too_many_facets_is_not_looked_at():
     rows = [[(-1) ** (j >> i & 1) for j in range(64)] for i in range(9)]
     assert isinstance(of([[*row[:i], row[i] + i, *row[i + 1 :]] for i, row in enumerate(rows)]), NotTried)

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import exp, factorial, inf, pi, sinh, sqrt
+from math import exp, factorial, gamma, inf, pi, sinh, sqrt
 
 import numpy as np
 import pytest
 from flint import arb
+from scipy.spatial import ConvexHull
 
+from dpverify.project.designer.tuning import spread
 from dpverify.search import bodies, necessary, necessary_radial, utility
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
@@ -716,3 +718,18 @@ def test_where_no_bound_is_found_the_reason_says_what_would_help(asked, why):
     assert least(asked) == {}
     for measure in ("necessary_l2", "necessary_rms_l2"):
         assert why in utility.lacking(asked, measure)
+
+
+def test_rounding_to_counts_gives_no_more_than_lines():
+    """What theory#rounding-to-counts says of the two: the numbers, and random queries with the volume of their hull."""
+    c = {k: factorial(k) ** (1 / k) for k in range(1, 13)}
+    assert max(k / (k + 1) * c[k] / sqrt(k) for k in range(1, 6)) < 0.98 and max(c[k] / sqrt(k + 2) for k in c) < sqrt(2)
+    rng = np.random.default_rng(3)
+    for k, n in ((2, 3), (3, 5), (4, 9)):
+        points = rng.integers(-3, 4, (n, k)).astype(float)
+        volume, ball = ConvexHull(np.concatenate((points, -points))).volume, pi ** (k / 2) / gamma(k / 2 + 1)
+        greatest = np.trace(spread(points))
+        for eps in (0.001, 0.3, 2.0):
+            r = (factorial(k) * volume / ball) ** (1 / k) * exp(-eps) / eps
+            assert k / (k + 1) * r <= greatest / sinh(eps) * (1 + 1e-5)
+            assert sqrt(k / (k + 2)) * r <= greatest / (sqrt(2) * sinh(eps / 2)) * (1 + 1e-5)

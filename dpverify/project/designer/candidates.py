@@ -34,6 +34,8 @@ MOST_WHOLE: Final = {1: 64, 2: 6}
 """Rows of a strategy with noise on the integers, each of which is a part: geometric noise (1), and the discrete Gaussian (2)."""
 MOST_STEP: Final = 16
 """By how much records may move a row that has noise on the integers, in multiples of its unit."""
+MOST_WIDE: Final = 50.0
+"""The widest noise on the integers on several rows where there is a delta: its privacy losses are added up integer by integer."""
 MOST_TEXT: Final = 900_000
 """Of a claim file."""
 
@@ -269,6 +271,8 @@ def _whole(question: Question, strategy: Strategy, precise: Sequence[Fraction], 
         least = least_sigma(question.rate, delta) * float(constant(reach))
         about, key = discrete_sigma(moved, np.array([float(share) for share in shares]), question.rate, delta, least), "sigma"
         sizes = [exact_text(exact.above(about * float(share))) for share in shares]
+    if question.delta != ZERO and len(rows) > 1 and about * float(max(shares)) > MOST_WIDE:
+        return NotTried(name, f"with a delta its losses are added up integer by integer, and it is wider than {MOST_WIDE:g} of them.")
     variances = np.array([_variance(about * float(share), power) for share in shares])
     square = float(((exact.floats(back) ** 2) * variances).sum())
     noises = [f'kind = "builtin", name = "{kind}", {key} = "{size}"' for size in sizes]

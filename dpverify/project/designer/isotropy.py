@@ -34,6 +34,7 @@ MOST_FACETS: Final = 70_000
 BITS: Final = 24
 """Of the entries of the map, beside its greatest."""
 _PRECISION: Final = 128
+_LEAST: Final = 1e-15
 
 Between = tuple[Expr, Expr]
 
@@ -87,11 +88,13 @@ def _of(second: Matrix, volume: arb, d: int) -> Isotropy:
 
 
 def _map(second: Matrix, length: float) -> Matrix:
-    """L M^(-1/2), rounded."""
-    values, axes = np.linalg.eigh(exact.floats(second))
-    found = (axes / np.sqrt(values)) @ axes.T * length
-    unit = 2.0 ** np.ceil(np.log2(np.abs(found).max()))
-    return tuple(tuple(x * Fraction(unit) for x in row) for row in exact.binary(found / unit, BITS))
+    """L M^(-1/2) up to a rotation, rounded beside the sizes of the coordinates."""
+    units = 2.0 ** np.round(np.log2(np.sqrt(np.diag(exact.floats(second)))))
+    values, axes = np.linalg.eigh(exact.floats(second) / np.outer(units, units))
+    found = (axes / np.sqrt(np.maximum(values, values.max() * _LEAST))) @ axes.T * length
+    top = 2.0 ** np.ceil(np.log2(np.abs(found).max()))
+    sizes = [Fraction(top) / Fraction(unit) for unit in units]
+    return tuple(tuple(x * size for x, size in zip(row, sizes, strict=True)) for row in exact.binary(found / top, BITS))
 
 
 def _ends(ball: arb) -> Between:

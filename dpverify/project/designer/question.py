@@ -98,4 +98,6 @@ def _question(file: str, table: Fields) -> Question | None:
         table.fault(fault)
     if not table.faults and not any(map(any, matrix)):
         table.fault("query: every entry is 0, and the answer is known without looking at the data.")
+    elif not table.faults and adjacency == "replace" and len(set(zip(*matrix, strict=True))) == 1:
+        table.fault("query: all records count alike, so that the answer is the same when one is replaced, and needs no noise.")
     return None if table.faults else Question(file, query, epsilon, delta, workload)
