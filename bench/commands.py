@@ -172,13 +172,18 @@ def kept_rows() -> Iterator[Row]:
             yield what, measured, limit, kept, note
 
 
+def _is_known(commit: str) -> bool:
+    """Whether this checkout has a commit: one without its history has not."""
+    return subprocess.run(["git", "cat-file", "-e", commit], cwd=ROOT, check=False, capture_output=True).returncode == 0
+
+
 def _kept(met: bool) -> str:
     return "yes" if met else "no"
 
 
 def main() -> int:
     """Measure, print, write."""
-    old = "--old" in sys.argv[1:]
+    old = "--old" in sys.argv[1:] and all(map(_is_known, (BEFORE_FACTS, BEFORE_PYTHON)))
     lines = ["# Commands: times and sizes", "", __doc__.split("\n\n")[1].strip() + " `make bench`.", ""]
     versions = ", ".join(f"{name} {version(name)}" for name in ("python-flint", "numpy", "scipy"))
     today = datetime.datetime.now(tz=datetime.UTC).date()
