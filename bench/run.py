@@ -63,9 +63,11 @@ def forget() -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith("dpverify"):
             for value in list(vars(module).values()):
-                clear = getattr(value, "cache_clear", None)
-                if callable(clear):
-                    clear()
+                inside = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]  # of what also notes what it loads
+                for kept in (value, *inside):
+                    clear = getattr(kept, "cache_clear", None)
+                    if callable(clear):
+                        clear()
     if "sympy" in sys.modules:
         from sympy.core.cache import clear_cache
 

@@ -525,7 +525,19 @@ def test_judging_a_claim_file_loads_neither_pictures_nor_solvers(spec):
     command = [sys.executable, "-c", probe, str(spec(RESPONSE, ABOVE)), "--no-cache"]
     out = subprocess.run(command, capture_output=True, text=True, check=True, env=_environment()).stdout
     assert "PROVED" in out
-    assert not any(f"'{name}'" in out for name in ("scipy", "sympy", "z3", "dpverify.pictures", "dpverify.report.page"))
+    assert not any(f"'{name}'" in out for name in ("numpy", "scipy", "sympy", "z3", "dpverify.pictures", "dpverify.report.page"))
+
+
+def test_an_elementary_claim_is_read_and_judged_without_numpy(spec):
+    laplace = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 1\n[[claim]]\nsensitivity = 1\nepsilon = 1\n'
+    probe = (
+        "import sys; from dpverify.catalogue import read_spec; from dpverify.search.verify import verify\n"
+        "[stated] = read_spec(sys.argv[1]).claims; print(verify(stated.claim).judgement.verdict, sorted(sys.modules))"
+    )
+    command = [sys.executable, "-c", probe, str(spec(laplace))]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, env=_environment()).stdout
+    assert out.startswith("PROVED")
+    assert not any(f"'{name}'" in out for name in ("numpy", "scipy", "sympy", "z3"))
 
 
 def test_from_python_one_function_reads_and_one_judges(spec):

@@ -686,3 +686,22 @@ def test_no_process_outlives_a_run_however_that_is_ended(folder, number, verb):
     pids = [int(file.stem) for file in Path().glob("*.pid")]
     assert len(pids) >= wanted and all(map(gone, pids))
     assert process.returncode == {signal.SIGINT: 130, signal.SIGKILL: -9}.get(number, 128 + number)
+
+
+def test_groups_that_begin_anew_remember_nothing_of_each_other():
+    seen: list[int] = []
+
+    def work(number: int) -> tuple[int, ...]:
+        seen.append(number)
+        return tuple(seen)
+
+    assert list(in_order(work, [[1, 2], [3], [4]], 1, anew=True)) == [(1,), (1, 2), (3,), (4,)]
+    assert list(in_order(work, [[1, 2], [3], [4]], 1))[-1] == (1, 2, 3, 4)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("anew", [False, True])
+def test_how_many_tasks_are_done_is_told_and_rises_to_all(count, anew):
+    told: list[int] = []
+    assert list(in_order(lambda n: -n, [[1, 2], [3], [4]], count, anew=anew, told=told.append)) == [-1, -2, -3, -4]
+    assert told == sorted(told) and told[-1] == 4 and told[0] >= 1

@@ -115,3 +115,17 @@ def test_sides_that_are_not_known_and_missing_bands_are_told():
     assert claim["delta"]["lower"] == [None, None] and claim["missing"] == {"composition": 'no "curve"'}
     assert points(band) == [("0", "at most 0.5"), ("1", "at most 0.25")]
     assert Fraction(claim["delta"]["upper"][1]) == Fraction(1, 4)
+
+
+def test_what_is_drawn_depends_neither_on_what_was_drawn_before_nor_on_the_number_of_processes(folder):
+    texts = [GAUSSIAN + CLAIMS, TWICE]
+    files = []
+    for number, text in enumerate(texts):
+        Path(f"claims{number}.toml").write_text(text)
+        files.append(f"claims{number}.toml")
+    drawn = []
+    for order, jobs in ((files, "1"), (files[::-1], "1"), (files, "2")):
+        result = CliRunner().invoke(cli.main, ["report", *order, "-o", "out", "--no-cache", "--jobs", jobs])
+        assert result.exit_code == 0, result.output
+        drawn.append([Path(f"out/claims{number}.curves.json").read_bytes() for number in range(2)])
+    assert drawn[0] == drawn[1] == drawn[2]

@@ -8,7 +8,6 @@ from math import exp, log
 from typing import Final
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, logit, ndtri, ndtri_exp, xlog1py, xlogy
 
 from dpverify.audits.bets import Bets, Floats, Law, mixture
@@ -21,6 +20,7 @@ DEEP: Final = 1e-290  # tails below this are bounded through their logarithms
 FLOATING: Final = 1e-6  # of normal score, for the rounding of incomplete beta functions
 EXCLUDED: Final = 1e-3  # of the risk, for the confidence interval of p outside of which no null is tested
 CLIMB: Final = 1e-4  # the resolution, in epsilon, of what is found by climbing or halving
+NARROW: Final = 1e-9  # of epsilon, where a surplus passes 0
 LARGE: Final = 40.0  # an epsilon that no run can tell from infinity
 ENDS: Final = (-110.0, 28.0)  # of t = log((p - delta) / (1 - p)); further out lie the nulls next to p = delta and p = 1
 
@@ -38,7 +38,17 @@ def kl_to_claim(p: float, q: float, point: CurvePoint) -> float:
         q0 = q + t * ((p - delta) / odds - q)  # the nearest null is on the claim's line, with p0 <= p and q0 >= q
         return float(_kl(p, odds * q0 + delta) + _kl(q, q0))
 
+    from scipy.optimize import minimize_scalar
+
     return float(minimize_scalar(distance, bounds=(0, 1), method="bounded", options={"xatol": 1e-12}).fun)
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function passes 0 between two places, to 1e-9."""
+    while high - low > NARROW:
+        middle = (low + high) / 2
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+    return (low + high) / 2
 
 
 def epsilon_lower_bound(hits_p: int, n_p: int, hits_q: int, n_q: int, *, confidence: float, delta: float = 0.0) -> float:
@@ -72,7 +82,7 @@ def epsilon_lower_bound(hits_p: int, n_p: int, hits_q: int, n_q: int, *, confide
         high = 1.0
         while surplus(high) > 0:
             high *= 2
-        epsilon = float(brentq(surplus, 0.0, high, xtol=1e-9))
+        epsilon = _root(surplus, 0.0, high)
         if _all_rejected(scores, grid, epsilon, need):
             return epsilon
     return 0.0

@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from dpverify.audits.outputs import Outputs, kinds
 from dpverify.audits.partition import Codes, Partition
+from dpverify.audits.tails import rarer_tails
 
 Array = np.ndarray[Any, Any]
 
@@ -100,8 +100,7 @@ def class_scores(a: Array, b: Array, least: float, classes: int) -> tuple[Array,
     ratio = np.log((a + 0.5) * (b.sum() + 0.5) / ((b + 0.5) * (a.sum() + 0.5)))
     scores = np.sign(ratio) * np.maximum(np.abs(ratio) - 2.0 * np.sqrt(1.0 / (a + 0.5) + 1.0 / (b + 0.5)), 0.0)
     asked = np.abs(scores) > least
-    law = hypergeom(a.sum() + b.sum(), (a + b)[asked], a.sum())
-    tails = np.minimum(law.cdf(a[asked]), law.sf(a[asked] - 1))
+    tails = rarer_tails(a[asked], b[asked], a.sum(), b.sum())
     return scores, bool(np.any(tails * 2 * classes < SIGNIFICANT))
 
 

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 from scipy.special import betainc, betaln
-from scipy.stats import hypergeom
 
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Codes, Counts, Partition
+from dpverify.audits.tails import rarer_tails
 
 Array = np.ndarray[Any, Any]
 Formats = tuple[type[np.floating[Any]], type[np.floating[Any]]]
@@ -268,8 +268,7 @@ def _learn_bits(left: Array, right: Array) -> LowestBits | None:
         scores[i] = np.sign(ratio) * np.maximum(np.abs(ratio) - 2.0 * np.sqrt(1.0 / (a + 0.5) + 1.0 / (b + 0.5)), 0.0)
         asked = scores[i] != 0.0
         a, b, all_a, all_b = a[asked], b[asked], all_a[asked], all_b[asked]
-        law = hypergeom(all_a + all_b, a + b, all_a)
-        tails = np.minimum(law.cdf(a), law.sf(a - 1))
+        tails = rarer_tails(a, b, all_a, all_b)
         tests = 2 * scores.size  # cells that cannot be significant count too: which are asked depends on the data
         significant |= bool(np.any(tails * tests < SIGNIFICANT))
     return LowestBits(scores) if significant else None

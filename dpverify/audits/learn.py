@@ -16,10 +16,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import minimize
-from scipy.special import expit, ndtri
-from scipy.stats import beta
+from scipy.special import betaincinv, expit, ndtri
 
 from dpverify.audits.outputs import Outputs, concatenate, kinds, size, words
 from dpverify.audits.partition import MAX_CELLS, Codes
@@ -344,8 +341,8 @@ def _expected(hits: Any, n: Any, misses: Any, m: Any, planned: float, confidence
     Only used to choose. Probabilities are taken where the past is sure of them, so that no event is chosen for its luck.
     """
     hits, misses = np.asarray(hits, float), np.asarray(misses, float)
-    p = np.where(hits > 0, beta.ppf(1 - past, np.maximum(hits, 0.5), n - hits + 1), 0.0)
-    q = np.where(misses < m, beta.ppf(past, misses + 1, np.maximum(m - misses, 0.5)), 1.0)
+    p = np.where(hits > 0, betaincinv(np.maximum(hits, 0.5), n - hits + 1, 1 - past), 0.0)
+    q = np.where(misses < m, betaincinv(misses + 1, np.maximum(m - misses, 0.5), past), 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = np.log(p / q) - ndtri((1 + confidence) / 2) * np.sqrt((1 - p) / (planned * p) + (1 - q) / (planned * q))
     return np.where(p > 0, bound, -np.inf)
@@ -613,6 +610,9 @@ def _regression(past: Outputs, label: Floats, names: tuple[str, ...], split: int
 
 def _descent(data: Array, gram: Floats, label: Floats, held: Array, truth: Floats, odds: float, ridges: list[Floats]) -> Floats:
     """The weights of a logistic regression with the ridge that suits the outputs held back best."""
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import minimize
+
     sign = np.where(label == 1, 1.0, -1.0).astype(np.float32)
     weights = np.zeros(len(gram))
     best = (np.inf, weights)

@@ -108,3 +108,26 @@ def test_what_is_no_error_is_undecided():
             trade_offs.trade_off(pair, alpha)
     with pytest.raises(Undecided, match="unbounded"):
         trade_offs.trade_off(pair, Fraction(0))
+
+
+def test_what_is_known_of_one_error_serves_the_next():
+    asked: list[arb] = []
+
+    def profile(epsilon):
+        asked.append(epsilon)
+        return implied_pairs.gdp_pair(parse("1")).forward(epsilon)
+
+    with precision(64):
+        curve = trade_offs.TradeOff(Pair(profile, profile))
+        first = curve.error(Fraction(1, 10), 2.0**-20)
+        before = len(asked)
+        near = curve.error(Fraction(101, 1000), 2.0**-20)
+        assert len(asked) - before < before / 2
+        assert curve.error(Fraction(1, 10), 2.0**-20).overlaps(first) and near < first
+        assert first.rad() <= arb(2) ** -20
+
+
+def test_a_chord_of_two_points_says_nothing_in_between():
+    with precision(64):
+        graph = graph_of(lambda x: -(x - 1) * (x - 1), (0, 1))
+        assert graph.supremum(arb(0), arb(1)).overlaps(arb(0))

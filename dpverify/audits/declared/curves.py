@@ -16,7 +16,6 @@ from scipy import special
 from dpverify.audits.declared.base import Array, Cdf, Function
 from dpverify.audits.declared.laws import Quadrature, quadrature
 from dpverify.audits.partition import CurvePoint
-from dpverify.pictures.bands import delta_band
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Claim
 
@@ -26,6 +25,8 @@ SMALLEST_DELTA: Final = 1e-6
 
 def proved_curve(claim: Claim) -> tuple[CurvePoint, ...] | None:
     """Points of the upper bound that is proved of the declared mechanism's curve, deltas rounded up; None where there is none."""
+    from dpverify.pictures.bands import delta_band
+
     try:
         band = delta_band(claim)
     except DpverifyError:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from dpverify.audits.declared.base import Array
 from dpverify.errors import AuditError
@@ -68,6 +67,8 @@ class Gauge:
     def sphere(self, size: int, dimension: int, rng: np.random.Generator) -> Array:
         """Points of the unit sphere by the cone measure: the direction of a uniform point of the unit ball."""
         if self.corners is not None:  # a facet by the volume of the cone over it, then a uniform point of the facet
+            from scipy.spatial import ConvexHull
+
             both = np.concatenate((self.corners, -self.corners))
             facets = both[ConvexHull(both).simplices]
             volumes = np.abs(np.linalg.det(facets))
@@ -105,6 +106,8 @@ def gauge(norm: Norm, dimension: int) -> Gauge:
 
 def _polar(points: Array) -> Array:
     """The corners of the polar of the hull of + and - the points: one row a for each facet <a, x> = 1."""
+    from scipy.spatial import ConvexHull, QhullError
+
     try:
         equations = ConvexHull(np.concatenate((points, -points))).equations
     except QhullError as error:

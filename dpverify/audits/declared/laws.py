@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.polynomial import legendre
 from scipy import special
-from scipy.interpolate import CubicSpline
 
 from dpverify.audits.declared.base import Array, Function
 from dpverify.errors import AuditError
 from dpverify.search.mixtures import scale_of
 from dpverify.search.numeric import log_of, number
 from dpverify.trusted.language.model import Mixture
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 _NODES, _WEIGHTS = legendre.leggauss(16)
 _TO_SERIES: Final = (legendre.legvander(_NODES, 15) * _WEIGHTS[:, None]) * (np.arange(16) + 0.5)
@@ -228,4 +230,6 @@ def averaged(noise: Mixture) -> _Averaged:
         weights = weights - special.logsumexp(profile(np.exp(u)[:, None], v) + number(noise.dimension) * u[:, None], axis=0)
     logs = np.concatenate([special.logsumexp(profile(np.exp(part)[:, None], v) + weights, axis=1) for part in np.array_split(u, 64)])
     known = np.isfinite(logs)
+    from scipy.interpolate import CubicSpline
+
     return _Averaged(CubicSpline(u[known], logs[known]), (float(u[known][0]), float(u[known][-1])))
