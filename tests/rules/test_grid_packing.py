@@ -100,6 +100,7 @@ def test_grids_bound_epsilon_in_many_dimensions_within_a_factor_of_three():
         (claim("1/10", kind="real", dimension=2), {"epsilon": "1000"}, Rejected, "not certainly above 1"),
         (claim("1/10", kind="box", sides=[1, "2/5"]), {"reach": [[2, 2], [1, 1]]}, Rejected, "not certainly shorter"),
         (claim("1/10", kind="box", sides=[1, "2/5"]), {"reach": [[2, 3], [0, 1]]}, Rejected, "not certainly shorter"),
+        (claim("1/10", kind="box", sides=[1, "2/5"]), {"reach": [[0, 5], [0, 1]]}, Rejected, "not certainly shorter"),
         (claim("1/10", kind="real", dimension=7, norm={"lp": 8}), {"reach": [[0, 12]] * 7}, Rejected, "different distances"),
     ],
 )  # fmt: skip
