@@ -149,6 +149,9 @@ def test_the_least_distance_is_shown_beside_a_claim():
     ("asked", "evidence", "why"),
     [
         (Claim(LAPLACE, ONE), {"form": True}, "how near answers are"),
+        (Claim(LAPLACE, None, within=ONE, measure=Measure("zcdp", ONE)), {"form": True}, "how near answers are"),
+        (Claim(LAPLACE, None, measure=Measure("beta", ONE)), {"form": True}, "how near answers are"),
+        (claim(Product(parse("exp(-abs(z))"), parse("3")), "1", distance="l2"), {"form": True}, "no closed form"),
         (claim(Radial(parse("exp(-r)"), L1, ONE, parse("-1")), "1"), {"form": True}, "positive"),
         (claim(Radial(parse("-exp(-r)"), L1, ONE), "1"), {"form": True}, "at least 0"),
         (claim(Radial(parse("exp(r)"), L1, ONE), "1"), {"form": True}, "not certainly exp"),
