@@ -11,6 +11,7 @@ from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel import check as check_certificate
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, Sym, parse
 from dpverify.trusted.language.model import (
@@ -31,8 +32,6 @@ from dpverify.trusted.language.model import (
     Staircase,
     Table,
     Translation,
-    from_json,
-    to_json,
 )  # fmt: skip
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.compare import certainly_equal
