@@ -112,8 +112,8 @@ def _process(covariance: str, difference: str = "", shape: tuple[str, ...] = ())
 def tables() -> Iterator[Row]:
     """What n evaluations of t noise cost, for every n."""
     cases: tuple[tuple[str, EllipticalProcess, int, float, Expr | None], ...] = (
-        ("D_n given", _process("brownian", shape=("1",)), ROWS, 1, parse("1")),
-        ("Brownian motion, t**2", _process("brownian", "t**2", ("1",)), ROWS, 1, None),
+        ("D_n given", _process("brownian", shape=("1", "1")), ROWS, 1, parse("1")),
+        ("Brownian motion, t**2", _process("brownian", "t**2", ("1", "1")), ROWS, 1, None),
         ("Matern 1/2, t*(1 - t)", _process("matern-1/2", "t*(1 - t)", ("1", "1")), ROWS, 1, None),
         ("Matern 3/2, t*(1 - t)", _process("matern-3/2", "t*(1 - t)", ("1", "1")), FEW, 10, None),
         ("a kernel, exp(-(s - t)) + s*t", _process("kernel", "t", ("exp(-(s - t)) + s*t",)), FEW, 10, None),
