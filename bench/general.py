@@ -12,12 +12,14 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import math
 import platform
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -32,7 +34,7 @@ from dpverify.search.verify import Verified, verify
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.expr import Expr, parse
 from dpverify.trusted.language.model import Claim, EllipticalProcess
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.numbers.balls import constant, exact, precision
 
 ROOT = Path(__file__).resolve().parents[1]
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")
@@ -112,8 +114,8 @@ def _process(covariance: str, difference: str = "", shape: tuple[str, ...] = ())
 def tables() -> Iterator[Row]:
     """What n evaluations of t noise cost, for every n."""
     cases: tuple[tuple[str, EllipticalProcess, int, float, Expr | None], ...] = (
-        ("D_n given", _process("brownian", shape=("1",)), ROWS, 1, parse("1")),
-        ("Brownian motion, t**2", _process("brownian", "t**2", ("1",)), ROWS, 1, None),
+        ("D_n given", _process("brownian", shape=("1", "1")), ROWS, 1, parse("1")),
+        ("Brownian motion, t**2", _process("brownian", "t**2", ("1", "1")), ROWS, 1, None),
         ("Matern 1/2, t*(1 - t)", _process("matern-1/2", "t*(1 - t)", ("1", "1")), ROWS, 1, None),
         ("Matern 3/2, t*(1 - t)", _process("matern-3/2", "t*(1 - t)", ("1", "1")), FEW, 10, None),
         ("a kernel, exp(-(s - t)) + s*t", _process("kernel", "t", ("exp(-(s - t)) + s*t",)), FEW, 10, None),
@@ -130,10 +132,12 @@ def limit_of_delta() -> Row:
     noise = EllipticalProcess(T5)
     seconds, found = timed(lambda: verify(Claim(noise, parse("1"), None, sensitivity=parse("1")), 20))
     assert isinstance(found, Verified)
-    lower, upper = (constant(end) for end in (found.judgement.delta_lower, found.judgement.delta_upper) if end is not None)
-    inside = bool(lower - 1e-19 <= float(LIMIT) <= upper + 1e-16)
-    digits = int(-(upper - lower).log().mid() / np.log(10))
-    note = f"{upper.mid().str(20, radius=False)}, {digits} digits{'' if inside else ', NOT the known value'}"
+    with precision(160):
+        lower, upper = (exact(constant(end).mid()) for end in (found.judgement.delta_lower, found.judgement.delta_upper) if end is not None)
+    unit = Fraction(1, 10**20)
+    digits = int(-math.log10(upper - lower))
+    known = "" if lower - unit <= LIMIT <= upper + unit else ", NOT the known value"
+    note = f"{Decimal(upper.numerator) / Decimal(upper.denominator):.20f}, {digits} digits{known}"
     return row("limit of delta(1), nu = 5", seconds, 1, note)
 
 

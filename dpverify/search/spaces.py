@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -21,7 +22,15 @@ from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.spaces import cell_response, density_mechanism, half_spaces, net_mechanism, noise_near, weighted_packing
+from dpverify.trusted.rules.spaces import (
+    cell_response,
+    density_mechanism,
+    grid_packing,
+    half_spaces,
+    net_mechanism,
+    noise_near,
+    weighted_packing,
+)
 from dpverify.trusted.rules.spaces.nets import cube
 from dpverify.trusted.rules.spaces.shapes import CONVEX, apart_at, cubes, dimension, require, tamed
 
@@ -34,6 +43,9 @@ _THRESHOLDS: Final = 64
 """So many radii at which the number of points of a net jumps are tried."""
 _DEPTHS: Final = 1000
 _MOST_LINE: Final = 4000
+_MOST_GRID: Final = 64
+_SHELLS: Final = 4
+"""Most dimensions of a grid, and most points on each side of its first along an axis: those further out count little."""
 _TRIES: Final = 40
 """Values of parameters at which packings are tried."""
 
@@ -143,7 +155,7 @@ def _best(claim: Claim, rule: Any, evidences: Iterable[Told]) -> Steps:
             value = _size(rule.check(claim, evidence))
         except DpverifyError:
             continue
-        better = best is None or (value > best[0] if rule in (weighted_packing, half_spaces) else value < best[0])
+        better = best is None or (value > best[0] if rule in (weighted_packing, half_spaces, grid_packing) else value < best[0])
         best = (value, evidence) if better else best
     return [] if best is None else [{"rule": rule.NAME, "evidence": best[1]}]
 
@@ -255,7 +267,8 @@ def _below(claim: Claim, digits: int) -> Steps:
         if steps := near_tables.below(claim, digits):
             return steps
     packed = _best(claim, weighted_packing, [*_packed(space.shape, claim.within), *_lines(claim)])
-    return [*packed, *_best(claim, half_spaces, _along_lines(space.shape, claim))]
+    lines = _best(claim, half_spaces, _along_lines(space.shape, claim))
+    return [*packed, *lines, *_best(claim, grid_packing, _grids(space.shape, claim))]
 
 
 def _below_somewhere(claim: Claim, digits: int) -> Steps:
@@ -385,6 +398,37 @@ def _along_lines(shape: Shape, claim: Claim) -> Iterator[Told]:
     for number, part in enumerate(shape.parts):
         for told in _along_lines(part, claim) if part.kind != "integers" else ():
             yield {"part": number, "inner": told, **({"steps": told["steps"]} if "steps" in told else {})}
+
+
+def _grids(shape: Shape, claim: Claim) -> Iterator[Told]:
+    """Lattices in several dimensions, with the epsilon up to which they exclude, in floats."""
+    space, norm = claim.mechanism, shape.norm
+    assert isinstance(space, Space) and claim.within is not None and claim.beta is not None
+    whole = norm.kind == "lp" and (norm.p is None or norm.p.denominator == 1)
+    if shape.kind not in ("real", "box", "ball") or not whole or not 1 < dimension(shape) <= _MOST_GRID:
+        return
+    p, count = None if norm.p is None else int(norm.p), dimension(shape)
+    near, beta, reach_of = float(constant(claim.within).mid()), float(constant(claim.beta).mid()), math.inf
+    for even in (False, True) if p is not None else (False,):
+        step = 2 * near * (2 ** (-1 / p) if even and p is not None else 1)
+        if shape.kind == "box":
+            steps = [max(0, math.ceil(float(constant(side).mid()) / step * (1 - 1e-12)) - 1) for side in shape.numbers]
+        else:
+            reach_of = float(constant(shape.numbers[0]).mid()) / step if shape.kind == "ball" else math.inf
+            steps = [2 * _SHELLS if reach_of == math.inf else 2 * max(0, math.ceil(reach_of * (1 - 1e-12)) - 1)] * count
+        reach = [[min(n // 2, _SHELLS), min(n - n // 2, _SHELLS)] for n in steps]
+        far = step / float(constant(space.lipschitz).mid())
+        found = grid_packing.lengths([(left, right) for left, right in reach], p, even)
+        sizes = [(n if p is None else n ** (1 / p), many) for n, many in found.items()]
+        sizes = [(far * size, many) for size, many in sizes if size < reach_of * (1 - 1e-12) or not size]
+        excess = partial(_weight_above, sizes, 1 / (1 - beta))
+        epsilon = _root(excess, 0.0, 1e3 / far) if excess(0.0) > 0 else 0.0
+        told = {"reach": reach, "epsilon": str(Fraction(math.floor(epsilon * 10**9 * (1 - 1e-9)), 10**9))}
+        yield {**told, "even": True} if even else told
+
+
+def _weight_above(sizes: list[tuple[float, int]], least: float, epsilon: float) -> float:
+    return sum(many * math.exp(-epsilon * size) for size, many in sizes) - least
 
 
 def _steps(told: Told, length: float, near: float) -> Iterator[Told]:

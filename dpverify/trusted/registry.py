@@ -49,6 +49,7 @@ _OF_THE_CLAIM: Final = {
     "elliptical-process-unbounded": "additive.elliptical_process",
     "evaluations-epsilon": "additive.evaluations_epsilon",
     "given-mechanism": "spaces.given_mechanism",
+    "grid-packing": "spaces.grid_packing",
     "half-spaces": "spaces.half_spaces",
     "one-sided": "composition.one_sided",
     "near-dual": "spaces.near_dual",

@@ -78,7 +78,7 @@ def test_in_several_dimensions_its_length_has_a_gamma_law():
     ("asked", "side", "error", "why"),
     [
         (claim("1/4", "1/2", "1", kind="real"), "both", CertificateError, "not upper, lower or far"),
-        (claim("1/4", "1/2", "1", databases="unbounded", kind="real"), "lower", Rejected, "a database for each answer"),
+        (claim("1/4", "1/2", "1", databases="unbounded", kind="real"), "lower", Rejected, "one database an answer"),
         (claim("1/4", "1/2", "1", kind="box", sides=[1, 1]), "lower", Rejected, "boxes in l1"),
         (claim("1/4", "1/2", "1", kind="box", sides=[1, 1]), "far", Rejected, "from below on R"),
         (claim("1/4", "1/2", "1", **INTERVAL), "upper", Rejected, "not certainly near"),

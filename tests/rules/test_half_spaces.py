@@ -46,6 +46,12 @@ def test_no_mechanism_on_the_integers_is_better_than_geometric_noise(within):
     assert high - low < 1e-9 and 2 * u ** (m + 1) / (1 + u) == pytest.approx(1 / 20, rel=1e-9)
 
 
+def test_the_bound_is_the_logarithm_of_the_share_of_steps_over_beta():
+    assert lower(claim("1/10", lipschitz="2", kind="box", sides=[1]), axis=0, steps=4) == pytest.approx(20 * math.log(4 / 5 * 20))
+    assert lower(claim("1/10", kind="box", sides=[1]), axis=0, steps=1) == pytest.approx(10 * math.log(1 / 2 * 20))
+    assert lower(claim("2", lipschitz="3", kind="integers"), ratio="1/2") == pytest.approx(3 * math.log(2))
+
+
 @pytest.mark.parametrize(
     ("within", "steps", "made_of"),
     [

@@ -11,6 +11,7 @@ from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel import check as check_certificate
+from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, Sym, parse
 from dpverify.trusted.language.model import (
@@ -31,8 +32,6 @@ from dpverify.trusted.language.model import (
     Staircase,
     Table,
     Translation,
-    from_json,
-    to_json,
 )  # fmt: skip
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.compare import certainly_equal
@@ -149,6 +148,9 @@ def test_the_least_distance_is_shown_beside_a_claim():
     ("asked", "evidence", "why"),
     [
         (Claim(LAPLACE, ONE), {"form": True}, "how near answers are"),
+        (Claim(LAPLACE, None, within=ONE, measure=Measure("zcdp", ONE)), {"form": True}, "how near answers are"),
+        (Claim(LAPLACE, None, measure=Measure("beta", ONE)), {"form": True}, "how near answers are"),
+        (claim(Product(parse("exp(-abs(z))"), parse("3")), "1", distance="l2"), {"form": True}, "no closed form"),
         (claim(Radial(parse("exp(-r)"), L1, ONE, parse("-1")), "1"), {"form": True}, "positive"),
         (claim(Radial(parse("-exp(-r)"), L1, ONE), "1"), {"form": True}, "at least 0"),
         (claim(Radial(parse("exp(r)"), L1, ONE), "1"), {"form": True}, "not certainly exp"),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, combinations
+from math import lcm
 from typing import Final
 
 from flint import arb, fmpq_mat
@@ -266,12 +267,13 @@ def _covariance(noise: EllipticalProcess, points: Sequence[Fraction], at: Sequen
     if not all(certainly_lt(ZERO, one) for one in noise.shape):
         raise Rejected(WHAT, "the covariance", "its variance and length are not certainly positive")
     variance, length = map(constant, noise.shape)
-    known: dict[Fraction, arb] = {}
+    unit = lcm(*(point.denominator for point in points))
+    places, known = [point.numerator * (unit // point.denominator) for point in points], dict[int, arb]()
 
     def stationary(i: int, j: int) -> arb:
-        apart = abs(points[i] - points[j])
+        apart = abs(places[i] - places[j])
         if apart not in known:
-            known[apart] = variance * _SHAPES[noise.covariance](rational(apart) / length)
+            known[apart] = variance * _SHAPES[noise.covariance](rational(Fraction(apart, unit)) / length)
         return known[apart]
 
     return stationary
