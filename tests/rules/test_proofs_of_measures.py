@@ -46,7 +46,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, stated
 from dpverify.trusted.parts.exchanged import TOWARDS, either_order, in_order, worst_way
-from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.trusted.rules.measures import added, chords, of_a_curve
@@ -256,6 +256,28 @@ def test_a_pair_that_reveals_nothing_wants_no_premise():
     premises = [given(claim, choice, 3, "x") for choice in seen]
     numbers = [None if part is None else 0 for part in parts]
     assert added.infer(claim, {"side": "upper", "at": numbers}, premises).value == num(3)
+
+
+def test_what_is_run_several_times_is_not_taken_for_one_run_at_a_pair():
+    inner = counts((LAPLACE, 0), (GAUSSIAN, 1))
+    claim = Claim(Group(Part(inner, times=num(2)), ONE), None, measure=ZCDP)
+    choices = candidates.choices(Part(claim.mechanism))
+    assert at_pair.at(Part(claim.mechanism), choices[0]).times == num(2)
+    premises = [given(claim, choice, 1, "x") for choice in choices]
+    with pytest.raises(CertificateError, match="a number is that of no premise"):
+        added.infer(claim, {"side": "upper", "at": [0, 1]}, premises)
+    there = [{"columns": 2, "adjacency": "add-remove", "difference": ["0", "1"]}]
+    with pytest.raises(Rejected, match="nothing is revealed there"):
+        added.infer(claim, {"side": "lower", "pair": there}, premises[:1])
+
+
+def test_a_lower_bound_of_several_runs_shows_what_its_premise_assumes():
+    claim = Claim(Compose((Part(LAPLACE, ONE, times=num(3)),)), None, measure=ZCDP)
+    run = merged(Part(claim.mechanism))[0]
+    says = Bound("lower", num(2), quantity="zcdp", assumed=("what it rests on",))
+    premise = replace(saying(added.question(run, claim), "laplace-measures", says), assumed=("the rule of it",))
+    found = added.infer(claim, {"side": "lower"}, [premise])
+    assert found.value == num(6) and {"what it rests on", "the rule of it"} <= set(found.assumed)
 
 
 LISTS = [None, ((0, 1),), ((1, 0),), ((0, 1), (1, 0)), ((0, 1), (0, 1))]
