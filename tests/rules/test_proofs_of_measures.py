@@ -188,6 +188,18 @@ def test_a_lower_bound_of_several_runs_rests_on_what_one_rests_on():
     assert found.ordered and found.witness == {"pair": "answers that are the whole sensitivity apart", "order": "1, in the limit"}
 
 
+@pytest.mark.parametrize("kind", ["table", "exponential"])
+def test_inputs_that_are_a_step_apart_are_in_the_order_that_is_claimed(kind):
+    scores = tuple(tuple(num(x) for x in row) for row in ((0, 1), (2, 0)))
+    part = Part(table(ROWS, ((0, 1),)) if kind == "table" else Exponential(scores, ONE, ((0, 1),)))
+    ordered = Claim(Compose((part,)), None, measure=ORDER2, order="one-sided")
+    asked = added.question(Run(part), ordered)
+    assert asked.order == "one-sided" and asked.mechanism == part.mechanism
+    with pytest.raises(Rejected, match="several steps apart are in order"):
+        added.question(Run(part, factor=num(2)), ordered)
+    assert added.question(Run(part, factor=num(2)), replace(ordered, order="")).order == ""
+
+
 def test_tables_several_steps_apart_have_no_order():
     rows = Part(table(ROWS, ((0, 1),)))
     for order, fine in (("", True), ("one-sided", False)):
