@@ -592,6 +592,18 @@ def test_gaussian_noise_says_what_it_rests_on():
         proof(mixed, ZCDP).infer("gaussian-measures")
 
 
+def test_gaussian_parts_of_which_one_is_processed_have_an_upper_bound_alone():
+    fact = proof(Compose((Part(PostProcess(Part(GAUSSIAN, ONE))), Part(GAUSSIAN, ONE))), ZCDP).infer("gaussian-measures")
+    (found,) = fact.says
+    assert found.side == "upper" and found.value == ONE and set(post_processing.ASSUMED) <= set(found.assumed)
+    assert [b.side for b in proof(Compose((Part(GAUSSIAN, ONE),) * 2), ZCDP).infer("gaussian-measures").says] == ["upper", "lower"]
+
+
+def test_parts_that_are_not_all_gaussian_have_no_move_together():
+    with pytest.raises((Rejected, Undecided), match="move together is not known|Gaussian"):
+        proof(Compose((Part(GAUSSIAN, ONE), Part(LAPLACE, ONE))), ZCDP).infer("gaussian-measures")
+
+
 # -- samples ---------------------------------------------------------------------------------------
 
 
