@@ -50,6 +50,8 @@ from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.trusted.rules.measures import added, chords, of_a_curve
+from dpverify.trusted.rules.measures import implied as implied_rule
+from dpverify.trusted.rules.measures import laplace as laplace_rule
 from dpverify.trusted.rules.measures.asked import above, below
 from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
 from tests.proofs import saying
@@ -989,3 +991,20 @@ def test_a_profile_is_compared_with_the_gaussian_one_at_both_ends_of_every_chord
     chords.within_gaussian(lambda x: arb(gaussian_delta(float(x), 0.5)), arb(1), fine)
     with pytest.raises(Rejected, match="not certainly within"):
         chords.within_gaussian(lambda x: arb(2 * gaussian_delta(0)), arb(1), fine[:2])
+
+
+def test_an_upper_bound_of_a_curve_rests_on_what_both_its_premises_do():
+    whole, curve, pure = of_response()
+    premises = [replace(curve, says=replace(curve.says, assumed=("of the curve",))), replace(pure, assumed=("of the bound",))]
+    found = says(whole.infer("measures-of-a-curve", (), {"side": "upper", "points": POINTS}, premises))
+    assert {"of the curve", "of the bound"} <= set(found.assumed)
+
+
+@pytest.mark.parametrize("measure", [ZCDP, GDP, ORDER2])
+def test_what_is_not_certainly_at_least_0_has_no_value_in_another_measure(measure):
+    for below_zero in (parse("-1/2"), parse("sqrt(2) - 3/2")):
+        with pytest.raises(Undecided, match="not certainly a number of at least 0"):
+            implied_rule.of_pure(below_zero, measure)
+        if measure == ZCDP:
+            with pytest.raises(Undecided, match="not certainly a number of at least 0"):
+                laplace_rule._value(below_zero, measure)
