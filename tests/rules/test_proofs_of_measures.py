@@ -602,7 +602,7 @@ def test_gaussian_parts_of_which_one_is_processed_have_an_upper_bound_alone():
 
 
 def test_parts_that_are_not_all_gaussian_have_no_move_together():
-    with pytest.raises((Rejected, Undecided), match="move together is not known|Gaussian"):
+    with pytest.raises((Rejected, Undecided), match=r"move together is not known|Gaussian"):
         proof(Compose((Part(GAUSSIAN, ONE), Part(LAPLACE, ONE))), ZCDP).infer("gaussian-measures")
 
 
