@@ -9,7 +9,7 @@ from flint import arb, arb_mat
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.numbers import factored
-from dpverify.trusted.numbers.balls import exact, hull
+from dpverify.trusted.numbers.balls import exact, hull, precision
 
 H = [Fraction(x) for x in (1, -2, 3, 1, 0, 2, -1)]
 
@@ -124,3 +124,11 @@ def test_what_is_not_certainly_positive_definite_has_no_answer(middle, radius):
     matrix = [[Fraction(middle if i == j == 3 else i == j) for j in range(4)] for i in range(4)]
     with pytest.raises(Undecided, match="not certainly positive definite"):
         leading(matrix, H[:4], lambda i, j: radius if i == j == 3 else 0)
+
+
+def test_what_is_no_inverse_at_this_precision_bounds_nothing():
+    """Both rests are above 1, so that the product of what is left would be positive again."""
+    size = 7
+    lower = [[Fraction(1 if i == j else 4096 if i > j else 0) for j in range(size)] for i in range(size)]
+    with precision(32), pytest.raises(Undecided, match="not certainly positive definite"):
+        factored._square_of_inverse(in_tiles(lower), parts(size)[1])

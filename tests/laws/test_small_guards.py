@@ -270,6 +270,8 @@ def test_every_choice_of_neighbours_has_a_plan_that_is_there():
 def test_the_greatest_of_distances_is_the_root_of_the_greatest_square():
     assert processes.between([arb(4), arb(9), arb(1)]) == Sensitivity(num(3), num(3))
     assert processes.between([arb(0)]) == Sensitivity(ZERO, ZERO)
+    about = processes.between([arb(0, 1)])
+    assert about.lower == ZERO and compare.certainly_le(ONE, about.upper) and compare.certainly_le(about.upper, num(2))
 
 
 @pytest.mark.parametrize("group", [True, False])

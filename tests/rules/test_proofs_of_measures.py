@@ -44,11 +44,14 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts import exchanged, stated
+from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, stated
 from dpverify.trusted.parts.exchanged import TOWARDS, either_order, in_order, worst_way
+from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import post_processing
-from dpverify.trusted.rules.measures import chords, of_a_curve
+from dpverify.trusted.rules.measures import added, chords, of_a_curve
+from dpverify.trusted.rules.measures import implied as implied_rule
+from dpverify.trusted.rules.measures import laplace as laplace_rule
 from dpverify.trusted.rules.measures.asked import above, below
 from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
 from tests.proofs import saying
@@ -187,6 +190,18 @@ def test_a_lower_bound_of_several_runs_rests_on_what_one_rests_on():
     assert found.ordered and found.witness == {"pair": "answers that are the whole sensitivity apart", "order": "1, in the limit"}
 
 
+@pytest.mark.parametrize("kind", ["table", "exponential"])
+def test_inputs_that_are_a_step_apart_are_in_the_order_that_is_claimed(kind):
+    scores = tuple(tuple(num(x) for x in row) for row in ((0, 1), (2, 0)))
+    part = Part(table(ROWS, ((0, 1),)) if kind == "table" else Exponential(scores, ONE, ((0, 1),)))
+    ordered = Claim(Compose((part,)), None, measure=ORDER2, order="one-sided")
+    asked = added.question(Run(part), ordered)
+    assert asked.order == "one-sided" and asked.mechanism == part.mechanism
+    with pytest.raises(Rejected, match="several steps apart are in order"):
+        added.question(Run(part, factor=num(2)), ordered)
+    assert added.question(Run(part, factor=num(2)), replace(ordered, order="")).order == ""
+
+
 def test_tables_several_steps_apart_have_no_order():
     rows = Part(table(ROWS, ((0, 1),)))
     for order, fine in (("", True), ("one-sided", False)):
@@ -229,6 +244,93 @@ def test_numbers_of_premises_at_pairs_of_neighbours_are_those_of_premises():
     for numbers in ([1, 0], [0, 0], [1, 1]):
         with pytest.raises(CertificateError, match="not about the part"):
             whole.infer("added-measures", (), {"side": "upper", "at": numbers}, known)
+
+
+def given(claim, choice, value, assumed):
+    """A premise about all parts at one choice of neighbours, with a hypothesis of its own."""
+    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    part = at_pair.at(root, choice)
+    says = Bound("upper", num(value), quantity="zcdp", assumed=(assumed,))
+    return replace(saying(added.question(Run(part), claim), "implied-measures", says), assumed=(f"the rule of {assumed}",))
+
+
+def test_what_holds_at_every_pair_rests_on_what_is_assumed_at_each():
+    claim = proof(counts((LAPLACE, 0), (GAUSSIAN, 1)), ZCDP).claim
+    choices = candidates.choices(Part(claim.mechanism))
+    premises = [given(claim, choice, n, f"pair {n}") for n, choice in enumerate(choices, 1)]
+    found = added.infer(claim, {"side": "upper", "at": [0, 1]}, premises)
+    assert found.value == num(2) and {"pair 1", "pair 2", "the rule of pair 1", "the rule of pair 2"} <= set(found.assumed)
+
+
+def test_a_pair_that_reveals_nothing_wants_no_premise():
+    claim = proof(counts((LAPLACE, 0), (GAUSSIAN, 0)), ZCDP).claim
+    choices = candidates.choices(Part(claim.mechanism))
+    parts = [at_pair.at(Part(claim.mechanism), choice) for choice in choices]
+    seen = [choice for choice, part in zip(choices, parts, strict=True) if part is not None]
+    premises = [given(claim, choice, 3, "x") for choice in seen]
+    numbers = [None if part is None else 0 for part in parts]
+    assert added.infer(claim, {"side": "upper", "at": numbers}, premises).value == num(3)
+
+
+def test_what_is_run_several_times_is_not_taken_for_one_run_at_a_pair():
+    inner = counts((LAPLACE, 0), (GAUSSIAN, 1))
+    claim = Claim(Group(Part(inner, times=num(2)), ONE), None, measure=ZCDP)
+    choices = candidates.choices(Part(claim.mechanism))
+    assert at_pair.at(Part(claim.mechanism), choices[0]).times == num(2)
+    premises = [given(claim, choice, 1, "x") for choice in choices]
+    with pytest.raises(CertificateError, match="a number is that of no premise"):
+        added.infer(claim, {"side": "upper", "at": [0, 1]}, premises)
+    there = [{"columns": 2, "adjacency": "add-remove", "difference": ["0", "1"]}]
+    with pytest.raises(Rejected, match="nothing is revealed there"):
+        added.infer(claim, {"side": "lower", "pair": there}, premises[:1])
+
+
+def test_a_lower_bound_of_several_runs_shows_what_its_premise_assumes():
+    claim = Claim(Compose((Part(LAPLACE, ONE, times=num(3)),)), None, measure=ZCDP)
+    run = merged(Part(claim.mechanism))[0]
+    says = Bound("lower", num(2), quantity="zcdp", assumed=("what it rests on",))
+    premise = replace(saying(added.question(run, claim), "laplace-measures", says), assumed=("the rule of it",))
+    found = added.infer(claim, {"side": "lower"}, [premise])
+    assert found.value == num(6) and {"what it rests on", "the rule of it"} <= set(found.assumed)
+
+
+LISTS = [None, ((0, 1),), ((1, 0),), ((0, 1), (1, 0)), ((0, 1), (0, 1))]
+
+
+@pytest.mark.parametrize("second", LISTS)
+@pytest.mark.parametrize("first", LISTS)
+@pytest.mark.parametrize("kind", ["table", "exponential"])
+def test_in_one_order_every_listed_pair_of_inputs_is_looked_at_in_its_order(kind, first, second):
+    scores = tuple(tuple(num(x) for x in row) for row in ((0, 1), (2, 0)))
+    other = Exponential(scores, ONE, second) if kind == "exponential" else table(ROWS, second)
+    root = Part(Compose((Part(table(ROWS, first)), Part(other))))
+    spaces, choices = neighbours.together(root, linked=True, alone=True), candidates.choices(root)
+    asked = {pair for told in (first, second) for pair in (((0, 1), (1, 0)) if told is None else told)}
+    assert added._in_their_order(root, spaces, choices) == (asked <= {tuple(map(int, pair)) for (_, pair), *_ in choices})
+    claim = Claim(root.mechanism, None, measure=ZCDP)
+    premises = [given(claim, choice, 5, "x") for choice in choices]
+    assert added.infer(claim, {"side": "upper", "at": [0]}, premises).value == num(5)
+    if not asked <= {(0, 1)}:
+        with pytest.raises(Rejected, match="one order alone is looked at"):
+            added.infer(replace(claim, order="one-sided"), {"side": "upper", "at": [0]}, premises)
+
+
+def test_inputs_in_both_orders_are_looked_at_in_their_order_and_records_are_no_inputs():
+    root = Part(Compose((Part(table(ROWS)), Part(table(ROWS)))))
+    inputs, records = ("inputs", 2, ""), ("records", 2, "replace")
+    both = [((inputs, (0, 1)),), ((inputs, (1, 0)),)]
+    assert added._in_their_order(root, (inputs,), both) and not added._in_their_order(root, (inputs,), both[:1])
+    assert not added._in_their_order(root, (inputs,), [((records, (1, -1)),), *both[:1]])
+    with_noise = Part(Compose((*root.mechanism.parts, Part(LAPLACE, ONE))))
+    assert added._in_their_order(with_noise, (), []) and not added._in_their_order(with_noise, (inputs,), [])
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_tables_beside_histograms_that_differ_by_fractions_are_not_looked_at_pair_by_pair(swapped):
+    parts = [*(Part(table(ROWS)) for _ in range(2)), *counts((LAPLACE, 0), (LAPLACE, 1), adjacency="l1").parts]
+    claim = Claim(Compose(tuple(parts[::-1] if swapped else parts)), None, measure=ZCDP)
+    with pytest.raises(Rejected, match="fractions of records"):
+        added.infer(claim, {"side": "upper", "at": [0]}, [])
 
 
 def test_histograms_that_differ_by_fractions_are_not_looked_at_pair_by_pair():
@@ -490,6 +592,18 @@ def test_gaussian_noise_says_what_it_rests_on():
     with pytest.raises(Rejected, match="cannot be mixed"):
         mixed = Compose((Part(GAUSSIAN, query=COUNT), Part(GAUSSIAN, query=Query(COUNT.rows, "replace"))))
         proof(mixed, ZCDP).infer("gaussian-measures")
+
+
+def test_gaussian_parts_of_which_one_is_processed_have_an_upper_bound_alone():
+    fact = proof(Compose((Part(PostProcess(Part(GAUSSIAN, ONE))), Part(GAUSSIAN, ONE))), ZCDP).infer("gaussian-measures")
+    (found,) = fact.says
+    assert found.side == "upper" and found.value == ONE and set(post_processing.ASSUMED) <= set(found.assumed)
+    assert [b.side for b in proof(Compose((Part(GAUSSIAN, ONE),) * 2), ZCDP).infer("gaussian-measures").says] == ["upper", "lower"]
+
+
+def test_parts_that_are_not_all_gaussian_have_no_move_together():
+    with pytest.raises((Rejected, Undecided), match=r"move together is not known|Gaussian"):
+        proof(Compose((Part(GAUSSIAN, ONE), Part(LAPLACE, ONE))), ZCDP).infer("gaussian-measures")
 
 
 # -- samples ---------------------------------------------------------------------------------------
@@ -854,3 +968,43 @@ def test_under_another_adjacency_no_order_is_one_of_a_record():
         assert not either_order(Claim(Compose((part,)), ONE)) and not in_order(Claim(Compose((part,)), ONE))
     assert not either_order(Claim(Compose((Part(LAPLACE, ONE),)), ONE, adjacency="replace"))
     assert not in_order(Claim(Subsample(Part(LAPLACE, ONE), parse("1/2"), "without_replacement"), ONE))
+
+
+def gaussian_delta(epsilon, mu=1.0):
+    return NORMAL.cdf(mu / 2 - epsilon / mu) - exp(epsilon) * NORMAL.cdf(-mu / 2 - epsilon / mu)
+
+
+def test_a_profile_is_compared_with_the_gaussian_one_at_both_ends_of_every_chord():
+    """In x = e^epsilon: what is above the tangent at the middle at either end has a chord that is above it there."""
+    u, v = 1.0, exp(3)
+    middle = (u + v) / 2
+    slope = -NORMAL.cdf(-0.5 - log(middle))
+    at_u = gaussian_delta(log(middle)) + slope * (u - middle)
+    at_v = gaussian_delta(log(middle)) + slope * (v - middle)
+    assert at_v < 0 < at_u < gaussian_delta(0)
+    points = [Fraction(0), Fraction(3), Fraction(301, 100)]
+    for first, second in ((0.999 * at_u, 0.5 * gaussian_delta(3)), (2 * gaussian_delta(0), at_v)):
+        assert (first + second) / 2 > gaussian_delta(log(middle))  # the chord is above the Gaussian profile in between
+        with pytest.raises(Rejected, match="not certainly within"):
+            chords.within_gaussian(lambda x, a=first, b=second: arb(a) if x == 0 else arb(b), arb(1), points)
+    fine = [Fraction(k, 64) for k in range(257)]
+    chords.within_gaussian(lambda x: arb(gaussian_delta(float(x), 0.5)), arb(1), fine)
+    with pytest.raises(Rejected, match="not certainly within"):
+        chords.within_gaussian(lambda x: arb(2 * gaussian_delta(0)), arb(1), fine[:2])
+
+
+def test_an_upper_bound_of_a_curve_rests_on_what_both_its_premises_do():
+    whole, curve, pure = of_response()
+    premises = [replace(curve, says=replace(curve.says, assumed=("of the curve",))), replace(pure, assumed=("of the bound",))]
+    found = says(whole.infer("measures-of-a-curve", (), {"side": "upper", "points": POINTS}, premises))
+    assert {"of the curve", "of the bound"} <= set(found.assumed)
+
+
+@pytest.mark.parametrize("measure", [ZCDP, GDP, ORDER2])
+def test_what_is_not_certainly_at_least_0_has_no_value_in_another_measure(measure):
+    for below_zero in (parse("-1/2"), parse("sqrt(2) - 3/2")):
+        with pytest.raises(Undecided, match="not certainly a number of at least 0"):
+            implied_rule.of_pure(below_zero, measure)
+        if measure == ZCDP:
+            with pytest.raises(Undecided, match="not certainly a number of at least 0"):
+                laplace_rule._value(below_zero, measure)

@@ -419,7 +419,7 @@ SHOWN = {"side": "lower", "move": 0, "cuts": ["-999", "0", "1", "999"]}
         (of(largest(laplace(2), 1, report="index+gap"), 9), noisy_max.NAME, {}, "no lead over a next one"),
         (of(largest(laplace(2), 2, bounds=(ZERO, ONE)), 9), noisy_max.NAME, {"side": "lower"}, "never far apart"),
         (of(sparse(laplace(2), laplace(4), 3), 9), noisy_max.NAME, {}, "it is no noisy max"),
-        (of(laplace(2), 9), noisy_max.NAME, {}, "it compares no answers"),
+        (of(laplace(2), 9), noisy_max.NAME, {}, "not of a kind that the rule is about"),
         (of(largest(laplace(2), 2), 9), threshold.NAME, {}, "it is no above threshold"),
         (of(sparse(CAUCHY, laplace(4), 3), 9), threshold.NAME, {"shift": "up"}, "not certainly log-concave"),
         (of(sparse(laplace(2), CAUCHY, 3), 9), threshold.NAME, {"shift": "up"}, "not certainly log-concave"),
