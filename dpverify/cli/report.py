@@ -99,10 +99,10 @@ def report(
     for name, content in pages(run).items():
         write(output / name, content)
     if latex:
-        from dpverify.report import latex as papers
+        from dpverify.report import theorem
 
-        write(output / THEOREMS, papers.PREAMBLE + "\n" + "\n".join(map(papers.theorem, entries)))
-        write(output / REFERENCES, papers.bibtex(entries))
+        write(output / THEOREMS, theorem.theorems(entries))
+        write(output / REFERENCES, theorem.bibtex(entries))
     for style in styles:
         write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
     _clean(output, run, where)

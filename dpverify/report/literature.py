@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from dpverify.ground.version import __version__
 from dpverify.trusted.language.model import Source
 
 
@@ -155,9 +154,3 @@ def cited(sources: Iterable[Source]) -> dict[Text, list[str]]:
                 places = found.setdefault(TEXTS[named["text"]], [])
                 places += [named["where"]] if named["where"] and named["where"] not in places else []
     return found
-
-
-def software() -> str:
-    """The entry of dpverify itself."""
-    title = "{dpverify}: claims of differential privacy, proved or refuted"
-    return f"@misc{{dpverify,\n  title = {{{title}}},\n  note = {{version {__version__}}},\n}}"
