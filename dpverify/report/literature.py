@@ -132,6 +132,9 @@ TEXTS: Final = {
         "warner-1965", "Stanley L. Warner", "Randomized Response: A Survey Technique for Eliminating Evasive Answer Bias",
         "Journal of the American Statistical Association", 1965,
     ),
+    "Zhang and Kifer 2017": _meeting(
+        "zhang-kifer-2017", "Danfeng Zhang and Daniel Kifer", "LightDP: Towards Automating Differential Privacy Proofs", "POPL", 2017,
+    ),
     "Zhu, Dong & Wang 2022": _meeting(
         "zhu-dong-wang-2022", "Yuqing Zhu and Jinshuo Dong and Yu-Xiang Wang",
         "Optimal Accounting of Differential Privacy via Characteristic Function", "AISTATS", 2022,
