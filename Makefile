@@ -24,7 +24,7 @@ help:  ## what each target does
 
 verify: .venv/run  ## prove or refute every claim of specs/, write reports/
 	@# A machine that is slow, or busy, draws what every other draws.
-	$(BIN)/dpverify report specs -o reports --no-audit --timeout 600
+	$(BIN)/dpverify report specs -o reports --folders --no-audit --timeout 600
 	$(BIN)/python tools/judgements.py
 
 reports: verify  ## the same
@@ -42,7 +42,7 @@ imports: .venv/dev  ## the floors of docs/design.md and the trust line
 	$(BIN)/lint-imports
 
 check: .venv-flint/done  ## re-check every committed certificate with python-flint alone
-	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.kernel reports/*.cert.json
+	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.kernel reports/certificates/*.cert.json
 
 reports-check: .venv/run  ## the committed reports are what the code says today
 	$(BIN)/python tools/reports_check.py

@@ -376,7 +376,7 @@ def test_a_rule_about_the_mechanism_that_speaks_of_what_is_claimed_is_a_fault(mo
 
 @pytest.mark.parametrize("rule", sorted(OF_THE_MECHANISM))
 def test_rules_about_the_mechanism_prove_the_same_whatever_is_claimed(rule):
-    certificates = sorted(REPORTS.glob("*.cert.json"), key=lambda path: path.stat().st_size)
+    certificates = sorted((REPORTS / "certificates").glob("*.cert.json"), key=lambda path: path.stat().st_size)
     read = (unpack(decode(path.read_bytes())) for path in certificates if f'"rule": "{rule}"' in path.read_text())
     found = next(((c, number) for c in read for number, one in enumerate(c.lines) if one.rule == rule and not one.place), None)
     assert found is not None, f"no committed certificate uses {rule} of the whole"

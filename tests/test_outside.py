@@ -442,7 +442,7 @@ def test_a_claim_that_is_expected_to_stay_open_needs_no_certificate(folder):
 def test_a_report_is_checked_against_its_page(folder):
     run("report", "response.toml", "-o", "out", code=0)
     run("check", "out", code=0)
-    run("check", ROOT / "reports" / "response.cert.json", code=2)
+    run("check", ROOT / "reports" / "certificates" / "response.cert.json", code=2)
     above = Path("out/response.above.cert.json")
     kept = above.read_text()
     above.write_text(json.dumps(json.loads(kept)))  # the same certificate in other letters

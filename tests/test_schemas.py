@@ -585,8 +585,8 @@ def test_an_answer_with_a_value_of_another_sort_is_not_valid(answer, key, value)
     assert faults("answer", {**answer, "claims": [{**undecided, key: value}]})
 
 
-CERTIFICATES = sorted((ROOT / "reports").glob("*.cert.json"))
-CURVES = sorted((ROOT / "reports").glob("*.curves.json"))
+CERTIFICATES = sorted((ROOT / "reports" / "certificates").glob("*.cert.json"))
+CURVES = sorted((ROOT / "reports" / "curves").glob("*.curves.json"))
 
 
 def test_every_committed_certificate_is_valid():
@@ -619,7 +619,7 @@ def test_the_limits_of_a_certificate_are_the_readers():
 
 
 def certificate(name: str) -> dict[str, Any]:
-    return json.loads((ROOT / "reports" / f"{name}.cert.json").read_text())
+    return json.loads((ROOT / "reports" / "certificates" / f"{name}.cert.json").read_text())
 
 
 @pytest.mark.parametrize("name", ["laplace.sensitivity-1-exact", "group_gaussian.delta-just-above", "nested_pure.exact"])

@@ -24,7 +24,7 @@ NAMES = (
     "all_parameter_bounds.three-quotients-nesbitts-inequality",
     "delta_knorm_hexagon.a-vertex",
 )
-CERTIFICATES = [ROOT / "reports" / f"{name}.cert.json" for name in NAMES]
+CERTIFICATES = [ROOT / "reports" / "certificates" / f"{name}.cert.json" for name in NAMES]
 
 CHECK = """
 import json, sys

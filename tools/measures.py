@@ -59,7 +59,7 @@ def _crossed(drawn: graph.Graph) -> str:
 def _loaded(name: str) -> tuple[Path, ...]:
     """The files below the trust line that the check of a committed certificate loads."""
     forget()
-    told = recheck.recheck(ROOT / "reports" / f"{name}.cert.json")
+    told = recheck.recheck(ROOT / "reports" / "certificates" / f"{name}.cert.json")
     if told.code:
         raise ValueError(told.lines[0])
     return rests_on(told.rules, told.places).files

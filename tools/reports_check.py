@@ -23,7 +23,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "dpverify.cli", "verify", "specs", "--certificates", scratch, "--no-cache"]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        committed, today = read(ROOT / "reports"), read(Path(scratch))
+        committed, today = read(ROOT / "reports" / "certificates"), read(Path(scratch))
     if run.returncode:
         print(f"dpverify verify ended with {run.returncode}\n{run.stdout}{run.stderr}", file=sys.stderr)
         return 1

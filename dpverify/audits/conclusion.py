@@ -126,7 +126,7 @@ class _Conclusion:
         return Finding(
             finding=what, level=level, epsilon=plan.epsilon, delta=plan.delta, epsilon_lower=lower, confidence=self.confidence, event=event,
             pair="" if shown is None else f"{show(shown.left)} and {show(shown.right)}", seed=self.seed, sampler=self.target.name,
-            notes=tuple(note for note in (leak, unrepeatable, state.said_of_the_grid) if note),
+            notes=tuple(note for note in (unrepeatable, state.said_of_the_grid, leak) if note),
             name=self.claim.name, replay="" if self.seed is None else self.replay(self.seed, samples),
             outputs_seen=outputs_seen(state, state.alive[0] if pair is None else pair), **said,
         )  # fmt: skip

@@ -18,12 +18,21 @@ Command = Callable[..., Any]
 def sampling(command: Command) -> Command:
     """The options of every verb that samples; what is not given is the profile's."""
     options = (
-        click.option("--samples", type=click.IntRange(1), help="Number of runs on each input, for each claim. Default: the profile's, 1000000."),
-        click.option("--confidence", type=float, help="Confidence of each audit: 1 minus the probability of a false alarm. Default: the profile's, 1 - 1e-6."),
-        click.option("--seed", type=click.IntRange(0), help="Seed of the sampler's random generator. Default: the profile's; where it has none, one is drawn and shown."),
+        click.option(
+            "--samples", type=click.IntRange(1),
+            help="Number of runs on each input, for each claim. Default: the profile's, 1000000.",
+        ),
+        click.option(
+            "--confidence", type=float,
+            help="Confidence of each audit: 1 minus the probability of a false alarm. Default: the profile's, 1 - 1e-6.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(0),
+            help="Seed of the sampler's random generator. Default: the profile's; where it has none, one is drawn and shown.",
+        ),
         click.option(
             "--level", type=click.Choice(["model", "float"]),
-            help="What to look for: the distribution of the outputs alone, or (the default) also what only their representation gives away.",
+            help="What to look for: the distribution of the outputs alone, or (the default) also what only their bits give away.",
         ),
         click.option("--workers", type=click.IntRange(0), help="Number of processes that sample; 0 samples in this one. Default: 1."),
     )  # fmt: skip
@@ -39,7 +48,10 @@ def sampling(command: Command) -> Command:
 @configured
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
 @click.option("--timeout", type=float, help="Seconds that one call of the sampler may take. Default: the profile's, 60.")
-@click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Continue from this checkpoint, and keep it up to date; for one claim file.")
+@click.option(
+    "--checkpoint", type=click.Path(dir_okay=False, path_type=Path),
+    help="Continue from this checkpoint, and keep it up to date; for one claim file.",
+)  # fmt: skip
 @codeless
 @click.option("--no-stop", is_flag=True, help="Use all samples even after a violation, for the best lower bound on epsilon.")
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)

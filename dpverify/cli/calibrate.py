@@ -30,7 +30,10 @@ TIMEOUT: Final = 600.0
 @click.option("--digits", type=click.IntRange(1, 12), default=6, show_default=True, help="Significant digits of the number.")
 @click.option("--write", "written", is_flag=True, help="Put the number into the file, instead of printing the file with it.")
 @click.option("--certificates", type=click.Path(file_okay=False, path_type=Path), help="Write the certificates of both sides here.")
-@click.option("--timeout", type=click.FloatRange(0), default=TIMEOUT, show_default=True, metavar="SECONDS", help="Seconds for the whole search; 0 for no limit.")
+@click.option(
+    "--timeout", type=click.FloatRange(0), default=TIMEOUT, show_default=True, metavar="SECONDS",
+    help="Seconds for the whole search; 0 for no limit.",
+)  # fmt: skip
 @codeless
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def calibrate(file: Path, digits: int, written: bool, certificates: Path | None, timeout: float, no_code: bool, style: str) -> int:

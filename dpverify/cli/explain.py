@@ -95,13 +95,12 @@ def _of_claims(name: str, claims: Sequence[str], digits: int, *, code: bool) -> 
 
 def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
     """The proofs of claims as trees, or as theorems for papers, or what these cite."""
-    from dpverify.report import latex, proof
+    from dpverify.report import proof, theorem
 
     if style == "bibtex":
-        yield latex.bibtex(entries).rstrip("\n")
+        yield theorem.bibtex(entries).rstrip("\n")
     elif style == "latex":
-        yield latex.PREAMBLE.rstrip("\n")
-        yield from (latex.theorem(entry).rstrip("\n") for entry in entries)
+        yield theorem.theorems(entries).rstrip("\n")
     else:
         for entry in entries:
             yield from proof.lines(proof.tree(entry))

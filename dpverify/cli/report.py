@@ -39,11 +39,17 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
 )  # fmt: skip
 @click.option("--audit/--no-audit", "audits", default=True, show_default=True, help="Run the samplers that [audit] tables name.")
 @click.option("--pdf", "printed", is_flag=True, help="Also print the page to index.pdf, with an installed Chromium or Chrome.")
-@click.option("--format", "styles", type=click.Choice(list(FORMATS)), multiple=True, help="Also write the results as results.EXTENSION; may be repeated.")
+@click.option(
+    "--format", "styles", type=click.Choice(list(FORMATS)), multiple=True,
+    help="Also write the results as results.EXTENSION; may be repeated.",
+)  # fmt: skip
 @click.option("--folders", is_flag=True, help="Put certificates and the data of curves in folders, certificates/ and curves/.")
 @click.option("--latex", is_flag=True, help="Also write theorems.tex and references.bib: each decided claim as a theorem.")
 @click.option("--figures", is_flag=True, help="Also write each picture to figures/, as SVG, and with --pdf as PDF.")
-@click.option("--sign", is_flag=True, help="Also show date, commit and command, for a report that somebody signs; no two such reports are alike.")
+@click.option(
+    "--sign", is_flag=True,
+    help="Also show date, commit and command, for a report that somebody signs; no two such reports are alike.",
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files in the directory that dpverify did not write.")
 @judging
 @configured
@@ -93,10 +99,10 @@ def report(
     for name, content in pages(run).items():
         write(output / name, content)
     if latex:
-        from dpverify.report import latex as papers
+        from dpverify.report import theorem
 
-        write(output / THEOREMS, papers.PREAMBLE + "\n" + "\n".join(map(papers.theorem, entries)))
-        write(output / REFERENCES, papers.bibtex(entries))
+        write(output / THEOREMS, theorem.theorems(entries))
+        write(output / REFERENCES, theorem.bibtex(entries))
     for style in styles:
         write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
     _clean(output, run, where)

@@ -133,7 +133,10 @@ def judging(command: Command) -> Command:
     """--digits, --jobs, --timeout, --no-cache and --no-code, for what `configured` wraps."""
     options = (
         click.option("--digits", type=click.IntRange(1, 1000), help="Digits of the tight epsilon. Default: the profile's, 20."),
-        click.option("-j", "--jobs", type=click.IntRange(1), help="Number of processes that judge claims. Default: as many as are worth it."),
+        click.option(
+            "-j", "--jobs", type=click.IntRange(1),
+            help="Number of processes that judge claims. Default: as many as are worth it.",
+        ),
         timed,
         click.option("--no-cache", is_flag=True, help="Search anew, without reading or writing the cache."),
         codeless,

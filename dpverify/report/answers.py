@@ -147,13 +147,13 @@ class Answer(Verified):
         """
         from dpverify.report import theorem
 
-        return theorem.theorem(self, self.entry)
+        return theorem.theorem(self.entry, theorem.digest(self))
 
     def bibtex(self) -> str:
-        """The entry of a bibliography that the proof in `theorem` cites."""
+        """The entries of a bibliography that the proof in `theorem` cites."""
         from dpverify.report import theorem
 
-        return theorem.bibtex()
+        return theorem.bibtex([self.entry])
 
     def __str__(self) -> str:
         return text.render(Results(entries=[self.entry]))

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from dpverify.ground.version import __version__
 from dpverify.trusted.language.model import Source
 
 
@@ -133,6 +132,9 @@ TEXTS: Final = {
         "warner-1965", "Stanley L. Warner", "Randomized Response: A Survey Technique for Eliminating Evasive Answer Bias",
         "Journal of the American Statistical Association", 1965,
     ),
+    "Zhang and Kifer 2017": _meeting(
+        "zhang-kifer-2017", "Danfeng Zhang and Daniel Kifer", "LightDP: Towards Automating Differential Privacy Proofs", "POPL", 2017,
+    ),
     "Zhu, Dong & Wang 2022": _meeting(
         "zhu-dong-wang-2022", "Yuqing Zhu and Jinshuo Dong and Yu-Xiang Wang",
         "Optimal Accounting of Differential Privacy via Characteristic Function", "AISTATS", 2022,
@@ -155,9 +157,3 @@ def cited(sources: Iterable[Source]) -> dict[Text, list[str]]:
                 places = found.setdefault(TEXTS[named["text"]], [])
                 places += [named["where"]] if named["where"] and named["where"] not in places else []
     return found
-
-
-def software() -> str:
-    """The entry of dpverify itself."""
-    title = "{dpverify}: claims of differential privacy, proved or refuted"
-    return f"@misc{{dpverify,\n  title = {{{title}}},\n  note = {{version {__version__}}},\n}}"

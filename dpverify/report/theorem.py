@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from pathlib import Path
 
 from dpverify.catalogue.formulas.boxes import row
 from dpverify.catalogue.formulas.latex import latex, words
 from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.ground.version import __version__
-from dpverify.report import Entry, delta_enclosure, enclosure, exact, exact_delta, quantity
+from dpverify.report import Entry, delta_enclosure, enclosure, exact, exact_delta, literature, quantity
 from dpverify.report import words as plain
 from dpverify.report.laws import law
 from dpverify.report.page.blocks import Inline
@@ -22,14 +23,18 @@ from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim, Space
 from dpverify.trusted.registry import EXPLAINED
 
+PREAMBLE = "% needs \\usepackage{amsmath, amssymb, amsthm}, \\newtheorem{theorem}{Theorem} and the references as BibTeX\n"
 KEY = "dpverify"
 """What the proof cites."""
 
 
-def theorem(verified: Verified, entry: Entry) -> str:
-    """A theorem environment and its proof, which names the rules and the certificate. Raises DpverifyError where nothing was decided."""
-    judgement, claim = verified.judgement, verified.judgement.claim
-    if judgement.verdict == "UNKNOWN":
+def theorem(entry: Entry, digest: str) -> str:
+    """A theorem environment and its proof, which names the rules and the certificate. Raises DpverifyError where nothing was decided.
+
+    digest: the SHA-256 of the certificate, empty where none is kept.
+    """
+    judgement, claim = entry.judgement, entry.claim
+    if judgement is None or judgement.verdict == "UNKNOWN":
         raise DpverifyError(f"{claim.mechanism_name}, {claim.name or 'claim'}: nothing was proved or refuted, so that there is no theorem.")
     title = ", ".join(words(part) for part in (claim.mechanism_name, claim.name) if part)
     lines = [
@@ -40,15 +45,31 @@ def theorem(verified: Verified, entry: Entry) -> str:
         *_assumed(judgement), *_stated(claim, judgement.verdict), *_tight(entry, judgement),
         r"\end{theorem}",
         r"\begin{proof}",
-        rf"By {_rules(judgement)}, as proved in the theory of dpverify {__version__}~\cite{{{KEY}}}.",
-        rf"The certificate with the SHA-256 \texttt{{{digest(verified)}}} is valid.",
+        rf"By {_rules(judgement)}, as proved in the theory of dpverify {__version__}~\cite{{{KEY}}}{_cited(judgement.rules)}.",
+        *([rf"The certificate with the SHA-256 \texttt{{{digest}}} is valid."] if digest else []),
         r"\end{proof}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
-def bibtex() -> str:
-    """The entry that the proof cites."""
+def theorems(entries: Iterable[Entry]) -> str:
+    """Those of all decided claims, with what they need; the certificates that were written are named by their SHA-256."""
+    said = [PREAMBLE]
+    for entry in entries:
+        if entry.verdict == "UNKNOWN":
+            said.append(f"% {' '.join(words(entry.claim.name).split())}: neither proved nor refuted.\n")
+        else:
+            said.append(theorem(entry, sha256(Path(entry.certificate).read_bytes()).hexdigest() if entry.certificate else ""))
+    return "\n".join(said)
+
+
+def bibtex(entries: Iterable[Entry]) -> str:
+    """What the proofs of claims cite: dpverify, and the texts that their rules come from, once each."""
+    rules = dict.fromkeys(name for entry in entries if entry.judgement is not None for name in entry.judgement.rules)
+    return "\n".join([_software(), *(f"{one.bibtex()}\n" for one in _texts(list(rules)))])
+
+
+def _software() -> str:
     fields = {"author": "{The dpverify developers}", "title": "{dpverify}", "version": __version__}
     return "\n".join([f"@software{{{KEY},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}\n"])
 
@@ -105,6 +126,16 @@ def _least(name: str, value: object, closed: str | None, ends: tuple[str | None,
 def _rules(judgement: Judgement) -> str:
     """The rules, each with where its theorem comes from."""
     return "; ".join(rf"\texttt{{{words(name)}}} ({words(str(EXPLAINED[name].SOURCE))})" for name in judgement.rules)
+
+
+def _texts(rules: Sequence[str]) -> dict[literature.Text, list[str]]:
+    return literature.cited(EXPLAINED[name].SOURCE for name in rules if name in EXPLAINED)
+
+
+def _cited(rules: Sequence[str]) -> str:
+    """The texts that rules come from, with the places in them."""
+    cited = ((f"[{words(', '.join(places))}]" if places else "", one.key) for one, places in _texts(rules).items())
+    return "".join(rf", \cite{where}{{{key}}}" for where, key in cited)
 
 
 def _assumed(judgement: Judgement) -> Iterator[str]:

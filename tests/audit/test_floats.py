@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+import dpverify
 from dpverify.audits.floats import LowestBits, Reach, Repeats, float_pairs, float_partitions, learn_float, log_evidence
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import joint_counts
@@ -246,3 +247,11 @@ def test_an_event_is_told_in_words_with_both_true_answers():
     assert partition.describe(5, 7) == "y is a float that 0.0 + noise can round to, and 1.0 + noise cannot"
     assert partition.describe(0, 2) == "y is a float that 1.0 + noise can round to, and 0.0 + noise cannot"
     assert partition.describe(4, 7).endswith("cannot be y or leaves out floats next to it")
+
+
+def test_a_violation_of_floats_says_what_leaks_and_what_to_do():
+    found = dpverify.audit(lambda data, rng: data[0] + rng.laplace(), dpverify.laplace(1), sensitivity=1, epsilon=1, samples=4000, seed=1)
+    told = [one for one in (found, *found.also) if one.level == "float"]
+    assert [one.finding for one in told] == ["VIOLATION"]
+    assert told[0].notes[-1].startswith("the representation of the output") and "docs/explanation/floating-point.md" in told[0].notes[-1]
+    assert all("representation" not in note for one in (found, *found.also) if one.level == "model" for note in one.notes)

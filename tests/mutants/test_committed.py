@@ -21,14 +21,14 @@ from tests.tools import load
 
 judgements = load("judgements")
 REPORTS = Path(__file__).parents[2] / "reports"
-NAMES = sorted(path.name.removesuffix(".cert.json") for path in REPORTS.glob("*.cert.json"))
+NAMES = sorted(path.name.removesuffix(".cert.json") for path in (REPORTS / "certificates").glob("*.cert.json"))
 ASKED = ("epsilon", "delta", "name")
 TRIES = tries(2, 20)
 
 
 @cache
 def data(name: str) -> dict[str, Any]:
-    return json.loads((REPORTS / f"{name}.cert.json").read_text(encoding="utf-8"))
+    return json.loads((REPORTS / "certificates" / f"{name}.cert.json").read_text(encoding="utf-8"))
 
 
 def mechanism(name: str) -> str:

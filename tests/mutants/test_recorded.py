@@ -22,7 +22,7 @@ from dpverify.trusted.order.compare import certainly_lt
 from tests.tools import load
 
 judgements = load("judgements")
-NAMES = sorted(path.name.removesuffix(".cert.json") for path in judgements.REPORTS.glob("*.cert.json"))
+NAMES = sorted(path.name.removesuffix(".cert.json") for path in (judgements.REPORTS / "certificates").glob("*.cert.json"))
 TINY = Fraction(1, 2**40)
 
 

@@ -19,7 +19,7 @@ from dpverify.trusted.registry import EXPLAINED, RULES
 
 ROOT = Path(__file__).parents[2]
 CERTIFICATES = {
-    name: ROOT / "reports" / f"{name}.cert.json"
+    name: ROOT / "reports" / "certificates" / f"{name}.cert.json"
     for name in (
         "student_t.d3-nu5", "student_t.d3-nu5-too-low", "randomized_response.exact", "pipeline.epsilon-above",
         "nested_sampling.delta-above", "delta_gaussian.delta-exact", "knorm_l1.queries-just-below", "student_t_all.its-linear-bound",
