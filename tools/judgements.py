@@ -55,7 +55,6 @@ Changed = tuple[str, dict[str, Any], int]
 def read() -> dict[str, Any]:
     """The certificates of reports/ by their names."""
     files = sorted((REPORTS / "certificates").glob("*.cert.json"))
-    files = sorted((REPORTS / "certificates").glob("*.cert.json"))
     return {path.name.removesuffix(".cert.json"): decode(path.read_bytes()) for path in files}
 
 
