@@ -19,11 +19,11 @@ from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language import certificate
-from dpverify.trusted.language.canonical_form import claim_hash
+from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.certificate import MAX_LINES, Line, decode, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Part, Radial, Sampled, Source, Table
+from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Guarantee, Measure, NoisyMax, Part, Radial, Sampled, Source, Table
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import ANYWHERE, IN_MEASURES, OF_CURVES, OF_THE_MECHANISM, RULES
@@ -254,6 +254,26 @@ def test_a_damaged_certificate_is_refused_with_where_and_why(change, said):
     change(data)
     with pytest.raises(CertificateError, match=said):
         kernel.check(data)
+
+
+ZCDP = Measure("zcdp", num(1))
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (Claim(RESPONSE, None, delta=num(1), measure=ZCDP), "an epsilon or a delta beside a measure"),
+        (Claim(RESPONSE, num(1), measure=ZCDP), "an epsilon or a delta beside a measure"),
+        (Claim(RESPONSE, None, measure=ZCDP, utility=True), "asks for errors beside a measure or an order"),
+        (Claim(RESPONSE, None, order="reverse", utility=True), "asks for errors beside a measure or an order"),
+        (Claim(Guarantee("zcdp", ((num(1),),), "sideways"), None), "the order 'sideways', which is none of one-sided, reverse"),
+        (Claim(Compose((Part(Guarantee("zcdp", ((num(1),),), "sideways")),)), None), "the order 'sideways', which is none of"),
+        (Claim(NoisyMax(Sampled(), num(3)), None), "'noise' is .*, which dpverify does not write there"),
+    ],
+)
+def test_what_a_claim_states_fits_together(claim, said):
+    with pytest.raises(CertificateError, match=said):
+        from_json(to_json(claim))
 
 
 @pytest.mark.parametrize(
