@@ -14,8 +14,8 @@ from dpverify.catalogue.kinds import BUILTIN, KINDS, WHAT
 from dpverify.catalogue.kinds.fields import OF_A_PART
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.synonyms import SYNONYMS
+from dpverify.catalogue.values import SCHEMES
 from dpverify.cli import main
-from dpverify.trusted.language.model import SCHEMES
 from dpverify.trusted.order.queries import ADJACENCIES
 from dpverify.trusted.registry import EXPLAINED
 

@@ -19,11 +19,11 @@ from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language import certificate
-from dpverify.trusted.language.canonical_form import claim_hash
+from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.certificate import MAX_LINES, Line, decode, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Part, Radial, Sampled, Source, Table
+from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Guarantee, Measure, NoisyMax, Part, Radial, Sampled, Source, Table
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import ANYWHERE, IN_MEASURES, OF_CURVES, OF_THE_MECHANISM, RULES
@@ -187,7 +187,30 @@ def _set(path: tuple, value):
         (_set(("claim", "epsilon"), "2/2"), "not in canonical form"),
         (_set(("claim", "extra"), 1), "not in canonical form"),
         (_set(("claim", "sensitivity"), "5"), "states a sensitivity of the kind table, which takes none"),
-        (_set(("claim", "mechanism", "kind"), "magic"), "cannot be read"),
+        (_set(("claim", "mechanism", "kind"), "magic"), "stands where a mechanism of a known kind does"),
+        (_set(("claim", "mechanism", "kind"), []), "stands where a mechanism of a known kind does"),
+        (_set(("claim", "mechanism"), {"kind": "table"}), 'the key \'rows\' is missing in {"kind": "table"}'),
+        (_set(("claim", "mechanism"), "table"), "\"table\" stands where a mechanism of a known kind does"),
+        (_set(("claim", "mechanism", "rows", 0, 0), "1/"), "'rows' is no expression: the expression ends too early"),
+        (_set(("claim", "mechanism", "rows"), 7), "'rows' is 7, which dpverify does not write there"),
+        (_set(("claim", "delta"), None), "not in canonical form"),
+        (_set(("claim", "delta"), 0), "'delta' is 0, which dpverify does not write there"),
+        (_set(("claim", "utility"), 1), "not in canonical form"),
+        (_set(("claim", "domains"), []), "it is no object, or its 'domains' are none"),
+        (_set(("claim", "domains"), {"p": 3}), "3 stands where an object does"),
+        (_set(("claim", "domains"), {"p": {"lower": "0"}}), "not in canonical form"),
+        (_set(("claim", "query"), {"rows": [["1"]]}), "the key 'adjacency' is missing in"),
+        (_set(("claim", "query"), {"rows": [["1.0"]], "adjacency": "replace"}), "'rows' is .* which dpverify does not write there"),
+        (
+            _set(("claim", "measure"), {"name": "tcdp", "value": None, "at": None}),
+            "states the measure 'tcdp', which is none of zcdp, gdp, renyi",
+        ),
+        (
+            _set(("claim", "measure"), {"name": "zcdp", "value": None, "at": "2"}),
+            "no order above 1 of the divergence .*, or one of no divergence",
+        ),
+        (_set(("claim", "measure"), {"name": "renyi", "value": None, "at": None}), "no order above 1 of the divergence"),
+        (_set(("claim", "measure"), {"name": "renyi", "value": None, "at": "1"}), "no order above 1 of the divergence"),
         (_set(("claim",), []), "claim"),
         (_set(("claim_sha256",), "0" * 64), "made for another claim"),
         (_set(("prec",), 10**9), "prec"),
@@ -231,6 +254,26 @@ def test_a_damaged_certificate_is_refused_with_where_and_why(change, said):
     change(data)
     with pytest.raises(CertificateError, match=said):
         kernel.check(data)
+
+
+ZCDP = Measure("zcdp", num(1))
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (Claim(RESPONSE, None, delta=num(1), measure=ZCDP), "an epsilon or a delta beside a measure"),
+        (Claim(RESPONSE, num(1), measure=ZCDP), "an epsilon or a delta beside a measure"),
+        (Claim(RESPONSE, None, measure=ZCDP, utility=True), "asks for errors beside a measure or an order"),
+        (Claim(RESPONSE, None, order="reverse", utility=True), "asks for errors beside a measure or an order"),
+        (Claim(Guarantee("zcdp", ((num(1),),), "sideways"), None), "the order 'sideways', which is none of one-sided, reverse"),
+        (Claim(Compose((Part(Guarantee("zcdp", ((num(1),),), "sideways")),)), None), "the order 'sideways', which is none of"),
+        (Claim(NoisyMax(Sampled(), num(3)), None), "'noise' is .*, which dpverify does not write there"),
+    ],
+)
+def test_what_a_claim_states_fits_together(claim, said):
+    with pytest.raises(CertificateError, match=said):
+        from_json(to_json(claim))
 
 
 @pytest.mark.parametrize(

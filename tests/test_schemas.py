@@ -23,7 +23,7 @@ from dpverify.catalogue.kinds.fields import MOST_ROWS
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.mechanisms import MAX_PARAMETERS
 from dpverify.catalogue.toml import Fields
-from dpverify.catalogue.values import METRICS, VERDICTS
+from dpverify.catalogue.values import METRICS, SCHEMES, VERDICTS
 from dpverify.errors import SpecError
 from dpverify.project.render import render
 from dpverify.trusted.language import model
@@ -333,7 +333,7 @@ def test_the_words_of_the_schema_are_the_readers():
     keys, claim = definitions["keys"]["properties"], definitions["claim"]["properties"]
     assert keys["kind"]["enum"] and set(keys["kind"]["enum"]) == set(STARTERS)
     assert set(keys["name"]["enum"]) == BUILTINS.keys()
-    assert {word.replace("-", "_") for word in keys["scheme"]["enum"]} == set(model.SCHEMES)
+    assert {word.replace("-", "_") for word in keys["scheme"]["enum"]} == set(SCHEMES)
     assert set(keys["adjacency"]["enum"]) == set(claim["adjacency"]["enum"]) == set(ADJACENCIES)
     assert set(keys["metric"]["anyOf"][0]["enum"]) == set(METRICS)
     assert set(claim["expect"]["enum"]) == set(VERDICTS)

@@ -58,7 +58,6 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
-    DISTANCES,
     NEARNESS,
     ONE_WAY,
     ORDERS,
@@ -75,6 +74,7 @@ from dpverify.trusted.language.model import (
     kind_of,
     noises_of,
 )
+from dpverify.trusted.language.nearness import DISTANCES
 from dpverify.trusted.order.queries import ADJACENCIES
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 

@@ -12,12 +12,11 @@ from dpverify.catalogue.kinds import BUILTIN, IN_FILES, KINDS, STARTERS, WHAT, i
 from dpverify.catalogue.kinds.fields import BOUNDS, CANDIDATES, NORM, OF_A_PART, PART, QUERY, TIMES, Field
 from dpverify.catalogue.kinds.kind import Builtin, Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS, given
-from dpverify.catalogue.values import BODIES
+from dpverify.catalogue.values import BODIES, SCHEMES
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import (
     LEFT_OUT,
     MEASURES,
-    SCHEMES,
     Answering,
     Branch,
     Drawn,

@@ -9,7 +9,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from dpverify.ground.later import Later
+from dpverify.search.later import Later
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
 from dpverify.trusted.language.logarithms import neg_log

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb, ctx
 
-from dpverify.ground.later import Later
 from dpverify.search import asymptotics, sensitivity
 from dpverify.search.grids import diagonally, simple_values
+from dpverify.search.later import Later
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided

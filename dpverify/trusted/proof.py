@@ -16,7 +16,7 @@ from dpverify.trusted.facts.fact import Fact, Says, as_bounds, unasked
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.loading import asked_for, load, note
 from dpverify.trusted.language.model import Claim
-from dpverify.trusted.registry import ANYWHERE, EXPLAINED, IN_MEASURES, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, PARTS, RULES
+from dpverify.trusted.registry import ANYWHERE, EXPLAINED, IN_MEASURES, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, RULES
 
 if TYPE_CHECKING:
     from dpverify.trusted.parts.places import Places
@@ -40,7 +40,7 @@ class Proof:
     @cached_property
     def places(self) -> Places:
         """The parts of the claim's mechanism; loaded where a line speaks of one."""
-        found: Places = load(PARTS).Places(self.claim, self._alone)
+        found: Places = load("parts.places").Places(self.claim, self._alone)
         return found
 
     def infer(self, rule: str, place: Place = (), parameters: Mapping[str, Any] | None = None, premises: Sequence[Fact] = ()) -> Fact:

@@ -139,10 +139,6 @@ _BESIDE: Final = {"post-processing": "composition.post_processing", "student-t":
 """Theorems that others go through, which no line names."""
 
 
-PARTS: Final = "parts.places"
-"""The file that says what a place is."""
-
-
 class _Loaded(Mapping[str, Any]):
     """Modules of the folder of the rules by names of theorems, each imported when it is asked for."""
 

@@ -23,6 +23,7 @@ from dpverify.trusted.language.model import (
     Table,
 )
 from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.parts.neighbours import APART
 from dpverify.trusted.rules.composition.closed_profile import check
 from tests.reference import MP, holds
 
@@ -104,3 +105,11 @@ def test_mixed_neighbours_are_refused():
     mixed = Compose((Part(GAUSSIAN, num(1), adjacency="replace"), Part(GAUSSIAN, None, Query(((Fraction(1),),) * 3, "add-remove"))))
     with pytest.raises(Rejected, match="adjacency"):
         bounds(mixed, sensitivity=None)
+
+
+def test_parts_whose_neighbours_nothing_connects_are_worst_together_by_assumption():
+    parts = (Part(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1)), Part(Radial(parse("exp(-r**2/8)"), L2, num(1)), num(1)))
+    upper, lower = check(Claim(Compose(parts), num(1)), {})
+    assert APART in lower.assumed and APART not in upper.assumed
+    alone = check(Claim(parts[0].mechanism, num(1), sensitivity=num(1)), {})
+    assert not any(APART in bound.assumed for bound in alone)

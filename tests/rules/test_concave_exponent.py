@@ -181,3 +181,9 @@ def test_both_sides_agree():
     assert bounds[0].value == bounds[1].value
     assert certainly_equal(bounds[0].value, parse("1 + log(2)"))
     assert certainly_le(bounds[0].value, parse("1.6931471805599454"))
+
+
+def test_a_line_under_the_norm_of_an_ellipsoid_has_the_unit_of_that():
+    """||x|| = |x|/2, so that a shift of norm 1 is one by 2."""
+    noise = Product(parse("exp(-abs(z))"), num(1), Norm("ellipsoid", matrix=((Fraction(4),),)))
+    assert value(Claim(noise, None, sensitivity=num(1))) == num(2)

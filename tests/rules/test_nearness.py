@@ -211,9 +211,7 @@ def test_the_exponential_mechanism_is_as_far_below_the_best_score_as_its_weights
     scores = ((3, 1, 0), (2, 2, 1))
     mechanism = Exponential(tuple(tuple(map(parse, map(str, row))) for row in scores), parse("1/2"))
     for gamma in (0, 1, 2, 3):
-        far = max(
-            sum(math.exp(s / 2) for s in row if max(row) - s > gamma) / sum(math.exp(s / 2) for s in row) for row in scores
-        )
+        far = max(sum(math.exp(s / 2) for s in row if max(row) - s > gamma) / sum(math.exp(s / 2) for s in row) for row in scores)
         low, high = ends(claim(mechanism, str(gamma)))
         assert low == pytest.approx(far, rel=1e-12, abs=1e-15) and high == pytest.approx(far, rel=1e-12, abs=1e-15)
 

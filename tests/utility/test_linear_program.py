@@ -20,7 +20,7 @@ from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, Kary
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.tables import distance
-from dpverify.trusted.rules.utility import linear_program
+from dpverify.trusted.rules.utility import histograms
 from dpverify.trusted.rules.utility.dual import Program, least
 from tests.programs import least_loss
 
@@ -313,7 +313,7 @@ def test_counts_are_joined_by_as_many_steps_as_a_walk_through_counts_takes(adjac
     reached = {start}
     for steps in range(1, 4):
         reached |= {to for x in reached for move in MOVES[adjacency] if min(to := tuple(a + b for a, b in zip(x, move, strict=True))) >= 0}
-        assert [linear_program._within(start, x, adjacency, steps) for x in every] == [x in reached for x in every]
+        assert [histograms.within(start, x, adjacency, steps) for x in every] == [x in reached for x in every]
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_counts_are_joined_by_as_many_steps_as_a_walk_through_counts_takes(adjac
 )
 def test_real_histograms_are_joined_by_as_many_steps_as_their_distance_says(adjacency, far, steps, joined):
     zero, other = (F(0), F(0)), tuple(map(F, far))
-    assert [linear_program._within(*both, adjacency, steps) for both in ((zero, other), (other, zero))] == [joined] * 2
+    assert [histograms.within(*both, adjacency, steps) for both in ((zero, other), (other, zero))] == [joined] * 2
 
 
 def test_two_steps_cost_the_delta_of_both():

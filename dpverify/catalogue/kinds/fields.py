@@ -13,7 +13,9 @@ from dpverify.catalogue.checks import interval_faults, natural_faults, negative_
 from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
 from dpverify.catalogue.toml import Fault
 from dpverify.catalogue.values import (
+    COVARIANCES,
     METRICS,
+    SCHEMES,
     read_adjacent,
     read_boolean,
     read_choice,
@@ -31,7 +33,7 @@ from dpverify.catalogue.values import (
     read_string,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import COVARIANCES, L1, L2, ORDERS, SCHEMES, Domain
+from dpverify.trusted.language.model import L1, L2, ORDERS, Domain
 from dpverify.trusted.language.selections import REPORTS, TOGETHER
 from dpverify.trusted.order.queries import ADJACENCIES
 

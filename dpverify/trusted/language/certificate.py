@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from dpverify.trusted.language.canonical_form import claim_hash, from_json
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.errors import CertificateError, require
 from dpverify.trusted.language.model import Claim
 
 SCHEMA: Final = "dpverify-certificate/2"
@@ -52,8 +52,7 @@ class Certificate:
 
 def decode(text: bytes) -> Any:
     """The JSON value of a certificate file. Raises CertificateError for anything but plain, exact, bounded JSON."""
-    if len(text) > MAX_BYTES:
-        raise CertificateError(f"{len(text)} bytes; a certificate has at most {MAX_BYTES}.")
+    _require(len(text) <= MAX_BYTES, f"{len(text)} bytes; a certificate has at most {MAX_BYTES}.")
     try:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=_without_doubles, parse_float=_no_float, parse_constant=_no_float)
     except UnicodeDecodeError as error:
@@ -70,50 +69,41 @@ def decode(text: bytes) -> Any:
 def unpack(data: Any) -> Certificate:
     """The certificate of a JSON value. Raises CertificateError that says where it departs from the format."""
     _bounded(data)
-    if not isinstance(data, dict):
-        raise CertificateError("not a JSON object.")
-    if data.get("schema") != SCHEMA:
-        raise CertificateError(f"schema is {_show(data.get('schema'))}; this version reads {SCHEMA!r}.")
+    _require(isinstance(data, dict), "not a JSON object.")
+    _require(data.get("schema") == SCHEMA, f"schema is {_show(data.get('schema'))}; this version reads {SCHEMA!r}.")
     _exactly(data, _KEYS, "the certificate")
-    if not isinstance(data["claim"], dict):
-        raise CertificateError("claim: not an object.")
-    claim = from_json(data["claim"])
-    if data["claim_sha256"] != claim_hash(data["claim"]):
-        raise CertificateError("claim_sha256 is not the hash of the claim: the certificate was made for another claim, or altered.")
+    _require(isinstance(data["claim"], dict), "claim: not an object.")
+    claim, same = from_json(data["claim"]), data["claim_sha256"] == claim_hash(data["claim"])
+    _require(same, "claim_sha256 is not the hash of the claim: the certificate was made for another claim, or altered.")
     prec = _precision(data["prec"], "the certificate")
-    if data["verdict"] not in VERDICTS:
-        raise CertificateError(f"verdict is {_show(data['verdict'])}, not one of {', '.join(VERDICTS)}.")
+    _require(data["verdict"] in VERDICTS, f"verdict is {_show(data['verdict'])}, not one of {', '.join(VERDICTS)}.")
     lines = data["lines"]
-    if not isinstance(lines, list) or len(lines) > MAX_LINES:
-        raise CertificateError(f"lines: not a list of at most {MAX_LINES} lines.")
+    _require(isinstance(lines, list) and len(lines) <= MAX_LINES, f"lines: not a list of at most {MAX_LINES} lines.")
     return Certificate(claim, prec, data["verdict"], tuple(_line(line, number, prec) for number, line in enumerate(lines)))
 
 
 def _line(data: Any, number: int, prec: int) -> Line:
     where = f"line {number}"
-    if not isinstance(data, dict):
-        raise CertificateError(f"{where}: not an object.")
+    _require(isinstance(data, dict), f"{where}: not an object.")
     _exactly(data, frozenset({"rule"} | (data.keys() & _LINE)), where)
     place, parameters, premises = data.get("place", []), data.get("parameters", {}), data.get("premises", [])
-    if not isinstance(data["rule"], str) or not isinstance(place, list) or not isinstance(parameters, dict):
-        raise CertificateError(f"{where}: rule must be a name, place a list and parameters an object.")
-    if not isinstance(premises, list) or not all(type(other) is int and 0 <= other < number for other in premises):
-        raise CertificateError(f"{where}: premises must be a list of numbers of lines before it.")
+    formed = isinstance(data["rule"], str) and isinstance(place, list) and isinstance(parameters, dict)
+    _require(formed, f"{where}: rule must be a name, place a list and parameters an object.")
+    before = isinstance(premises, list) and all(type(other) is int and 0 <= other < number for other in premises)
+    _require(before, f"{where}: premises must be a list of numbers of lines before it.")
     return Line(data["rule"], tuple(place), parameters, tuple(premises), _precision(data.get("prec", prec), where))
 
 
 def _precision(prec: Any, where: str) -> int:
-    if type(prec) is not int or prec not in PRECISIONS:
-        raise CertificateError(f"{where}: prec is {_show(prec)}, not a number of bits from {PRECISIONS[0]} to {PRECISIONS[-1]}.")
-    return prec
+    allowed = type(prec) is int and prec in PRECISIONS
+    _require(allowed, f"{where}: prec is {_show(prec)}, not a number of bits from {PRECISIONS[0]} to {PRECISIONS[-1]}.")
+    return int(prec)
 
 
 def _exactly(data: Mapping[str, Any], keys: frozenset[str], where: str) -> None:
     missing, unknown = sorted(keys - data.keys()), sorted(data.keys() - keys)
-    if missing:
-        raise CertificateError(f"{where}: {', '.join(missing)} missing.")
-    if unknown:
-        raise CertificateError(f"{where}: unknown key{'s' if len(unknown) > 1 else ''} {_show(', '.join(unknown))}.")
+    _require(not missing, f"{where}: {', '.join(missing)} missing.")
+    _require(not unknown, f"{where}: unknown key{'s' if len(unknown) > 1 else ''} {_show(', '.join(unknown))}.")
 
 
 def _bounded(data: Any) -> None:
@@ -121,8 +111,7 @@ def _bounded(data: Any) -> None:
     level, depth = [data], 0
     while level:
         depth += 1
-        if depth > MAX_DEPTH:
-            raise CertificateError(f"nested more than {MAX_DEPTH} deep.")
+        _require(depth <= MAX_DEPTH, f"nested more than {MAX_DEPTH} deep.")
         below: list[Any] = []
         for value in level:
             if isinstance(value, dict):
@@ -137,14 +126,17 @@ def _bounded(data: Any) -> None:
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, value in pairs:
-        if key in result:
-            raise CertificateError(f"the key {_show(key)} stands twice in one object.")
+        _require(key not in result, f"the key {_show(key)} stands twice in one object.")
         result[key] = value
     return result
 
 
 def _no_float(text: str) -> NoReturn:
     raise CertificateError(f"{_show(text)} is a binary float; certificates hold exact values only.")
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    require(holds, CertificateError(otherwise))
 
 
 def _show(value: Any) -> str:

@@ -28,3 +28,9 @@ class Rejected(DpverifyError):
 
 class Undecided(DpverifyError):
     """An enclosure too wide, or a form outside what is covered, to answer with certainty."""
+
+
+def require(holds: bool, otherwise: DpverifyError) -> None:
+    """Raises an error unless something holds."""
+    if not holds:
+        raise otherwise

@@ -204,7 +204,7 @@ def power(base: Expr, exponent: Expr) -> Expr:
             if folded is not None:
                 return Num(folded)
         if exponent.value.denominator == 1:
-            if isinstance(base, Pow) and isinstance(base.exponent, Num) and _keeps_domain(base, exponent.value):
+            if isinstance(base, Pow) and isinstance(base.exponent, Num) and _keeps_domain(base, base.exponent.value, exponent.value):
                 return power(base.base, Num(base.exponent.value * exponent.value))
             if isinstance(base, Mul):
                 return mul(*(power(factor, exponent) for factor in base.args))
@@ -213,10 +213,8 @@ def power(base: Expr, exponent: Expr) -> Expr:
     return Pow(base, exponent)
 
 
-def _keeps_domain(inner: Pow, outer: Fraction) -> bool:
-    """Whether (b**e)**outer and b**(e * outer) are defined for the same b: sqrt(x)**2 is not x for x < 0."""
-    assert isinstance(inner.exponent, Num)
-    e = inner.exponent.value
+def _keeps_domain(inner: Pow, e: Fraction, outer: Fraction) -> bool:
+    """Whether (b**e)**outer, inner being b**e, and b**(e * outer) are defined for the same b: sqrt(x)**2 is not x for x < 0."""
     positive = isinstance(inner.base, Num) and inner.base.value > 0
     return e.denominator == 1 or (e * outer).denominator != 1 or positive
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.errors import CertificateError, require
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     NEARNESS,
@@ -38,25 +38,31 @@ def require_fitting(claim: Claim) -> None:
         load("language.spaces").require_alone(claim)
     if claim.measure is not None or claim.order or any(isinstance(asked.mechanism, Guarantee) for asked in everything):
         load("language.orders").require_words(claim)
-    if (claim.loss or claim.prior) and not isinstance(claim.mechanism, Table | Exponential):
-        raise CertificateError(f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs.")
-    if not (claim.name + claim.mechanism_name).isprintable():
-        raise CertificateError("a name in the claim holds a line break or another character that cannot be seen.")
+    lists = isinstance(claim.mechanism, Table | Exponential)
+    kind = kind_of(claim.mechanism)
+    _require(
+        lists or not (claim.loss or claim.prior), f"the claim states losses of the kind {kind}, which has no lists of inputs and outputs."
+    )
+    seen = (claim.name + claim.mechanism_name).isprintable()
+    _require(seen, "a name in the claim holds a line break or another character that cannot be seen.")
     bound = {symbol for asked in everything for held in (asked.mechanism, *noises_of(asked.mechanism)) for symbol in variables_of(held)}
     for name, _ in claim.domains:
-        if not name.isidentifier() or not name.isascii() or name in bound:
-            raise CertificateError(f"{name[:40]!r} cannot name a parameter of this mechanism.")
+        free = name.isidentifier() and name.isascii() and name not in bound
+        _require(free, f"{name[:40]!r} cannot name a parameter of this mechanism.")
 
 
 def _require_moves(asked: Claim | Part) -> None:
     """A query, or a sensitivity, or neither: of kinds that have one, and with one adjacency."""
-    if asked.query is not None and not isinstance(asked.mechanism, Answering):
-        raise CertificateError("only additive noise answers a query.")
-    if asked.query is not None and asked.sensitivity is not None:
-        raise CertificateError("the claim states a sensitivity beside the one that its query has.")
-    if asked.query is not None and asked.adjacency:
-        raise CertificateError("the claim states an adjacency beside the one that its query has.")
-    if asked.sensitivity is not None and isinstance(asked.mechanism, Combinator | Table | KaryResponse | Guarantee | Space):
-        raise CertificateError(f"the claim states a sensitivity of the kind {kind_of(asked.mechanism)}, which takes none.")
-    if asked.sensitivity is not None and isinstance(asked.mechanism, EllipticalProcess) and asked.mechanism.differences:
-        raise CertificateError("the claim states a sensitivity beside the one that its differences have.")
+    mechanism, kind = asked.mechanism, kind_of(asked.mechanism)
+    queried, stated = asked.query is not None, asked.sensitivity is not None
+    none = isinstance(mechanism, Combinator | Table | KaryResponse | Guarantee | Space)
+    differ = isinstance(mechanism, EllipticalProcess) and bool(mechanism.differences)
+    _require(not queried or isinstance(mechanism, Answering), "only additive noise answers a query.")
+    _require(not (queried and stated), "the claim states a sensitivity beside the one that its query has.")
+    _require(not (queried and asked.adjacency), "the claim states an adjacency beside the one that its query has.")
+    _require(not (stated and none), f"the claim states a sensitivity of the kind {kind}, which takes none.")
+    _require(not (stated and differ), "the claim states a sensitivity beside the one that its differences have.")
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    require(holds, CertificateError(otherwise))

@@ -264,8 +264,6 @@ CLAIMED_MEASURES: Final = ("zcdp", "gdp", "renyi")
 """The measures of privacy that a claim may be in."""
 NEARNESS: Final = "beta"
 """What a claim is in that is about how near answers are, and not about privacy."""
-DISTANCES: Final = ("l1", "l2", "linf")
-"""The distances that such a claim about additive noise may name."""
 ONE_SIDED: Final = "one-sided"
 """The order of neighbours in which the first has a record that the second has not."""
 REVERSE: Final = "reverse"
@@ -469,7 +467,6 @@ def kind_name(model: type) -> str:
 KINDS: Final[Mapping[str, type]] = {kind_name(model): model for model in get_args(Mechanism)}
 """Every kind of mechanism."""
 
-SCHEMES: Final = ("poisson", "without_replacement")
 ONE_WAY: Final = ("increasing", "decreasing")
 """How the answers of the neighbours of a selection may move together, where the guarantee is for one order of the data alone."""
 MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
@@ -497,9 +494,6 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
         return mechanism.parts
     return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
-
-COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
-"""The covariances of Gaussian processes that a declaration names."""
 
 LEFT_OUT: Final = ("matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count", "differences", "hull")
 """The fields of mechanisms that the canonical form leaves out where they are empty."""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import DISTANCES, NEARNESS, Answering, Claim, Exponential, Staircase, Table
+from dpverify.trusted.language.model import NEARNESS, Answering, Claim, Exponential, Staircase, Table
+
+DISTANCES: Final = ("l1", "l2", "linf")
+"""The distances that such a claim about additive noise may name."""
 
 
 def require_alone(claim: Claim) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Container
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, mul
 
 NEGATIVE: Final = "the density is non-negative"
 
@@ -41,3 +41,14 @@ def _least(term: Expr, known: Container[str]) -> Fraction | None:
         caps = [cap.value for cap in inside.args if isinstance(cap, Num)] if isinstance(inside, Call) and inside.name == "min" else []
         return term.args[0].value * min(caps) if caps else None
     return None
+
+
+def absolute(expr: Expr) -> Expr:
+    """abs(expr), left out where the form shows that it cannot be negative."""
+    if plainly_non_negative(expr):
+        return expr
+    if isinstance(expr, Num):
+        return Num(abs(expr.value))
+    if isinstance(expr, Mul) and isinstance(expr.args[0], Num):
+        return mul(Num(abs(expr.args[0].value)), absolute(mul(*expr.args[1:])))
+    return call("abs", expr)

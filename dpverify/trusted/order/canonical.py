@@ -11,9 +11,8 @@ from fractions import Fraction
 from flint import fmpz
 
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, add, call, format_expr, mul, neg, num, power, rebuild, sub
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.signs import sign_of_ball
+from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, add, call, format_expr, mul, num, power, rebuild
+from dpverify.trusted.language.loading import load
 
 
 def is_zero(expr: Expr) -> bool:
@@ -35,22 +34,10 @@ def canonical(expr: Expr) -> Expr:
     if isinstance(done, Call) and done.name == "log":
         inside = _positive(done.args[0])
         return done if inside is None else add(*(mul(num(e), call("log", num(prime))) for prime, e in prime_powers(inside).items()))
-    if isinstance(done, Call) and done.name in ("min", "max", "abs"):
-        return _extreme(done)
-    if isinstance(done, Call) and done.name == "exp":
-        terms = done.args[0].args if isinstance(done.args[0], Add) else done.args
-        powers = [_exponential(term) for term in terms]
-        return done if None in powers else canonical(mul(*(factor for factor in powers if factor is not None)))
+    if isinstance(done, Call) and done.name in ("min", "max", "abs", "exp"):
+        found: Expr = load("order.canonical_calls").of_call(done, canonical)
+        return found
     return done
-
-
-def _extreme(expr: Call) -> Expr:
-    """The least or greatest of constants, where balls tell which it is."""
-    args, wanted = (expr.args, -1 if expr.name == "min" else 1) if expr.name != "abs" else ((expr.args[0], neg(expr.args[0])), 1)
-    for best in args:
-        if all(other == best or sign_of_ball(constant(sub(best, other))) == wanted for other in args):
-            return best
-    return expr
 
 
 def _positive(expr: Expr) -> Fraction | None:
@@ -63,14 +50,6 @@ def _power(base: Fraction, exponent: Fraction) -> Expr:
         whole, part = divmod(e * exponent, 1)
         factors.append(mul(power(num(prime), num(whole)), power(num(prime), Num(part))))
     return mul(*sorted(factors, key=format_expr))
-
-
-def _exponential(term: Expr) -> Expr | None:
-    """exp(c log(n)) as n^c; None for another term."""
-    factor, rest = (term.args[0], term.args[1]) if isinstance(term, Mul) and len(term.args) == 2 else (num(1), term)
-    if isinstance(factor, Num) and isinstance(rest, Call) and rest.name == "log" and _positive(rest.args[0]) is not None:
-        return power(rest.args[0], factor)
-    return None
 
 
 def prime_powers(value: Fraction) -> dict[int, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import Expr, Num, call
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import L1, Claim, Domain, Mixture, Norm, Product, Radial, Translation
@@ -32,11 +32,10 @@ def noise_norm(claim: Claim) -> tuple[Norm, int | None]:
 def require_answers(claim: Claim) -> tuple[Norm, int | None]:
     """What `noise_norm` tells. Raises Rejected for a norm that is none, and for a query whose answers are not of the noise's dimension."""
     norm, dimension = noise_norm(claim)
-    if dimension is None and norm.kind != "lp":
-        raise Rejected("sensitivity", "the norm", "a norm by a matrix needs its dimension as a number")
+    known = dimension is not None or norm.kind == "lp"
+    require(known, Rejected("sensitivity", "the norm", "a norm by a matrix needs its dimension as a number"))
     faults = norm_faults(norm, 1 if dimension is None else dimension)  # an lp norm is one in every dimension, or in none
-    if faults:
-        raise Rejected("sensitivity", "the norm", "; ".join(faults))
+    require(not faults, Rejected("sensitivity", "the norm", "; ".join(faults)))
     if claim.query is not None:
         load("order.queried").require_query(claim.query, dimension)
     return norm, dimension

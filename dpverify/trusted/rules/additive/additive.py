@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import CertificateError, Rejected, require
 from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, substitute, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
@@ -65,8 +65,8 @@ class Additive:
 
     def integrable(self, h: Expr) -> None:
         """Raises Rejected unless exp(-h) is certainly integrable (summable) at plus infinity."""
-        if not self.shapes.integrable(h, self.dimension):
-            raise Rejected(self.rule, "infinity", f"exp(-h) is not certainly integrable in dimension {format_expr(self.dimension)}")
+        why = f"exp(-h) is not certainly integrable in dimension {format_expr(self.dimension)}"
+        require(self.shapes.integrable(h, self.dimension), Rejected(self.rule, "infinity", why))
 
     def bound(self, value: Expr | Infinite, point: str) -> Bound:
         """The bound, with the point that attains it (or tends to do so) where it is a lower one."""
@@ -87,27 +87,24 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     side = evidence.get("side", "upper")
     if side not in ("upper", "lower"):
         raise CertificateError(f"{rule}: 'side' is {side!r}, not upper or lower.")
-    if side == "upper" and "at" in evidence:
-        raise CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
+    require(side == "lower" or "at" not in evidence, CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'."))
     claim, at = load("parts.parameters").fixed(claim, evidence, rule) if "at" in evidence else (claim, {})
     noise, domains = claim.mechanism, dict(claim.domains)
     if not isinstance(noise, Radial | Translation | Product):
         raise Rejected(rule, "the mechanism", "only radial, translation and product noise is additive")
-    if isinstance(noise, Translation) and noise.support != (None, None):
-        raise Rejected(rule, "the support", "noise on part of the line has outputs that one neighbour cannot give")
+    everywhere = not isinstance(noise, Translation) or noise.support == (None, None)
+    require(everywhere, Rejected(rule, "the support", "noise on part of the line has outputs that one neighbour cannot give"))
     dimension = noise.dimension if isinstance(noise, Radial) else ONE
     copies = noise.dimension if isinstance(noise, Product) else ONE
     scale = noise.scale if isinstance(noise, Radial) else ONE
     for name, count in (("dimension", dimension), ("coordinates", copies)):
-        if not is_natural(count, claim):
-            raise Rejected(rule, name, f"{format_expr(count)} is not certainly an integer of at least 1")
+        require(is_natural(count, claim), Rejected(rule, name, f"{format_expr(count)} is not certainly an integer of at least 1"))
     shapes = Shapes("r" if isinstance(noise, Radial) else "z", isinstance(noise, Radial), domains)
-    if not shapes.positive(scale):
-        raise Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive")
+    require(shapes.positive(scale), Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive"))
     bounds = sensitivity_bounds(claim, evidence.get("sensitivity"))
     shift = div(bounds.upper if side == "upper" else bounds.lower, scale)
-    if not shapes.sign(shift) <= AT_LEAST_ZERO:  # exact
-        raise Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
+    not_negative = shapes.sign(shift) <= AT_LEAST_ZERO  # exact
+    require(not_negative, Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0"))
     whole = on_integers(noise)
     shift = whole_part(shift, domains) if whole else shift
     queried = claim.query is not None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import ZERO, Expr, sub, substitute
 from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.rules.additive.additive import additive
@@ -34,10 +34,8 @@ SOURCE: Final = Source("docs/theory/additive.md#concave-exponent", "Hardt & Talw
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """h(D) - h(0), as the upper or the lower bound that "side" asks for; a lower one may fix parameters under "at"."""
     noise = additive(claim, evidence, NAME)
-    if not noise.shapes.half:
-        raise Rejected(NAME, "the density", "it is not written as a function of |z|")
-    if not noise.shape.concave:
-        raise Rejected(NAME, "h", "it is not certainly concave on [0, inf)")
+    require(noise.shapes.half, Rejected(NAME, "the density", "it is not written as a function of |z|"))
+    require(noise.shape.concave, Rejected(NAME, "h", "it is not certainly concave on [0, inf)"))
     start = noise.shapes.at_zero(noise.h)
     if start is None:
         raise Rejected(NAME, "0", "h is not certainly finite at 0")

@@ -16,7 +16,7 @@ from typing import Any, Final
 from flint import fmpq_mpoly_ctx
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import Add, Call, Expr, Pow, Sym, add, call, div, mul, num, rebuild, sqrt, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
@@ -46,17 +46,13 @@ _SQUARE: Final = "r^2"  # no claim can name a symbol so
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """2 B asinh(D/(2 sqrt(A0/A1))), as the bound that "side" asks for; a lower one may fix parameters under "at"."""
     noise = additive(claim, evidence, NAME)
-    if noise.side == "lower" and noise.whole:
-        raise Rejected(NAME, "the integers", "the maximiser (s + D)/2 is not certainly an integer")
+    _require(noise.side == "upper" or not noise.whole, "the integers", "the maximiser (s + D)/2 is not certainly an integer")
     exponent, ratio = _power(noise)
-    if not noise.shapes.positive(ratio):
-        raise Rejected(NAME, "A0/A1", "it is not certainly positive")
-    if not noise.shapes.positive(exponent):
-        raise Rejected(NAME, "B", "it is not certainly positive")
-    if not noise.shapes.positive(sub(mul(num(2), exponent), noise.dimension)):
-        raise Rejected(NAME, "infinity", "2 B is not certainly above the dimension, so the density is not certainly integrable")
-    if not identity_holds():
-        raise Rejected(NAME, "the identity", "it does not hold")
+    _require(noise.shapes.positive(ratio), "A0/A1", "it is not certainly positive")
+    _require(noise.shapes.positive(exponent), "B", "it is not certainly positive")
+    beyond = noise.shapes.positive(sub(mul(num(2), exponent), noise.dimension))
+    _require(beyond, "infinity", "2 B is not certainly above the dimension, so the density is not certainly integrable")
+    _require(identity_holds(), "the identity", "it does not hold")
 
     def loss(moved: Expr) -> Expr:
         return mul(num(2), exponent, call("asinh", div(moved, mul(num(2), sqrt(ratio)))))
@@ -77,28 +73,28 @@ def identity_holds() -> bool:
 def _power(noise: Additive) -> tuple[Expr, Expr]:
     """(B, A0/A1) of the exponent. Raises Rejected where h is of another form."""
     name = noise.shapes.name
-    if not noise.shapes.half:
-        raise Rejected(NAME, "the density", "it is not written as a function of |z|")
+    _require(noise.shapes.half, "the density", "it is not written as a function of |z|")
     total = add(noise.h)
     terms = [outside(term, name) for term in (total.args if isinstance(total, Add) else (total,)) if name in symbols(term)]
     logarithms = [inner for inner, _ in terms if isinstance(inner, Call) and inner.name == "log"]
-    if len(logarithms) < len(terms):
-        raise Rejected(NAME, "h", "a term is not a constant times a logarithm")
+    _require(len(logarithms) == len(terms), "h", "a term is not a constant times a logarithm")
     ratios = [_ratio(logarithm.args[0], name) for logarithm in logarithms]
-    if not ratios:
-        raise Rejected(NAME, "h", "it has no logarithm of A0 + A1 r^2")
-    if not all(certainly_equal(ratios[0], other, noise.shapes.domains) for other in ratios[1:]):
-        raise Rejected(NAME, "h", "its logarithms do not have one ratio A0/A1")
+    _require(bool(ratios), "h", "it has no logarithm of A0 + A1 r^2")
+    one = all(certainly_equal(ratios[0], other, noise.shapes.domains) for other in ratios[1:])
+    _require(one, "h", "its logarithms do not have one ratio A0/A1")
     return add(*(factor for _, factor in terms)), ratios[0]
 
 
 def _ratio(quadratic: Expr, name: str) -> Expr:
     slope, rest = linear_part(_in_square(quadratic, name), _SQUARE)
-    if name in symbols(slope) or {name, _SQUARE} & symbols(rest):
-        raise Rejected(NAME, "h", "a logarithm is not of the form log(A0 + A1 r^2)")
+    _require(not {name, _SQUARE} & (symbols(slope) | symbols(rest)), "h", "a logarithm is not of the form log(A0 + A1 r^2)")
     return div(rest, slope)
 
 
 def _in_square(expr: Expr, name: str) -> Expr:
     """The tree with r^2 written as one symbol."""
     return Sym(_SQUARE) if expr == Pow(Sym(name), num(2)) else rebuild(expr, lambda part: _in_square(part, name))
+
+
+def _require(holds: bool, where: str, why: str) -> None:
+    require(holds, Rejected(NAME, where, why))

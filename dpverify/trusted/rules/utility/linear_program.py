@@ -17,11 +17,12 @@ from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, nu
 from dpverify.trusted.language.model import Claim, Matrix, Source, Vector
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.linear import dot, square
+from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.tables import Finite, finite
 from dpverify.trusted.parts.released import answered
 from dpverify.trusted.rules.utility.dual import Between, Pair, Program, least
 from dpverify.trusted.rules.utility.expected_loss import require_losses
+from dpverify.trusted.rules.utility.histograms import databases_of, of_counts, rationals, within
 
 NAME: Final = "lp"
 STATEMENT: Final = (
@@ -62,10 +63,10 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     _require_ratio(ratio, mul(num(steps), epsilon))
     # theory#group-privacy: delta times the sum of e^(k epsilon), k < steps
     between = (ratio, claim.delta.value * (1 + (steps - 1) * ratio))
-    databases = _databases(parameters)
-    value = max(_bound(_of_query(claim, parameters, databases, between), _read(parameters.get("weights")), parameters), Fraction(0))
+    databases = databases_of(parameters)
+    value = max(_bound(_of_query(claim, parameters, databases, between), rationals(parameters.get("weights")), parameters), Fraction(0))
     query = answered(claim)
-    whole = all(map(_counts, databases)) and query is not None and query.adjacency != "l2"
+    whole = all(map(of_counts, databases)) and query is not None and query.adjacency != "l2"
     assumed += () if whole else (REAL,)
     if parameters["measure"] == SQUARES:
         return (ErrorBound("rms_l2", "any", "lower", power(Num(value), Num(Fraction(1, 2))), assumed=assumed),)
@@ -78,7 +79,7 @@ def _bound(program: Program, weights: Sequence[Fraction], parameters: Mapping[st
     for near, far, row in parameters["multipliers"]:
         if any(type(x) is not int or not 0 <= x < len(program.losses) for x in (near, far)) or (near, far) in multipliers:
             raise Rejected(NAME, [near, far], "it is not a pair of inputs of the list, or stands there twice")
-        multipliers[near, far] = _read(row)
+        multipliers[near, far] = rationals(row)
     return least(program, weights, multipliers)
 
 
@@ -95,7 +96,7 @@ def _of_losses(
             raise Rejected(NAME, [near, far], "these inputs are not adjacent, or no ratio is told of them")
         return ratios[near, far]
 
-    value = _bound(Program(claim.loss, of), claim.prior or _read(parameters.get("weights")), parameters)
+    value = _bound(Program(claim.loss, of), claim.prior or rationals(parameters.get("weights")), parameters)
     listed = claim.sensitivity is not None or getattr(claim.mechanism, "adjacent", None) is not None
     return (ErrorBound("expected_loss", "any", "lower", Num(value), assumed=(*assumed, PAIRS if listed else ANY)),)
 
@@ -138,7 +139,7 @@ def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, be
     if any(len(database) != len(query.rows[row]) for database in databases):
         raise Rejected(NAME, "databases", "they must have an entry for each column of the query")
     answers = [dot(query.rows[row], database) for database in databases]
-    outputs = _read(parameters.get("outputs"))
+    outputs = rationals(parameters.get("outputs"))
     if any(low >= high for low, high in pairwise(outputs)) or outputs[0] > min(answers) or outputs[-1] < max(answers):
         raise Rejected(NAME, "outputs", "they must rise, from the least answer or below to the greatest or above")
     if not squares and not set(answers) <= set(outputs):
@@ -148,37 +149,8 @@ def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, be
     adjacency, most = query.adjacency, parameters["steps"]
 
     def of(near: int, far: int) -> Between:
-        if not _within(databases[near], databases[far], adjacency, most):
+        if not within(databases[near], databases[far], adjacency, most):
             raise Rejected(NAME, [near, far], f"these databases are not known to be joined by {most} steps between {adjacency} neighbours")
         return between
 
     return Program(losses, of, gap * gap / 4 if squares else Fraction(0))
-
-
-def _databases(parameters: Mapping[str, Any]) -> Matrix:
-    """The histograms that are named, whose entries are at least 0."""
-    found = tuple(_read(database) for database in parameters["databases"])
-    if not found or min(map(min, found)) < 0:
-        raise Rejected(NAME, "databases", "they must be histograms, with entries of at least 0")
-    return found
-
-
-def _within(near: Vector, far: Vector, adjacency: str, steps: int) -> bool:
-    """Whether so many steps between neighbours certainly lead from one histogram to another, by histograms."""
-    moves = tuple(a - b for a, b in zip(near, far, strict=True))
-    length = sum(map(abs, moves), Fraction(0))
-    if adjacency in ("l1", "l2"):
-        return square(moves) <= steps**2 if adjacency == "l2" else length <= steps
-    if not (_counts(near) and _counts(far)):
-        return False
-    return (adjacency == "add-remove" and length <= steps) or (adjacency == "replace" and sum(moves) == 0 and length <= 2 * steps)
-
-
-def _counts(database: Vector) -> bool:
-    return all(count.denominator == 1 for count in database)
-
-
-def _read(row: Any) -> Vector:
-    if not isinstance(row, list) or not row:
-        raise CertificateError(f"{NAME}: {str(row)[:40]!r} is not a list of rationals.")
-    return tuple(to_fraction(entry, NAME) for entry in row)
