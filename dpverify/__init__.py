@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from dpverify.doorway.optimum import optimum as optimum
     from dpverify.doorway.samplers import sampler as sampler
     from dpverify.doorway.trade_offs import trade_off as trade_off
-    from dpverify.ground.version import __version__ as __version__
+    from dpverify.doorway.version import __version__ as __version__
 
     # and a function for every kind of mechanism: see __getattr__
 
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:
     if name in _VERBS:
         return getattr(import_module(f"dpverify.doorway.{_VERBS[name]}"), name)
     if name == "__version__":
-        from dpverify.ground.version import __version__
+        from dpverify.doorway.version import __version__
 
         return __version__
     if name.startswith("_") or (name != "kernel" and find_spec(f"{__name__}.{name}") is not None):

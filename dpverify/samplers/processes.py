@@ -19,13 +19,13 @@ from scipy.linalg import solve_triangular
 from dpverify.errors import NoSampler
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import Generator, Law, Noise, ending, floats, whole
+from dpverify.search import covariances
 from dpverify.search.numeric import vectorised
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num
 from dpverify.trusted.language.model import EllipticalProcess
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.evaluations import Independent, first_points, independent, number_of, points_of
-from dpverify.trusted.order.processes import interval_of
 from dpverify.trusted.rules.curves.process_evaluations import inverse_gamma
 
 Array = NDArray[np.float64]
@@ -241,28 +241,7 @@ def _normals(noise: EllipticalProcess, at: Array) -> tuple[Noise, str]:
 
 def kernel_of(noise: EllipticalProcess) -> Kernel:
     """The declared covariance in floats. Raises NoSampler for a sequence, which has none, or none at all."""
-    if noise.covariance == "kernel":
-        written = vectorised(noise.shape[0], "s", "t")
-        return lambda s, t: np.asarray(written(np.maximum(s, t), np.minimum(s, t)), dtype=float) + np.zeros(np.broadcast(s, t).shape)
-    if noise.covariance not in _LAGS and noise.covariance not in ("brownian", "bridge"):
+    found = covariances.kernel_of(noise)
+    if found is None:
         raise NoSampler("only a covariance of functions is drawn at points: declare one.")
-    variance, length = (float(constant(number)) for number in noise.shape)
-    if noise.covariance in _LAGS:
-        lags = _LAGS[noise.covariance]
-        return lambda s, t: variance * lags(np.abs(s - t) / length)
-    high = float(interval_of(noise)[1])
-    tied = 1 / high if noise.covariance == "bridge" else 0.0
-    return lambda s, t: variance * (np.minimum(s, t) - tied * s * t)
-
-
-def _matern(order: float, r: Array) -> Array:
-    x = np.sqrt(2 * order) * r
-    return np.asarray((1 + (x if order > 1 else 0) + (x * x / 3 if order > 2 else 0)) * np.exp(-x))
-
-
-_LAGS: Final[dict[str, Callable[[Array], Array]]] = {
-    "matern-1/2": lambda r: _matern(0.5, r),
-    "matern-3/2": lambda r: _matern(1.5, r),
-    "matern-5/2": lambda r: _matern(2.5, r),
-    "rbf": lambda r: np.asarray(np.exp(-r * r / 2)),
-}
+    return found

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpverify.errors import AuditError, NoSampler
-from dpverify.samplers.processes import kernel_of
+from dpverify.search.covariances import kernel_of
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, Sym, add, call, div, mul, neg, num, power
@@ -56,7 +56,10 @@ def _mixed(noise: EllipticalProcess, n: int) -> Expr:
 def _covariance(noise: EllipticalProcess, at: Any) -> Any:
     if noise.covariance == "eigenvalues":
         return np.diag(vectorised(noise.shape[0], "k")(at) + np.zeros(len(at)))
-    return kernel_of(noise)(at[:, None], at[None, :])
+    kernel = kernel_of(noise)
+    if kernel is None:
+        raise AuditError("only a covariance of functions, or eigenvalues, can be audited: declare one.")
+    return kernel(at[:, None], at[None, :])
 
 
 def of_space(claim: Claim) -> Claim:
