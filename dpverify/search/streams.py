@@ -17,7 +17,7 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_exp
 from dpverify.trusted.language.model import Claim, Domain, Stream, Vector
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
-from dpverify.trusted.rules.selection import alignment
+from dpverify.trusted.rules.selection import alignment, ways
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, slopes
 
 MANY: Final = 10**6
@@ -334,14 +334,14 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
         "leaving": ["0"] * len(shape.spent),
     }
     try:
-        read = alignment.read_way(question, stream, family, way)
+        read = ways.read_way(question, stream, family, way)
         _priced(question, read, way, values)
     except DpverifyError:
         return None
     return way
 
 
-def _priced(question: Asked, read: alignment.Way, way: dict[str, Any], values: Mapping[Key, float]) -> None:
+def _priced(question: Asked, read: ways.Way, way: dict[str, Any], values: Mapping[Key, float]) -> None:
     """Prices: of each counter that pays in floats, as much as the branches want that raise no counter after it; the rest is each step's."""
     stream, domains = read.stream, dict(question.claim.domains)
     costs: dict[tuple[int, int | None], list[Expr]] = {}

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, add, mul, num, parse
-from dpverify.trusted.language.model import Claim, Drawn, Named, Source, Stream, Vector, on_integers
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.expr import ZERO, Expr, add, mul, num
+from dpverify.trusted.language.model import Claim, Named, Source, Stream, Vector
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of, vertices
-from dpverify.trusted.rules.selection.compared import Asked, Value, asked, at_most, greatest, slopes, times, total
+from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of
+from dpverify.trusted.rules.selection.compared import Value, asked, at_most, greatest, times, total
 from dpverify.trusted.rules.selection.stepwise import stream_of
+from dpverify.trusted.rules.selection.ways import Way, at, read_way
 
 NAME: Final = "alignment"
 STATEMENT: Final = (
@@ -32,37 +30,6 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
 SOURCE: Final = Source("docs/theory/selection.md#alignment", "Zhang and Kifer 2017, on alignments")
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One alignment, for one family of differences. alone: answers of one step alone move.
-
-    modes: differences of the state, by name, each as 1 and the differences of the answers count in it; spent: whether the one step is over.
-    steps: by mode, branch and whether answers move in it, the mode after it and its shifts. prices: by counter; each: what every step may
-    cost beside, leaving: what the step may that leaves a mode, which is not come back to.
-    """
-
-    question: Asked
-    stream: Stream
-    points: Sequence[Vector]
-    alone: bool
-    once: Mapping[str, Vector]
-    modes: Sequence[Mapping[str, Vector]]
-    spent: Sequence[bool]
-    steps: Mapping[tuple[int, int, bool], tuple[int, Mapping[str, Vector]]]
-    prices: Mapping[str, Expr]
-    each: Expr
-    leaving: Sequence[Expr]
-    slopes: Mapping[str, tuple[Value, Value]]
-
-    def cost(self, shifts: Mapping[str, Vector], point: Vector) -> Value:
-        """What shifts of noises cost where the answers differ by the point."""
-        paid: list[Value] = []
-        for name, vector in shifts.items():
-            by, (left, right) = _at(vector, point), self.slopes[name]
-            paid.append(times(self.question, num(abs(by)), right if by > 0 else left))
-        return total(ZERO, *paid)
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -83,65 +50,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return question.bound(greatest(question, *found), "", "")
 
 
-def read_way(question: Asked, stream: Stream, family: str, given: Any) -> Way:
-    """The alignment of one family, as the evidence gives it. Raises Rejected, Undecided, CertificateError."""
-    try:
-        once = _vectors(stream, given["once"], stream.once)
-        modes = [_vectors(stream, mode, stream.state) for mode, _ in given["modes"]]
-        spent = [over is True for _, over in given["modes"]]
-        steps = {
-            (int(mode), int(branch), moved is True): (int(to), _vectors(stream, shifts, stream.fresh))
-            for mode, branch, moved, to, shifts in given["steps"]
-        }
-        prices = {str(name): parse(text) for name, text in given["prices"].items()}
-        each, leaving = parse(given["each"]), [parse(text) for text in given["leaving"]]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CertificateError(f"{NAME}: an alignment cannot be read: {type(error).__name__}: {error}") from error
-    alone = family == "one"
-    if not modes or any(spent) > alone or spent[0] or len(leaving) != len(modes):
-        raise CertificateError(f"{NAME}: the modes of an alignment do not begin with one in which nothing has moved, each with a price.")
-    if not all(mode <= to < len(modes) for (mode, *_), (to, _) in steps.items()):
-        raise CertificateError(f"{NAME}: a branch leads back to a mode before, or to none.")
-    wanted = {(m, b, moves) for m in range(len(modes)) for b in range(len(stream.steps)) for moves in _moves(alone, spent[m])}
-    if steps.keys() != wanted:
-        raise CertificateError(f"{NAME}: an alignment has not exactly one entry for every mode, branch and move.")
-    if not prices.keys() <= {limit.name for limit in stream.limits}:
-        raise CertificateError(f"{NAME}: an alignment has a price of what is no counter.")
-    for price in (*prices.values(), each, *leaving):
-        if not certainly_le(ZERO, price, question.domains):
-            raise Rejected(NAME, "prices", "one is not certainly at least 0")
-    held = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
-    return Way(question, stream, vertices(stream, family), alone, once, modes, spent, steps, prices, each, leaving, held)
-
-
-def _moves(alone: bool, spent: bool) -> tuple[bool, ...]:
-    """Whether answers may move in a step."""
-    return (False,) if spent else (False, True) if alone else (True,)
-
-
-def _vectors(stream: Stream, given: Mapping[str, Any], known: Sequence[Drawn | Named]) -> dict[str, Vector]:
-    """By name, zero where none is given. On the integers shifts of noises are whole."""
-    size = 1 + len(stream.answers)
-    found = {str(name): tuple(to_fraction(text, NAME) for text in row) for name, row in given.items()}
-    if not found.keys() <= {each.name for each in known} or any(len(row) != size for row in found.values()):
-        raise CertificateError(f"{NAME}: a shift or a difference is of no known name, or has not {size} numbers.")
-    for each in known:
-        if isinstance(each, Drawn) and on_integers(each.noise) and any(x.denominator != 1 for x in found.get(each.name, ())):
-            raise Rejected(NAME, each.name, "noise on the integers is shifted by what is no integer")
-    return {each.name: found.get(each.name, (Fraction(0),) * size) for each in known}
-
-
-def _at(vector: Vector, point: Vector) -> Fraction:
-    return vector[0] + sum((factor * x for factor, x in zip(vector[1:], point, strict=True)), Fraction(0))
-
-
 def _bounded(way: Way) -> Value:
     """What all steps cost together at most, in units of the sensitivity."""
     question, stream = way.question, way.stream
     steps = [step_of(stream, branch) for branch in stream.steps]
     for point in way.points:
-        apart = {name: _at(vector, point) for name, vector in way.once.items()}
-        if any(first.at(apart) != _at(way.modes[0][name], point) for name, first in start_of(stream).items()):
+        apart = {name: at(vector, point) for name, vector in way.once.items()}
+        if any(first.at(apart) != at(way.modes[0][name], point) for name, first in start_of(stream).items()):
             raise Rejected(NAME, "the start", "the state is not as far apart as the first mode says")
         for (mode, branch, moves), (to, shifts) in way.steps.items():
             _kept(way, steps, (mode, branch, moves), to, shifts, point)
@@ -161,14 +76,14 @@ def _kept(way: Way, steps: Sequence[Step], key: tuple[int, int, bool], to: int, 
     mode, branch, moves = key
     if way.alone and way.spent[to] != (way.spent[mode] or moves):
         raise Rejected(NAME, "modes", "whether the one step is over is not kept")
-    apart = {name: _at(vector, point) for name, vector in (*way.once.items(), *way.modes[mode].items(), *shifts.items())}
+    apart = {name: at(vector, point) for name, vector in (*way.once.items(), *way.modes[mode].items(), *shifts.items())}
     apart |= dict(zip(way.stream.answers, point, strict=True)) if moves else {}
     own, where = steps[branch], f"branch {branch + 1}"
     if any(guard.at(apart) < 0 for guard in own.when) or any(guard.at(apart) > 0 for step in steps[:branch] for guard in step.when):
         raise Rejected(NAME, where, "a comparison may come out in another way")
     if any(told.at(apart) for told in own.tell):
         raise Rejected(NAME, where, "what is told does not stay")
-    if any(after.at(apart) != _at(way.modes[to][name], point) for name, after in own.after.items()):
+    if any(after.at(apart) != at(way.modes[to][name], point) for name, after in own.after.items()):
         raise Rejected(NAME, where, "the state after it is not as far apart as its mode says")
 
 

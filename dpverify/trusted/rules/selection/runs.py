@@ -1,0 +1,153 @@
+"""Runs of a stream at one point, step by step: what each of them keeps, as forms in all noises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, num, substitute
+from dpverify.trusted.language.model import Branch, Guard, OnLine, Stream, Translation, on_integers
+from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.parts.streams import Form, step_of
+from dpverify.trusted.rules.selection.compared import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a step keeps: a form in all noises of the run that is at least 0, or 0 where it is told. moved: what the answers add."""
+
+    of: Mapping[tuple[str, int], Fraction]
+    moved: Fraction
+    told: bool = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no noise and no move changes it."""
+        return not self.moved and not self.of
+
+
+@dataclass(slots=True)
+class Run:
+    """A run, step by step, at one point.
+
+    apart: each of the state as a form in the noises so far, and what the answers add. values: what each name stands for at the point.
+    counts: the counters. rows: what has been kept.
+    """
+
+    question: Asked
+    stream: Stream
+    apart: dict[str, Row]
+    values: dict[str, Expr]
+    counts: dict[str, Expr]
+    rows: list[Row]
+
+    def kept(self) -> tuple[Any, ...]:
+        """What the next step starts from."""
+        return dict(self.apart), {each.name: self.values[each.name] for each in self.stream.state}, dict(self.counts)
+
+    def row(self, form: Form, step: int, moves: Mapping[str, Fraction], told: bool = False) -> Row:
+        """A form of a step, in the noises of the run."""
+        total: dict[tuple[str, int], Fraction] = {}
+        moved = form.at(moves)
+        fresh = {drawn.name for drawn in self.stream.fresh}
+        for name, factor in form.of.items():
+            inside = self.apart.get(name, Row({(name, step): Fraction(1)} if name in fresh else {}, Fraction(0)))
+            moved += factor * inside.moved
+            for noise, weight in inside.of.items():
+                total[noise] = total.get(noise, Fraction(0)) + factor * weight
+        return Row({noise: weight for noise, weight in total.items() if weight}, moved, told)
+
+
+def step(run: Run, number: int, branch: Any, answers: Any, noises: Any, moves: Mapping[str, Fraction]) -> None:
+    """One step: what is kept, and the state after it."""
+    question, stream, where = run.question, run.stream, f"step {number + 1}"
+    if type(branch) is not int or not 0 <= branch < len(stream.steps):
+        raise CertificateError(f"{question.rule}: step {number + 1} has no such branch.")
+    here = dict(zip(stream.answers, (num(to_fraction(text, question.rule)) for text in answers), strict=True))
+    drawn = {each.name: num(to_fraction(noises[each.name], question.rule)) for each in stream.fresh}
+    for each in stream.fresh:
+        inside(question, each.noise, drawn[each.name])
+    if question.whole and any(value.value.denominator != 1 for value in here.values()):
+        raise Rejected(question.rule, where, "an answer is no integer")
+    for limit in stream.limits:
+        if not certainly_lt(run.counts[limit.name], limit.value, question.domains):
+            raise Rejected(question.rule, where, f"it is not certain that the run goes on: {limit.name} may have reached its limit")
+    values = {**run.values, **here, **drawn, **run.counts}
+    taken = stream.steps[branch]
+    for other in stream.steps:
+        if other is not taken and (other.emit, len(other.tell)) == (taken.emit, len(taken.tell)):
+            raise Rejected(question.rule, where, "another branch tells the same, so that the run is not known from what is told")
+    own = step_of(stream, taken)
+    for guard, form in zip(taken.when, own.when, strict=True):
+        row = run.row(form, number, moves)
+        if row.is_settled:
+            _require(question, number, _comes_out(question, guard, values, 1))
+        else:
+            _keep(run, row, guard, number, values, 1)
+    for earlier in stream.steps[:branch]:
+        _fail(run, earlier, number, moves, values)
+    run.rows += [run.row(form, number, moves, told=True) for form in own.tell]
+    after = {name: run.row(form, number, moves) for name, form in own.after.items()}
+    run.values |= {changed.name: substitute(changed.value, values) for changed in taken.change}
+    run.apart |= after
+    for grown in taken.count:
+        run.counts[grown.name] = add(run.counts[grown.name], grown.value)
+
+
+def _require(question: Asked, number: int, holds: bool) -> None:
+    if not holds:
+        raise Rejected(question.rule, f"step {number + 1}", "a comparison does not certainly come out as the run says, with room")
+
+
+def _comes_out(question: Asked, guard: Guard, values: Mapping[str, Expr], sign: int) -> bool:
+    """Whether a comparison that no noise and no move changes holds at the point, or with the sign -1 does not."""
+    value = mul(num(sign), substitute(guard.left, values))
+    strict = guard.strict if sign > 0 else not guard.strict
+    return certainly_lt(ZERO, value, question.domains) if strict else certainly_le(ZERO, value, question.domains)
+
+
+def _keep(run: Run, row: Row, guard: Guard, number: int, values: Mapping[str, Expr], sign: int) -> None:
+    """A comparison that holds at the point with room, or with the sign -1 fails with room."""
+    value = mul(num(sign), substitute(guard.left, values))
+    _require(run.question, number, certainly_lt(ZERO, value, run.question.domains))
+    run.rows.append(Row({noise: sign * weight for noise, weight in row.of.items()}, sign * row.moved))
+
+
+def _fail(run: Run, earlier: Branch, number: int, moves: Mapping[str, Fraction], values: Mapping[str, Expr]) -> None:
+    """An earlier branch is not taken: by what no noise changes, or by its one comparison of noise where all others certainly hold."""
+    question = run.question
+    rows = [(run.row(form, number, moves), guard) for guard, form in zip(earlier.when, step_of(run.stream, earlier).when, strict=True)]
+    if any(row.is_settled and _comes_out(question, guard, values, -1) for row, guard in rows):
+        return
+    for row, guard in rows:
+        if row.is_settled:
+            _require(question, number, _comes_out(question, guard, values, 1))
+    open_ones = [(row, guard) for row, guard in rows if not row.is_settled]
+    if len(open_ones) != 1:
+        raise Rejected(question.rule, f"step {number + 1}", "an earlier branch has several comparisons, each of which may be what fails")
+    _keep(run, *open_ones[0], number, values, -1)
+
+
+def inside(question: Asked, noise: OnLine, value: Num) -> None:
+    """Raises Rejected where noise is not certainly drawn near a value."""
+    if on_integers(noise) and value.value.denominator != 1:
+        raise Rejected(question.rule, "the noise", "a value is no integer")
+    low, high = noise.support if isinstance(noise, Translation) else (None, None)
+    above = low is None or certainly_lt(low, value, question.domains)
+    if not above or not (high is None or certainly_lt(value, high, question.domains)):
+        raise Rejected(question.rule, "the noise", "a value is not certainly where it lives")
+
+
+def together(stream: Stream, family: str, moved: Sequence[Sequence[Fraction]]) -> bool:
+    """Whether neighbours may move so in these steps."""
+    if family == "one":
+        return sum(x != 0 for row in moved for x in row) <= 1 and all(abs(x) <= 1 for row in moved for x in row)
+    if stream.hull:
+        sign = 1 if family == "hull" else -1
+        return all(tuple(sign * x for x in row) in stream.hull for row in moved)
+    low, high = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0)}[family]
+    return all(low <= x <= high for row in moved for x in row)

@@ -1,0 +1,110 @@
+"""Alignments of a stream, as evidence gives them: the shifts of each noise, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ZERO, Expr, num, parse, symbols
+from dpverify.trusted.language.model import Drawn, Named, Stream, Vector, on_integers
+from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.parts.streams import vertices
+from dpverify.trusted.rules.selection.compared import Asked, Value, slopes, times, total
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One alignment, for one family of differences. alone: answers of one step alone move.
+
+    modes: differences of the state, by name, each as 1 and the differences of the answers count in it; spent: whether the one step is over.
+    steps: by mode, branch and whether answers move in it, the mode after it and its shifts. prices: by counter; each: what every step may
+    cost beside, leaving: what the step may that leaves a mode, which is not come back to.
+    """
+
+    question: Asked
+    stream: Stream
+    points: Sequence[Vector]
+    alone: bool
+    once: Mapping[str, Vector]
+    modes: Sequence[Mapping[str, Vector]]
+    spent: Sequence[bool]
+    steps: Mapping[tuple[int, int, bool], tuple[int, Mapping[str, Vector]]]
+    prices: Mapping[str, Expr]
+    each: Expr
+    leaving: Sequence[Expr]
+    slopes: Mapping[str, tuple[Value, Value]]
+
+    def cost(self, shifts: Mapping[str, Vector], point: Vector) -> Value:
+        """What shifts of noises cost where the answers differ by the point."""
+        paid: list[Value] = []
+        for name, vector in shifts.items():
+            by, (left, right) = at(vector, point), self.slopes[name]
+            paid.append(times(self.question, num(abs(by)), right if by > 0 else left))
+        return total(ZERO, *paid)
+
+
+def read_way(question: Asked, stream: Stream, family: str, given: Any) -> Way:
+    """The alignment of one family, as the evidence gives it. Raises Rejected, Undecided, CertificateError."""
+    rule, alone = question.rule, family == "one"
+    try:
+        once = _vectors(stream, given["once"], stream.once, rule)
+        modes = [_vectors(stream, mode, stream.state, rule) for mode, _ in given["modes"]]
+        spent = [over is True for _, over in given["modes"]]
+        steps = {
+            (_index(mode), _index(branch), moved is True): (_index(to), _vectors(stream, shifts, stream.fresh, rule))
+            for mode, branch, moved, to, shifts in given["steps"]
+        }
+        prices = {str(name): parse(text) for name, text in given["prices"].items()}
+        each, leaving = parse(given["each"]), [parse(text) for text in given["leaving"]]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CertificateError(f"{rule}: an alignment cannot be read: {type(error).__name__}: {error}") from error
+    if not alone and any(any(vector[1:]) for kept in (once, *modes) for vector in kept.values()):
+        raise CertificateError(f"{rule}: what is kept from step to step is shifted by what the answers of one step move by.")
+    if not modes or any(spent) > alone or spent[0] or len(leaving) != len(modes):
+        raise CertificateError(f"{rule}: the modes of an alignment do not begin with one in which nothing has moved, each with a price.")
+    if not all(mode <= to < len(modes) for (mode, *_), (to, _) in steps.items()):
+        raise CertificateError(f"{rule}: a branch leads back to a mode before, or to none.")
+    wanted = {(m, b, moves) for m in range(len(modes)) for b in range(len(stream.steps)) for moves in _moves(alone, spent[m])}
+    if steps.keys() != wanted:
+        raise CertificateError(f"{rule}: an alignment has not exactly one entry for every mode, branch and move.")
+    if not prices.keys() <= {limit.name for limit in stream.limits}:
+        raise CertificateError(f"{rule}: an alignment has a price of what is no counter.")
+    for price in (*prices.values(), each, *leaving):
+        if symbols(price) - question.domains.keys():
+            raise CertificateError(f"{rule}: a price has a name that is no parameter.")
+        if not certainly_le(ZERO, price, question.domains):
+            raise Rejected(rule, "prices", "one is not certainly at least 0")
+    held = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
+    return Way(question, stream, vertices(stream, family), alone, once, modes, spent, steps, prices, each, leaving, held)
+
+
+def _index(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} is the number of no mode and of no branch.")
+    return value
+
+
+def _moves(alone: bool, spent: bool) -> tuple[bool, ...]:
+    """Whether answers may move in a step."""
+    return (False,) if spent else (False, True) if alone else (True,)
+
+
+def _vectors(stream: Stream, given: Mapping[str, Any], known: Sequence[Drawn | Named], rule: str) -> dict[str, Vector]:
+    """By name, zero where none is given. On the integers shifts of noises are whole."""
+    size = 1 + len(stream.answers)
+    found = {str(name): tuple(to_fraction(text, rule) for text in row) for name, row in given.items()}
+    if not found.keys() <= {each.name for each in known} or any(len(row) != size for row in found.values()):
+        raise CertificateError(f"{rule}: a shift or a difference is of no known name, or has not {size} numbers.")
+    for each in known:
+        if isinstance(each, Drawn) and on_integers(each.noise) and any(x.denominator != 1 for x in found.get(each.name, ())):
+            raise Rejected(rule, each.name, "noise on the integers is shifted by what is no integer")
+    return {each.name: found.get(each.name, (Fraction(0),) * size) for each in known}
+
+
+def at(vector: Vector, point: Vector) -> Fraction:
+    """A shift or a difference where the answers differ by the point."""
+    return vector[0] + sum((factor * x for factor, x in zip(vector[1:], point, strict=True)), Fraction(0))
