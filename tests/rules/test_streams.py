@@ -348,6 +348,339 @@ def test_two_branches_that_tell_the_same_hide_the_run():
     assert found.lower in (None, num(0))
 
 
+# -- evidence by hand: a sparse vector with noise of scale 2 once and 4 in each step ---------------------------------------
+
+
+BELOW, FOUND = [1, ["-9"], {"nu": "0"}, ["1"]], [0, ["9"], {"nu": "0"}, ["-1"]]
+"""A step that tells "below" at an answer that moves up, and one that tells "above" at one that moves down."""
+WHOLE = {"kind": "translation", "density": "exp(-abs(z)/2)", "integers": True}
+INTEGERS = {**above(2, 4), "once": {"rho": WHOLE}, "fresh": {"nu": WHOLE}}
+POSITIVE = {"kind": "translation", "density": "exp(-z)", "support": [0, "inf"]}
+
+
+def ran_by_hand(mechanism, **others):
+    """A run of "below", then "above", of which the dual program's solution is 1/4 for both: the noise of a step has the slope 1/4."""
+    given = {"side": "lower", "once": {"rho": "0"}, "run": [BELOW, FOUND], "weights": ["1/4", "1/4"]}
+    return worst_run.check(claimed(mechanism), {key: value for key, value in (given | others).items() if value is not None})
+
+
+def aligned_by_hand(mechanism, **others):
+    """The threshold is shifted by 1, and the noise of a step by 1 - d where it is above: 1/2 once, 2/4 for each step that is counted."""
+    steps = [[0, 0, True, 0, {"nu": ["1", "-1"]}], [0, 1, True, 0, {}]]
+    given = {"once": {"rho": ["1", "0"]}, "modes": [[{"t": ["1", "0"]}, False]], "steps": steps, "prices": {"found": "1/2"}, "each": "0"}
+    return alignment.check(claimed(mechanism), {"ways": [given | {"leaving": ["0"]} | others]})
+
+
+def with_limit(limit, **others):
+    return above(2, 4, limit=limit, **others)
+
+
+def test_a_run_by_hand_loses_what_its_two_steps_do():
+    # two steps, each of which moves against its noise of slope 1/4, and a threshold that stays
+    found = ran_by_hand(above(2, 4))
+    assert (found.side, found.value) == ("lower", parse("1/2"))
+    assert "below, above, in the limit" in found.witness["point"]
+    assert ran_by_hand(above(2, 4), weights=["0", "0"]).value == num(0)
+    # the threshold may be between: its sum is -1/4 and 1/4, of slopes 1/2
+    assert ran_by_hand(above(2, 4), weights=["0", "1/4"]).value == ran_by_hand(above(2, 4), weights=["1/4", "0"]).value == parse("1/4")
+
+
+def test_steps_that_are_repeated_count_as_often_as_they_are():
+    again = {"repeat": [0, 2], "weights": ["1/2", "1/2"]}
+    four = above(2, 2, limit=0, queries=4)
+    found = ran_by_hand(four, times=2, **again)
+    assert found.value == num(2)
+    assert found.witness["point"].startswith("(below, above) 2 times,")
+    with pytest.raises(Rejected, match="so many steps"):
+        ran_by_hand(four, times=3, **again)
+    endless = ran_by_hand(above(2, 2, limit=0), times="unlimited", **again)
+    assert isinstance(endless.value, Infinite)
+    assert endless.witness["point"].startswith("(below, above) without end,")
+    one = [BELOW, FOUND, BELOW]
+    middle = ran_by_hand(above(2, 2, limit=0), run=one, repeat=[0, 2], times=7, weights=["1/2", "1/2", "0"])
+    assert middle.value == num(7)
+
+
+@pytest.mark.parametrize(
+    "mechanism, others, said",
+    [
+        (above(2, 4), {"side": None}, "'side' is not lower"),
+        (above(2, 4), {"side": "upper"}, "'side' is not lower"),
+        (above(2, 4), {"run": None}, "no list of steps"),
+        (above(2, 4), {"run": []}, "no list of steps"),
+        (above(2, 4), {"run": [BELOW] * 10_001}, "no list of steps"),
+        (above(2, 4), {"weights": "11"}, "no list of steps"),
+        (above(2, 4), {"weights": ["1/4"]}, "1 weights of 2 comparisons"),
+        (above(2, 4), {"weights": ["1/4", "1/4", "0"]}, "3 weights of 2 comparisons"),
+        *(
+            (above(2, 4), {"repeat": ends, "times": 2}, "no part of the run")
+            for ends in ([0, 0], [-1, 1], [0, 3], [False, 1], [0], "01", [2, 1])
+        ),
+        *((above(2, 4), {"repeat": [0, 1], "times": times}, "'times' is neither") for times in (0, -1, True, None, "2", "endless")),
+        (above(2, 4), {"once": {}}, "cannot be read: KeyError"),
+        (above(2, 4), {"run": [BELOW, [0, ["9"], {}, ["-1"]]]}, "cannot be read: KeyError"),
+        (above(2, 4), {"run": [BELOW, [0, ["9"], {"nu": "0"}]]}, "cannot be read: ValueError"),
+        (above(2, 4), {"run": [BELOW, [0, [], {"nu": "0"}, ["-1"]]]}, "cannot be read: ValueError"),
+        (above(2, 4), {"run": [BELOW, [0, ["9"], {"nu": "0"}, ["-1", "0"]]]}, "cannot be read: ValueError"),
+        (above(2, 4), {"run": [BELOW, 7]}, "cannot be read: TypeError"),
+        *((above(2, 4), {"run": [BELOW, [branch, *FOUND[1:]]]}, "no such branch") for branch in (2, -1, False, "0", 0.0)),
+        (above(2, 4, queries="n", parameters={"n": "integer >= 1"}), {}, "so many steps"),
+        (above(2, 4, queries=1), {}, "so many steps"),
+        (above(2, 4, queries=2), {"repeat": [0, 1], "times": "unlimited"}, "so many steps"),
+        (above(2, 4), {"run": [FOUND, BELOW]}, "may have reached its limit"),
+        (with_limit("c", parameters={"c": "integer >= 1"}), {"run": [FOUND, BELOW]}, "may have reached its limit"),
+        (with_limit("c", parameters={"c": "integer >= 0"}), {}, "may have reached its limit"),
+        (above(2, 4), {"run": [BELOW, [0, ["0"], {"nu": "0"}, ["-1"]]]}, "with room"),
+        (above(2, 4), {"run": [[1, ["0"], {"nu": "0"}, ["1"]], FOUND]}, "with room"),
+        (above(2, 4), {"run": [BELOW, [0, ["-9"], {"nu": "0"}, ["-1"]]]}, "with room"),
+        (above(2, 4), {"weights": ["-1/4", "1/4"]}, "not certainly at least 0"),
+        (above(2, 4), {"weights": ["1/4", "abs(w)"]}, "no parameter"),
+        (above(2, 4), {"weights": ["1/4", "26/100"]}, "noise nu their sum"),
+        (above(2, 4), {"weights": ["26/100", "1/4"]}, "noise nu their sum"),
+        (above("4/5", 1, limit=1), {"run": [BELOW] * 2 + [FOUND], "weights": ["1", "1", "1/2"]}, "noise rho their sum"),
+        (above(8, 4), {"weights": ["0", "1/4"]}, "noise rho their sum"),
+        (above(2, 4), {"unbounded": True}, "their sum"),
+        (above(2, 4), {"unbounded": True, "weights": ["0", "0"]}, "not certainly positive"),
+        (above(2, 2, limit=0), {"repeat": [0, 1], "times": 9, "weights": ["1/2", "1/2"]}, "their sum"),
+        (above(2, 2, limit=0), {"repeat": [1, 2], "times": 9, "weights": ["0", "1/2"]}, "noise rho their sum"),
+        (above(2, 2, limit=0), {"repeat": [0, 2], "times": "unlimited", "weights": ["0", "0"]}, "not certainly positive"),
+        (above(2, 4), {"run": [[1, ["-9"], {"nu": "0"}, ["2"]], FOUND]}, "do not move so"),
+        (above(2, 4, neighbours="monotone"), {}, "do not move so"),
+        (above(2, 4, neighbours="increasing"), {}, "do not move so"),
+        (above(2, 4, neighbours="decreasing"), {}, "do not move so"),
+        (above(2, 4, neighbours="one"), {}, "do not move so"),
+        (above(2, 4, neighbours="one"), {"run": [BELOW, [*FOUND[:3], ["0"]]], "repeat": [0, 1], "times": 1}, "is not repeated"),
+        (above(2, 4, neighbours="one"), {"run": [[*BELOW[:3], ["-3"]], [*FOUND[:3], ["0"]]]}, "do not move so"),
+        (above(2, 4, neighbours="hull", hull=[[1], [2]]), {}, "do not move so"),
+        (above(2, 4, neighbours="hull", hull=[[1], [3]]), {"run": [BELOW, [*FOUND[:3], ["2"]]]}, "do not move so"),
+        (above(2, 4), {"repeat": [1, 2], "times": 1}, "not what it was before"),
+    ],
+)
+def test_a_run_by_hand_that_does_not_hold_is_refused(mechanism, others, said):
+    with pytest.raises((Rejected, CertificateError), match=said):
+        ran_by_hand(mechanism, **others)
+
+
+def test_a_run_that_moves_one_way_all_along_may_be_any_of_the_two():
+    # "below" twice, answers that all move up: both noises of slope 1/4, the threshold 1/2 of slope 1/2
+    twice = {"run": [BELOW, BELOW]}
+    down = {"run": [[1, ["-9"], {"nu": "0"}, ["-1"]]] * 2}
+    for neighbours in ("monotone", "increasing", "all"):
+        assert ran_by_hand(above(2, 4, neighbours=neighbours), **twice).value == parse("1/2")
+    for neighbours in ("monotone", "decreasing", "all"):
+        assert ran_by_hand(above(2, 4, neighbours=neighbours), **down).value == parse("-1/2")
+    for sign in (1, -1):
+        moved = [[1, ["-9"], {"nu": "0"}, [str(2 * sign)]]]
+        found = ran_by_hand(above(2, 4, neighbours="hull", hull=[[2]]), run=moved, weights=["1/4"])
+        assert found.value == parse(f"{sign}/2")
+
+
+@pytest.mark.parametrize(
+    "once, run, said",
+    [
+        ("1/2", [BELOW, FOUND], "a value is no integer"),
+        ("0", [[1, ["-9"], {"nu": "1/2"}, ["1"]], FOUND], "a value is no integer"),
+        ("0", [[1, ["-9/2"], {"nu": "0"}, ["1"]], FOUND], "an answer is no integer"),
+        ("0", [[1, ["-9"], {"nu": "0"}, ["1/2"]], FOUND], "integers move by integers"),
+    ],
+)
+def test_a_run_on_the_integers_is_of_integers(once, run, said):
+    assert ran_by_hand(INTEGERS).value == parse("1/2")
+    with pytest.raises(Rejected, match=said):
+        ran_by_hand(INTEGERS, once={"rho": once}, run=run)
+
+
+TOLD = {"kind": "stream", "fresh": {"nu": POSITIVE}, "step": [{"tell": "q + nu"}], "queries": 1}
+
+
+def test_noise_that_ends_on_one_side_is_steep_without_end_there():
+    # q + Exp(1): against an answer that moves down a value told loses 1; one that moves up makes small values impossible
+    def run(neighbours, move, **others):
+        given = {"side": "lower", "run": [[0, ["0"], {"nu": "1"}, [move]]], **others}
+        return worst_run.check(claimed({**TOLD, "neighbours": neighbours}), given).value
+
+    def shifts(neighbours):
+        way = {"once": {}, "modes": [[{}, False]], "steps": [[0, 0, True, 0, {"nu": ["0", "-1"]}]], "prices": {}}
+        return alignment.check(claimed({**TOLD, "neighbours": neighbours}), {"ways": [way | {"each": "1", "leaving": ["0"]}]}).value
+
+    assert run("decreasing", "-1", weights=["1"]) == shifts("decreasing") == num(1)
+    with pytest.raises(Rejected, match="their sum"):
+        run("decreasing", "-1", weights=["2"])
+    with pytest.raises(Rejected, match="their sum"):
+        run("decreasing", "-1", weights=["1"], unbounded=True)
+    assert isinstance(run("increasing", "1", weights=["-1"], unbounded=True), Infinite)
+    assert run("increasing", "1", weights=["-77"]) == num(77)
+    with pytest.raises(Rejected, match="costs more"):
+        shifts("increasing")
+    for value in ("0", "-1"):
+        with pytest.raises(Rejected, match="not certainly where it lives"):
+            run("decreasing", "-1", run=[[0, ["0"], {"nu": value}, ["-1"]]], weights=["1"])
+
+
+def test_an_exact_answer_that_is_told_shows_at_any_weight():
+    told = {"kind": "stream", "step": [{"tell": "q"}]}
+    given = {"side": "lower", "run": [[0, ["3"], {}, ["1"]]], "weights": ["-5"]}
+    assert worst_run.check(claimed(told), given).value == num(5)
+    assert isinstance(worst_run.check(claimed(told), given | {"unbounded": True}).value, Infinite)
+    with pytest.raises(Rejected, match="not certainly positive"):
+        worst_run.check(claimed(told), given | {"weights": ["5"], "unbounded": True})
+
+
+def guarded(*when, **others):
+    """A sparse vector whose first branch has other comparisons too."""
+    return above(2, 4, when=list(when), **others)
+
+
+def test_a_branch_that_may_fail_by_what_no_noise_changes_holds_nothing_in_place():
+    # where c = 1 the first branch is never taken, "below" is told always, and nothing is lost
+    some = {"run": [BELOW], "weights": ["1/4"]}
+    with pytest.raises(Rejected, match="with room"):
+        ran_by_hand(guarded("c >= 2", "q + nu >= t", parameters={"c": "integer >= 1"}), **some)
+    assert ran_by_hand(guarded("c >= 2", "q + nu >= t", parameters={"c": "integer >= 2"}), **some).value == parse("1/4")
+    never = guarded("c > 2", "q + nu >= t", parameters={"c": "in (1, 2)"})
+    with pytest.raises(CertificateError, match="1 weights of 0"):
+        ran_by_hand(never, **some)
+    assert ran_by_hand(never, run=[BELOW], weights=[]).value == num(0)
+    with pytest.raises(Rejected, match="with room"):
+        ran_by_hand(never, run=[FOUND], weights=["1/4"])
+
+
+def test_comparisons_without_noise_hold_at_their_ends_as_they_are_written():
+    rest = {"run": [FOUND], "weights": ["1/4"]}
+    assert ran_by_hand(guarded("1 >= 1", "q + nu >= t"), **rest).value == parse("1/4")
+    with pytest.raises(Rejected, match="with room"):
+        ran_by_hand(guarded("1 > 1", "q + nu >= t"), **rest)
+    with pytest.raises(CertificateError, match="weights of 0"):
+        ran_by_hand(guarded("1 > 1", "q + nu >= t"), run=[BELOW], weights=["1/4"])
+    with pytest.raises(Rejected, match="several comparisons"):
+        ran_by_hand(guarded("1 >= 1", "q + nu >= t", "q + nu >= 2*t"), run=[BELOW], weights=["1/4"])
+
+
+def test_a_run_of_branches_that_cannot_be_told_apart_or_are_not_seen_is_refused():
+    same, silent = above(2, 4), above(2, 4)
+    same["step"] = [{**same["step"][0], "emit": "told"}, {"emit": "told"}]
+    silent["step"] = [silent["step"][0], {}]
+    for mechanism, said in ((same, "tells the same"), (silent, "tells nothing")):
+        with pytest.raises(Rejected, match=said):
+            ran_by_hand(mechanism)
+    counted = above(2, 4)
+    counted["step"] = [{**counted["step"][0], "emit": "told", "tell": "q + nu - t"}, {"emit": "told"}]
+    # the gap that is told has a weight of its own, of any sign
+    assert ran_by_hand(counted, weights=["1/4", "1/2", "-1/4"]).value == parse("1/2")
+
+
+def test_a_run_is_repeated_only_where_values_forms_and_counters_come_back():
+    part = {"repeat": [0, 1], "times": 3, "run": [[0, ["0"], {"nu": "0"}, ["0"]]], "weights": ["0"]}
+    with pytest.raises(Rejected, match="not what it was before"):  # the noise of the step is kept
+        worst_run.check(claimed(PREFIX), {"side": "lower", **part})
+    sums = {"kind": "stream", "state": {"s": 0}, "step": [{"tell": "q", "set": {"s": "s + q"}}]}
+    with pytest.raises(Rejected, match="not what it was before"):  # the sum has grown
+        worst_run.check(claimed(sums), {"side": "lower", **part, "run": [[0, ["1"], {}, ["0"]]]})
+    with pytest.raises(Rejected, match="not what it was before"):  # the sum is apart
+        worst_run.check(claimed(sums), {"side": "lower", **part, "run": [[0, ["0"], {}, ["1"]]]})
+    assert worst_run.check(claimed(sums), {"side": "lower", **part, "run": [[0, ["0"], {}, ["0"]]]}).value == num(0)
+
+
+def test_the_state_after_a_step_is_made_of_what_was_before_it():
+    # a and b change places: at the second step the answer of the first is told again with noise
+    swap = {"a": "b", "b": "q"}
+    twice = {"kind": "stream", "fresh": {"nu": laplace(1)}, "state": {"a": 0, "b": 0}, "step": [{"tell": "a + nu", "set": swap}]}
+    run = [[0, ["0"], {"nu": "0"}, [move]] for move in ("1", "1", "1")]
+    found = worst_run.check(claimed(twice), {"side": "lower", "run": run, "weights": ["-1", "-1", "-1"]})
+    assert found.value == num(1)  # only the third step tells an answer, that of the first
+
+
+def test_an_alignment_by_hand_costs_what_it_is_paid():
+    assert aligned_by_hand(above(2, 4)).value == num(1)
+    # a limit that is no integer may be passed by all that a step adds: 1/2 + (3/2 + 1)/2; one that is reached at the start pays nothing
+    assert aligned_by_hand(with_limit("3/2")).value == parse("7/4")
+    assert aligned_by_hand(with_limit("0")).value == aligned_by_hand(with_limit("-5")).value == parse("1/2")
+    assert aligned_by_hand(with_limit("c", parameters={"c": "integer >= 1"})).value == parse("1/2 + c/2")
+    half = above(2, 4)
+    half["step"][0]["count"] = {"found": "1/2"}
+    assert aligned_by_hand(half, prices={"found": "1"}).value == parse("2")  # 1/2 once, and up to 1 + 1/2 at the price 1
+    assert aligned_by_hand(above(2, 4, limit=0, queries=5), prices={}, each="1/2").value == num(3)
+    many = above(2, 4, limit=0, queries="n", parameters={"n": "integer >= 1"})
+    assert aligned_by_hand(many, prices={}, each="1/2").value == parse("1/2 + n/2")
+    assert aligned_by_hand(above(2, 4), leaving=["1/3"]).value == parse("4/3")
+
+
+STEPS = [[0, 0, True, 0, {"nu": ["1", "-1"]}], [0, 1, True, 0, {}]]
+
+
+@pytest.mark.parametrize(
+    "mechanism, others, said",
+    [
+        # shifts that follow the answers of one step do not keep what is kept for all of them
+        (above(2, 4, limit=0), {"once": {"rho": ["0", "1"]}, "modes": [[{"t": ["0", "1"]}, False]], "prices": {}}, "answers of one step"),
+        (above(2, 4), {"once": {"rho": ["1", "1"]}}, "answers of one step"),
+        (above(2, 4), {"modes": [[{"t": ["1", "1"]}, False]]}, "answers of one step"),
+        (above(2, 4), {"prices": {"found": "1/2 - 1/1000"}}, "costs more"),
+        (above(2, 4), {"prices": {}}, "costs more"),
+        (above(2, 4), {"prices": {"found": "1/2 + w - w + abs(v)"}}, "no parameter"),
+        (above(2, 4), {"leaving": ["-1"]}, "not certainly at least 0"),
+        (above(2, 4, queries=3), {"each": "-1"}, "not certainly at least 0"),
+        (above(2, 4), {"each": "1/9"}, "no limit of them"),
+        (above(2, 4), {"each": None}, "cannot be read|no expression"),
+        (above(2, 4), {"steps": [[0, 0, True, 0, {"nu": ["1/2", "-1"]}], STEPS[1]]}, "come out in another way"),
+        (above(2, 4), {"once": {"rho": ["1/2", "0"]}, "modes": [[{"t": ["1/2", "0"]}, False]]}, "come out in another way"),
+        (above(2, 4, tell="q + nu"), {}, "does not stay"),
+        (above(2, 4), {"once": {}}, "not as far apart as the first mode"),
+        (above(2, 4), {"steps": [STEPS[0], [0, 1, True, 1, {}]], "modes": [[{"t": ["1", "0"]}, False]]}, "leads back"),
+        (above(2, 4), {"steps": [*STEPS, [1, 1, True, 1, {}]]}, "leads back"),
+        (above(2, 4), {"steps": [*STEPS, [0, 2, True, 0, {}]]}, "exactly one entry"),
+        (above(2, 4), {"steps": [*STEPS, [0, 1, False, 0, {}]]}, "exactly one entry"),
+        (above(2, 4), {"steps": STEPS[:1]}, "exactly one entry"),
+        *((above(2, 4), {"steps": [STEPS[0], [mode, 1, True, 0, {}]]}, "cannot be read") for mode in (False, "0", 0.5, -1, float("inf"))),
+        (above(2, 4), {"steps": [STEPS[0], [0, True, True, 0, {}]]}, "cannot be read"),
+        (above(2, 4), {"steps": [STEPS[0], [0, 1, True, False, {}]]}, "cannot be read"),
+        (above(2, 4), {"steps": [STEPS[0], [0, 1, True]]}, "cannot be read"),
+        (above(2, 4), {"modes": [[{"t": ["1", "0"]}, True]]}, "nothing has moved"),
+        (above(2, 4), {"steps": [[0, 0, True, 0, {"mu": ["1", "-1"]}], STEPS[1]]}, "no known name"),
+        (above(2, 4), {"prices": {"found": "1/2", "lost": "0"}}, "no counter"),
+        (INTEGERS, {"once": {"rho": ["1/2", "0"]}}, "no integer"),
+        (INTEGERS, {"steps": [[0, 0, True, 0, {"nu": ["1", "-3/2"]}], STEPS[1]]}, "no integer"),
+    ],
+)
+def test_an_alignment_by_hand_that_does_not_hold_is_refused(mechanism, others, said):
+    with pytest.raises((Rejected, CertificateError), match=said):
+        aligned_by_hand(mechanism, **others)
+
+
+def test_a_counter_that_may_fall_pays_for_nothing():
+    falls = above(2, 4)
+    falls["step"][1]["count"] = {"found": -1}
+    with pytest.raises(Rejected, match="never falls"):
+        aligned_by_hand({**falls, "queries": 2}, each="1/2")
+
+
+def test_there_is_an_alignment_for_each_family():
+    with pytest.raises(CertificateError, match="no list of 2 alignments"):
+        aligned_by_hand(above(2, 4, neighbours="monotone"))
+    with pytest.raises(CertificateError, match="no list of 1 alignments"):
+        alignment.check(claimed(above(2, 4)), {})
+
+
+def test_one_answer_alone_moves_once_and_is_paid_once():
+    # q + Laplace(1) told at every step, one answer alone moves: 1 for the step that moves, 0 for all others
+    told = {"kind": "stream", "fresh": {"nu": laplace(1)}, "neighbours": "one", "step": [{"tell": "q + nu"}]}
+    steps = [[0, 0, False, 0, {}], [0, 0, True, 1, {"nu": ["0", "-1"]}], [1, 0, False, 1, {}]]
+    way = {"once": {}, "modes": [[{}, False], [{}, True]], "steps": steps, "prices": {}, "each": "0", "leaving": ["1", "0"]}
+    assert alignment.check(claimed(told), {"ways": [way]}).value == num(1)
+    stays = [steps[0], [0, 0, True, 0, {"nu": ["0", "-1"]}], steps[2]]
+    for forged, said in (
+        (way | {"leaving": ["9/10", "0"]}, "costs more"),
+        (way | {"leaving": ["1"]}, "each with a price"),
+        (way | {"steps": stays}, "is not kept"),
+        (way | {"steps": [[0, 0, False, 1, {}], *steps[1:]]}, "is not kept"),
+        (way | {"steps": steps[:2]}, "exactly one entry"),
+        (way | {"steps": [*steps, [1, 0, True, 1, {}]]}, "exactly one entry"),
+        (way | {"modes": [[{}, False], [{}, 1]]}, "exactly one entry"),
+    ):
+        with pytest.raises((Rejected, CertificateError), match=said):
+            alignment.check(claimed(told), {"ways": [forged]})
+
+
 # -- declarations -----------------------------------------------------------------------------------------------------
 
 
