@@ -548,6 +548,7 @@ def test_a_branch_that_may_fail_by_what_no_noise_changes_holds_nothing_in_place(
 def test_comparisons_without_noise_hold_at_their_ends_as_they_are_written():
     rest = {"run": [FOUND], "weights": ["1/4"]}
     assert ran_by_hand(guarded("1 >= 1", "q + nu >= t"), **rest).value == parse("1/4")
+    assert ran_by_hand(guarded("t >= rho", "q + nu >= t"), **rest).value == parse("1/4")  # the noise of the threshold falls out
     with pytest.raises(Rejected, match="with room"):
         ran_by_hand(guarded("1 > 1", "q + nu >= t"), **rest)
     with pytest.raises(CertificateError, match="weights of 0"):
@@ -581,6 +582,33 @@ def test_a_run_is_repeated_only_where_values_forms_and_counters_come_back():
     assert worst_run.check(claimed(sums), {"side": "lower", **part, "run": [[0, ["0"], {}, ["0"]]]}).value == num(0)
 
 
+def test_comparisons_of_exact_answers_are_escaped_by_no_noise():
+    exact = {"kind": "stream", "step": [{"when": "q >= 0", "emit": "yes"}, {"emit": "no"}]}
+    for step in ([0, ["1"], {}, ["-1"]], [1, ["-1"], {}, ["1"]]):
+        given = {"side": "lower", "run": [step], "weights": ["1"], "unbounded": True}
+        assert isinstance(worst_run.check(claimed(exact), given).value, Infinite)
+
+
+def test_a_run_at_a_value_of_a_parameter_bounds_epsilon_there():
+    later = {"run": [FOUND, BELOW], "at": {"c": "2"}}
+    found = ran_by_hand(with_limit("c", parameters={"c": "integer >= 1"}), **later)
+    assert (found.value, found.at) == (parse("1/2"), {"c": num(2)})
+
+
+def test_what_is_repeated_comes_back_to_where_it_began_and_not_to_the_start():
+    later = {"run": [FOUND, BELOW], "repeat": [1, 2], "times": 5, "weights": ["0", "0"]}
+    assert ran_by_hand(with_limit(3), **later).value == num(0)
+
+
+def test_multiples_of_what_is_kept_and_of_noise_count_as_often_as_they_stand():
+    # 3 Laplace(1) is Laplace(3), and twice the sum of one answer that moves by 1 is 2 further away: 2/3
+    sums = {"kind": "stream", "fresh": {"nu": laplace(1)}, "state": {"s": 0}, "step": [{"tell": "2*s + 3*nu", "set": {"s": "s + q"}}]}
+    given = {"side": "lower", "run": [[0, ["5"], {"nu": "0"}, ["1"]]] * 2}
+    assert worst_run.check(claimed(sums), given | {"weights": ["0", "-1/3"]}).value == parse("2/3")
+    with pytest.raises(Rejected, match="their sum"):
+        worst_run.check(claimed(sums), given | {"weights": ["0", "-1/2"]})
+
+
 def test_the_state_after_a_step_is_made_of_what_was_before_it():
     # a and b change places: at the second step the answer of the first is told again with noise
     swap = {"a": "b", "b": "q"}
@@ -588,6 +616,11 @@ def test_the_state_after_a_step_is_made_of_what_was_before_it():
     run = [[0, ["0"], {"nu": "0"}, [move]] for move in ("1", "1", "1")]
     found = worst_run.check(claimed(twice), {"side": "lower", "run": run, "weights": ["-1", "-1", "-1"]})
     assert found.value == num(1)  # only the third step tells an answer, that of the first
+    twice["step"] = [{"when": "a >= 7", "emit": "late", "set": swap}, {"emit": "early", "set": swap}]
+    late = [[1, ["7"], {"nu": "0"}, ["0"]], [1, ["8"], {"nu": "0"}, ["0"]], [0, ["9"], {"nu": "0"}, ["0"]]]
+    assert worst_run.check(claimed(twice), {"side": "lower", "run": late, "weights": []}).value == num(0)
+    with pytest.raises(Rejected, match="with room"):
+        worst_run.check(claimed(twice), {"side": "lower", "run": [late[0], late[2]], "weights": []})
 
 
 def test_an_alignment_by_hand_costs_what_it_is_paid():
@@ -606,6 +639,7 @@ def test_an_alignment_by_hand_costs_what_it_is_paid():
 
 
 STEPS = [[0, 0, True, 0, {"nu": ["1", "-1"]}], [0, 1, True, 0, {}]]
+MOVED = [[0, 0, True, 1, {"nu": ["1", "-1"]}], [0, 1, True, 1, {}], [1, 0, False, 1, {}], [1, 1, False, 1, {}]]
 
 
 @pytest.mark.parametrize(
@@ -636,6 +670,8 @@ STEPS = [[0, 0, True, 0, {"nu": ["1", "-1"]}], [0, 1, True, 0, {}]]
         (above(2, 4), {"steps": [STEPS[0], [0, 1, True, False, {}]]}, "cannot be read"),
         (above(2, 4), {"steps": [STEPS[0], [0, 1, True]]}, "cannot be read"),
         (above(2, 4), {"modes": [[{"t": ["1", "0"]}, True]]}, "nothing has moved"),
+        (above(2, 4), {"modes": [[{"t": ["1", "0"]}, over] for over in (False, True)], "steps": MOVED, "leaving": ["0"] * 2}, "nothing"),
+        (above(2, 4), {"steps": [STEPS[0], [0, 1, 1, 0, {}]]}, "exactly one entry"),
         (above(2, 4), {"steps": [[0, 0, True, 0, {"mu": ["1", "-1"]}], STEPS[1]]}, "no known name"),
         (above(2, 4), {"prices": {"found": "1/2", "lost": "0"}}, "no counter"),
         (INTEGERS, {"once": {"rho": ["1/2", "0"]}}, "no integer"),
@@ -671,6 +707,8 @@ def test_one_answer_alone_moves_once_and_is_paid_once():
     for forged, said in (
         (way | {"leaving": ["9/10", "0"]}, "costs more"),
         (way | {"leaving": ["1"]}, "each with a price"),
+        (way | {"leaving": ["1", "0", "0"]}, "each with a price"),
+        (way | {"modes": [[{}, True]], "steps": [[0, 0, False, 0, {}]], "leaving": ["0"]}, "nothing has moved"),
         (way | {"steps": stays}, "is not kept"),
         (way | {"steps": [[0, 0, False, 1, {}], *steps[1:]]}, "is not kept"),
         (way | {"steps": steps[:2]}, "exactly one entry"),
