@@ -683,6 +683,29 @@ def test_an_alignment_by_hand_that_does_not_hold_is_refused(mechanism, others, s
         aligned_by_hand(mechanism, **others)
 
 
+def test_a_passage_between_modes_is_not_gone_twice_so_that_it_pays_for_every_step():
+    # endless positives cost 1/2 each; to and fro, each step would leave a mode and be paid by it
+    to_and_fro = [[mode, branch, True, 1 - mode, shifts] for mode in (0, 1) for _, branch, _, _, shifts in STEPS]
+    way = {"modes": [[{"t": ["1", "0"]}, False]] * 2, "steps": to_and_fro, "prices": {}, "leaving": ["1/2", "1/2"]}
+    with pytest.raises(CertificateError, match="leads back"):
+        aligned_by_hand(above(2, 4, limit=0), **way)
+
+
+def test_every_counter_ends_a_run_by_what_is_added_to_it():
+    def counting(limits, count):
+        mechanism = above(2, 4, limits=limits)
+        mechanism["step"][0]["count"] = count
+        return mechanism
+
+    for mechanism in (counting({"a": 9, "b": 1}, {"a": 1, "b": 1}), counting({"a": 2, "b": 9}, {"a": 2, "b": 2})):
+        assert ran_by_hand(mechanism).value == parse("1/2")
+        with pytest.raises(Rejected, match="may have reached its limit"):
+            ran_by_hand(mechanism, run=[FOUND, FOUND])
+    # a counter may be compared: the first branch is not open before something is counted
+    later = guarded("found >= 1", "q + nu >= t", limit=3)
+    assert ran_by_hand(later, run=[BELOW, BELOW], weights=[]).value == num(0)
+
+
 def test_a_counter_that_may_fall_pays_for_nothing():
     falls = above(2, 4)
     falls["step"][1]["count"] = {"found": -1}
