@@ -706,6 +706,31 @@ def test_every_counter_ends_a_run_by_what_is_added_to_it():
     assert ran_by_hand(later, run=[BELOW, BELOW], weights=[]).value == num(0)
 
 
+@pytest.mark.parametrize(
+    "neighbours, moves, truth",
+    [
+        ({}, ["1", "1"], 2),  # the distance of the corner (1, 1), where each coordinate costs 1
+        ({"neighbours": "hull", "hull": [[1, 0], [0, -1]]}, ["0", "-1"], 1),
+        ({"neighbours": "hull", "hull": [[0, 0], [2, -1]]}, ["2", "-1"], 3),
+        ({"neighbours": "monotone"}, ["-1", "-1"], 2),
+    ],
+)
+def test_several_answers_in_a_step_cost_what_they_move_by_together(neighbours, moves, truth):
+    pair = {"kind": "stream", "answers": ["q", "r"], "fresh": {"nu": laplace(1), "mu": laplace(1)}, "queries": 1, **neighbours}
+    claim = claimed({**pair, "step": [{"tell": ["q + nu", "r + mu"]}]})
+    shifts = {"nu": ["0", "-1", "0"], "mu": ["0", "0", "-1"]}
+    way = {"once": {}, "modes": [[{}, False]], "steps": [[0, 0, True, 0, shifts]], "prices": {}, "each": str(truth), "leaving": ["0"]}
+    ways = [way] * (1 if not neighbours else 2)
+    assert alignment.check(claim, {"ways": ways}).value == num(truth)
+    with pytest.raises(Rejected, match="costs more"):
+        alignment.check(claim, {"ways": [*ways[1:], way | {"each": f"{truth} - 1/9"}]})
+    with pytest.raises(Rejected, match="does not stay"):
+        alignment.check(claim, {"ways": [*ways[1:], way | {"steps": [[0, 0, True, 0, {"nu": shifts["nu"]}]]}]})
+    weights = ["-1" if move[0] != "-" else "1" for move in moves]
+    run = {"side": "lower", "run": [[0, ["0", "0"], {"nu": "0", "mu": "0"}, moves]], "weights": weights}
+    assert worst_run.check(claim, run).value == num(truth)
+
+
 def test_a_counter_that_may_fall_pays_for_nothing():
     falls = above(2, 4)
     falls["step"][1]["count"] = {"found": -1}
