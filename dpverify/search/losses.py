@@ -43,10 +43,6 @@ _RARE: Final = 8
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
 _NEAR: Final = Fraction(1, 2**48)
 """About how far from an atom the lines on either side of it meet."""
-_SPLIT: Final = 16
-"""Parts of a cell in which an atom is looked for: a smooth density has less than it takes in each of them."""
-_CLOSER: Final = 2**44
-"""Times as narrow as an interval is the one about the place of an atom that the lines on either side tell."""
 _MISSED: Final = 1e-12
 """Of the mass, where atoms are all."""
 _FINEST: Final = Fraction(1, 10**6)
@@ -290,29 +286,20 @@ def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Frac
     """The loss in an interval that holds at least a mass by itself, or None."""
     if left >= right:
         return None
+    place = _kink(pair, left, right)
+    if place is not None and _mass(pair, place - _NEAR, place + _NEAR) >= least:
+        left, right = place - _NEAR, place + _NEAR
     while right - left > Fraction(1, 2**90):
-        mass, left, right = _likeliest(pair, left, right)
-        if not mass >= least:
+        thirds = (right - left) / 3
+        parts = [(left, right - thirds), (left + thirds, right)]
+        weights = [_mass(pair, low, high) for low, high in parts]
+        better = int(weights[1] > weights[0])
+        if not weights[better] >= least:
             return None
-        width = right - left
-        near, place = width / _CLOSER, _kink(pair, left - width / 2, right + width / 2)
-        if place is not None and _mass(pair, place - near, place + near) >= least:
-            left, right = place - near, place + near
+        left, right = parts[better]
     middle = (left + right) / 2
     simple = middle.limit_denominator(10**9)
     return simple if abs(simple - middle) < Fraction(1, 2**80) else Fraction(math.floor(middle * 2**90), 2**90)
-
-
-def _likeliest(pair: Pair, left: Fraction, right: Fraction) -> tuple[float, Fraction, Fraction]:
-    """The part of an interval with the greatest mass, ends included, with some of what is beside it; the mass comes first."""
-    step = (right - left) / _SPLIT
-    points = [left + k * step for k in range(-1, _SPLIT + 2)]
-    balls = [rational(point) for point in points]
-    levels, heights = [ball.exp() for ball in balls], [pair.delta(ball) for ball in balls]
-    falls = [(here - after) / (y - x) for (here, after), (x, y) in zip(pairwise(heights), pairwise(levels), strict=True)]
-    masses = [_float((falls[k - 1] - falls[k + 1]) * levels[k]) for k in range(1, _SPLIT + 1)]
-    best = max(range(_SPLIT), key=masses.__getitem__)
-    return masses[best], points[best + 1], points[best + 2]
 
 
 def _kink(pair: Pair, left: Fraction, right: Fraction) -> Fraction | None:

@@ -93,7 +93,7 @@ def test_a_sampler_that_keeps_its_claim_passes_and_the_finding_is_returned(run):
 def test_a_violation_fails_with_the_text_of_the_finding_and_the_seed(run):
     result = run(test_noise_py=test_py(call="half"))
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*VIOLATION*eps 1*", "*seed * (from dp_seed = 0 and the test's name)*"])
+    result.stdout.fnmatch_lines(["*VIOLATION*epsilon 1*", "*seed * (from dp_seed = 0 and the test's name)*"])
     result.stdout.no_fnmatch_line("*pytest_plugin.py*")
 
 
@@ -381,7 +381,7 @@ def test_one_claim_of_a_file_can_be_asked_for(run):
 def test_a_violation_passes_only_where_the_claim_file_expects_its_claim_to_be_refuted(run):
     result = run("laplace.toml", laplace_toml=(CLAIMS + AUDIT).replace('expect = "refuted"', ""))
     result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(["*VIOLATION*eps 0.5,*", "*seed * (from dp_seed = 0 and the test's name)*"])
+    result.stdout.fnmatch_lines(["*VIOLATION*epsilon 0.5,*", "*seed * (from dp_seed = 0 and the test's name)*"])
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ HYPOTHESES = {
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
             "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
-            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian",
+            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian", "measures.discrete_gaussian", "additive.orthogonal_laws",
             "measures.laplace", "spaces.cell_response", "spaces.density_mechanism", "spaces.given_mechanism", "spaces.near_table",
             "spaces.net_mechanism", "spaces.noise_near", "utility.expected_loss", "utility.far_noise", "utility.far_outputs",
             "utility.infinite_moments", "utility.log_concave_noise", "utility.noise_moments", "utility.noise_quantile",
@@ -107,8 +107,11 @@ HYPOTHESES = {
         ("selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output"),
         (*IDEAL, "the noises of the threshold and of different answers are independent"),
     ),
+    **dict.fromkeys(
+        ("selection.alignment", "selection.worst_run"), (*IDEAL, "the noises of different names, and of different steps, are independent")
+    ),
     "selection.moduli": ("the noises of the threshold and of different answers are independent",),
-    **dict.fromkeys(("additive.differences_unbounded", "additive.orthogonal_laws"), ("the whole function is released", *IDEAL)),
+    **dict.fromkeys(("additive.differences_unbounded",), ("the whole function is released", *IDEAL)),
     "curves.process_evaluations": ("only the evaluations are released", *IDEAL),
     "utility.linear_map": (*IDEAL, "the noises of the parts are independent"),
     "composition.laplace_sums": INDEPENDENT,

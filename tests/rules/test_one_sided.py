@@ -344,6 +344,6 @@ def test_without_replacement_there_is_no_order(tmp_path):
 
 def test_what_would_help_is_said_where_no_upper_bound_is_known():
     gaussian = Translation(parse("exp(-z**2/2)"), integers=True)
-    found = verify(Claim(gaussian, None, sensitivity=ONE, measure=Measure("zcdp", None)), 12)
+    found = verify(Claim(gaussian, None, sensitivity=ONE, measure=Measure("gdp", None)), 12)
     assert (found.judgement.verdict, found.judgement.upper) == ("UNKNOWN", None)
     assert any("no upper bound is known in this measure" in reason for reason in found.reasons)

@@ -119,13 +119,13 @@ FRESH: Final = fields.Field(
 )
 STATE: Final = fields.Field(
     "state",
-    fields.Value(_read_named, _NAMED_SCHEMA),
+    fields.Value(_read_named, _NAMED_SCHEMA, exact=False),
     "Numbers that are kept from step to step, with their first values: a table of names and expressions in the noises of `once`.",
     default=(),
 )
 LIMITS: Final = fields.Field(
     "limits",
-    fields.Value(_read_named, _NAMED_SCHEMA),
+    fields.Value(_read_named, _NAMED_SCHEMA, exact=False),
     "Counters, which start at 0, with their limits: the run ends when one of them is at least its limit.",
     default=(),
 )
@@ -193,9 +193,10 @@ def _law(mechanism: Stream) -> Iterator[Box]:
     for each in mechanism.state:
         yield row(Words("at the start "), Ident(each.name), EQUAL, typeset(each.value))
     for number, branch in enumerate(mechanism.steps):
-        told: list[Box] = [Words(f"“{branch.emit}”" if branch.emit else "nothing" if not branch.tell else "")]
+        told: list[Box] = [Words(f"“{branch.emit}”")] if branch.emit else []
         for value in branch.tell:
-            told += [Words(" and ") if told[-1] != Words("") else Words(""), typeset(value)]
+            told += [*([Words(" and ")] if told else []), typeset(value)]
+        told = told or [Words("nothing")]
         conditions: list[Box] = []
         for guard in branch.when:
             conditions += [Words(" and " if conditions else " if "), _expression(guard)]
