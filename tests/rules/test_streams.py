@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import math
 
@@ -553,6 +554,8 @@ def test_comparisons_without_noise_hold_at_their_ends_as_they_are_written():
         ran_by_hand(guarded("1 > 1", "q + nu >= t"), **rest)
     with pytest.raises(CertificateError, match="weights of 0"):
         ran_by_hand(guarded("1 > 1", "q + nu >= t"), run=[BELOW], weights=["1/4"])
+    with pytest.raises(Rejected, match="with room"):  # the first branch is always taken
+        ran_by_hand(guarded("1 >= 1"), run=[BELOW], weights=[])
     with pytest.raises(Rejected, match="several comparisons"):
         ran_by_hand(guarded("1 >= 1", "q + nu >= t", "q + nu >= 2*t"), run=[BELOW], weights=["1/4"])
 
@@ -729,6 +732,29 @@ def test_several_answers_in_a_step_cost_what_they_move_by_together(neighbours, m
     weights = ["-1" if move[0] != "-" else "1" for move in moves]
     run = {"side": "lower", "run": [[0, ["0", "0"], {"nu": "0", "mu": "0"}, moves]], "weights": weights}
     assert worst_run.check(claim, run).value == num(truth)
+
+
+def test_what_is_drawn_once_costs_what_its_dearest_shift_does():
+    # positive noise may go to the right at a cost of 1, and to the left at no finite one
+    once = {"kind": "stream", "once": {"rho": POSITIVE}, "state": {"t": "rho"}, "neighbours": "one", "step": [{"emit": "on"}]}
+    for shift, cost in ((["0", "1"], None), (["1", "0"], num(1)), (["1", "1"], num(2))):
+        modes = [[{"t": shift}, over] for over in (False, True)]
+        steps = [[0, 0, False, 0, {}], [0, 0, True, 1, {}], [1, 0, False, 1, {}]]
+        way = {"once": {"rho": shift}, "modes": modes, "steps": steps, "prices": {}, "each": "0", "leaving": ["0", "0"]}
+        found = alignment.check(claimed(once), {"ways": [way]}).value
+        assert isinstance(found, Infinite) if cost is None else found == cost
+
+
+@pytest.mark.parametrize("queries", ["1/2", "0", "7/2", "-1"])
+def test_the_most_steps_are_a_count(queries):
+    claim = claimed(above(2, 4, limit=0))
+    claim = dataclasses.replace(claim, mechanism=dataclasses.replace(claim.mechanism, queries=parse(queries)))
+    one = ["1", "0"]
+    way = {"once": {"rho": one}, "modes": [[{"t": one}, False]], "steps": STEPS, "prices": {}, "each": "1/2", "leaving": ["0"]}
+    run = {"side": "lower", "once": {"rho": "0"}, "run": [BELOW], "weights": ["1/4"]}
+    for rule, evidence in ((alignment, {"ways": [way]}), (worst_run, run)):
+        with pytest.raises(Rejected, match="not certainly an integer of at least 1"):
+            rule.check(claim, evidence)
 
 
 def test_a_counter_that_may_fall_pays_for_nothing():
