@@ -451,7 +451,7 @@ def test_steps_that_are_repeated_count_as_often_as_they_are():
         (above(2, 4, neighbours="decreasing"), {}, "do not move so"),
         (above(2, 4, neighbours="one"), {}, "do not move so"),
         (above(2, 4, neighbours="one"), {"run": [BELOW, [*FOUND[:3], ["0"]]], "repeat": [0, 1], "times": 1}, "is not repeated"),
-        (above(2, 4, neighbours="one"), {"run": [[*BELOW[:3], ["-3"]], [*FOUND[:3], ["0"]]]}, "do not move so"),
+        (above(2, 4, neighbours="one"), {"run": [[*BELOW[:3], ["-2"]], [*FOUND[:3], ["0"]]]}, "do not move so"),
         (above(2, 4, neighbours="hull", hull=[[1], [2]]), {}, "do not move so"),
         (above(2, 4, neighbours="hull", hull=[[1], [3]]), {"run": [BELOW, [*FOUND[:3], ["2"]]]}, "do not move so"),
         (above(2, 4), {"repeat": [1, 2], "times": 1}, "not what it was before"),
@@ -516,6 +516,15 @@ def test_noise_that_ends_on_one_side_is_steep_without_end_there():
     for value in ("0", "-1"):
         with pytest.raises(Rejected, match="not certainly where it lives"):
             run("decreasing", "-1", run=[[0, ["0"], {"nu": value}, ["-1"]]], weights=["1"])
+
+
+def test_a_run_is_inside_of_where_noise_ends_above():
+    negative = {"kind": "translation", "density": "exp(z)", "support": ["-inf", 0]}
+    claim = claimed({**TOLD, "fresh": {"nu": negative}, "neighbours": "increasing"})
+    given = {"side": "lower", "weights": ["-1"]}
+    assert worst_run.check(claim, given | {"run": [[0, ["0"], {"nu": "-1"}, ["1"]]]}).value == num(1)
+    with pytest.raises(Rejected, match="not certainly where it lives"):
+        worst_run.check(claim, given | {"run": [[0, ["0"], {"nu": "1"}, ["1"]]]})
 
 
 def test_an_exact_answer_that_is_told_shows_at_any_weight():
@@ -641,6 +650,7 @@ def test_an_alignment_by_hand_costs_what_it_is_paid():
     assert aligned_by_hand(above(2, 4), leaving=["1/3"]).value == parse("4/3")
 
 
+HALF = {"rho": ["1/2", "0"]}
 STEPS = [[0, 0, True, 0, {"nu": ["1", "-1"]}], [0, 1, True, 0, {}]]
 MOVED = [[0, 0, True, 1, {"nu": ["1", "-1"]}], [0, 1, True, 1, {}], [1, 0, False, 1, {}], [1, 1, False, 1, {}]]
 
@@ -661,7 +671,10 @@ MOVED = [[0, 0, True, 1, {"nu": ["1", "-1"]}], [0, 1, True, 1, {}], [1, 0, False
         (above(2, 4), {"each": None}, "cannot be read|no expression"),
         (above(2, 4), {"steps": [[0, 0, True, 0, {"nu": ["1/2", "-1"]}], STEPS[1]]}, "come out in another way"),
         (above(2, 4), {"once": {"rho": ["1/2", "0"]}, "modes": [[{"t": ["1/2", "0"]}, False]]}, "come out in another way"),
+        (guarded("1 >= 0", "q + nu >= t"), {"steps": [[0, 0, True, 0, {"nu": ["1/2", "-1"]}], STEPS[1]]}, "come out in another way"),
+        (guarded("1 >= 0", "q + nu >= t"), {"once": HALF, "modes": [[{"t": ["1/2", "0"]}, False]]}, "come out in another way"),
         (above(2, 4, tell="q + nu"), {}, "does not stay"),
+        (above(2, 4, tell=["q + nu - t", "q + nu"]), {}, "does not stay"),
         (above(2, 4), {"once": {}}, "not as far apart as the first mode"),
         (above(2, 4), {"steps": [STEPS[0], [0, 1, True, 1, {}]], "modes": [[{"t": ["1", "0"]}, False]]}, "leads back"),
         (above(2, 4), {"steps": [*STEPS, [1, 1, True, 1, {}]]}, "leads back"),
