@@ -675,6 +675,8 @@ MOVED = [[0, 0, True, 1, {"nu": ["1", "-1"]}], [0, 1, True, 1, {}], [1, 0, False
         (guarded("1 >= 0", "q + nu >= t"), {"once": HALF, "modes": [[{"t": ["1/2", "0"]}, False]]}, "come out in another way"),
         (above(2, 4, tell="q + nu"), {}, "does not stay"),
         (above(2, 4, tell=["q + nu - t", "q + nu"]), {}, "does not stay"),
+        (above(2, 4, tell="t - q - nu"), {"steps": [[0, 0, True, 0, {"nu": ["2", "-1"]}], STEPS[1]]}, "does not stay"),
+        (above(2, 4, step=[{"when": "q + nu >= t", "set": {"t": "0"}}, {"emit": "below"}]), {}, "state after it"),
         (above(2, 4), {"once": {}}, "not as far apart as the first mode"),
         (above(2, 4), {"steps": [STEPS[0], [0, 1, True, 1, {}]], "modes": [[{"t": ["1", "0"]}, False]]}, "leads back"),
         (above(2, 4), {"steps": [*STEPS, [1, 1, True, 1, {}]]}, "leads back"),
