@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import math
 
@@ -450,7 +451,7 @@ def test_steps_that_are_repeated_count_as_often_as_they_are():
         (above(2, 4, neighbours="decreasing"), {}, "do not move so"),
         (above(2, 4, neighbours="one"), {}, "do not move so"),
         (above(2, 4, neighbours="one"), {"run": [BELOW, [*FOUND[:3], ["0"]]], "repeat": [0, 1], "times": 1}, "is not repeated"),
-        (above(2, 4, neighbours="one"), {"run": [[*BELOW[:3], ["-3"]], [*FOUND[:3], ["0"]]]}, "do not move so"),
+        (above(2, 4, neighbours="one"), {"run": [[*BELOW[:3], ["-2"]], [*FOUND[:3], ["0"]]]}, "do not move so"),
         (above(2, 4, neighbours="hull", hull=[[1], [2]]), {}, "do not move so"),
         (above(2, 4, neighbours="hull", hull=[[1], [3]]), {"run": [BELOW, [*FOUND[:3], ["2"]]]}, "do not move so"),
         (above(2, 4), {"repeat": [1, 2], "times": 1}, "not what it was before"),
@@ -517,6 +518,15 @@ def test_noise_that_ends_on_one_side_is_steep_without_end_there():
             run("decreasing", "-1", run=[[0, ["0"], {"nu": value}, ["-1"]]], weights=["1"])
 
 
+def test_a_run_is_inside_of_where_noise_ends_above():
+    negative = {"kind": "translation", "density": "exp(z)", "support": ["-inf", 0]}
+    claim = claimed({**TOLD, "fresh": {"nu": negative}, "neighbours": "increasing"})
+    given = {"side": "lower", "weights": ["-1"]}
+    assert worst_run.check(claim, given | {"run": [[0, ["0"], {"nu": "-1"}, ["1"]]]}).value == num(1)
+    with pytest.raises(Rejected, match="not certainly where it lives"):
+        worst_run.check(claim, given | {"run": [[0, ["0"], {"nu": "1"}, ["1"]]]})
+
+
 def test_an_exact_answer_that_is_told_shows_at_any_weight():
     told = {"kind": "stream", "step": [{"tell": "q"}]}
     given = {"side": "lower", "run": [[0, ["3"], {}, ["1"]]], "weights": ["-5"]}
@@ -553,6 +563,8 @@ def test_comparisons_without_noise_hold_at_their_ends_as_they_are_written():
         ran_by_hand(guarded("1 > 1", "q + nu >= t"), **rest)
     with pytest.raises(CertificateError, match="weights of 0"):
         ran_by_hand(guarded("1 > 1", "q + nu >= t"), run=[BELOW], weights=["1/4"])
+    with pytest.raises(Rejected, match="with room"):  # the first branch is always taken
+        ran_by_hand(guarded("1 >= 1"), run=[BELOW], weights=[])
     with pytest.raises(Rejected, match="several comparisons"):
         ran_by_hand(guarded("1 >= 1", "q + nu >= t", "q + nu >= 2*t"), run=[BELOW], weights=["1/4"])
 
@@ -638,6 +650,7 @@ def test_an_alignment_by_hand_costs_what_it_is_paid():
     assert aligned_by_hand(above(2, 4), leaving=["1/3"]).value == parse("4/3")
 
 
+HALF = {"rho": ["1/2", "0"]}
 STEPS = [[0, 0, True, 0, {"nu": ["1", "-1"]}], [0, 1, True, 0, {}]]
 MOVED = [[0, 0, True, 1, {"nu": ["1", "-1"]}], [0, 1, True, 1, {}], [1, 0, False, 1, {}], [1, 1, False, 1, {}]]
 
@@ -658,7 +671,12 @@ MOVED = [[0, 0, True, 1, {"nu": ["1", "-1"]}], [0, 1, True, 1, {}], [1, 0, False
         (above(2, 4), {"each": None}, "cannot be read|no expression"),
         (above(2, 4), {"steps": [[0, 0, True, 0, {"nu": ["1/2", "-1"]}], STEPS[1]]}, "come out in another way"),
         (above(2, 4), {"once": {"rho": ["1/2", "0"]}, "modes": [[{"t": ["1/2", "0"]}, False]]}, "come out in another way"),
+        (guarded("1 >= 0", "q + nu >= t"), {"steps": [[0, 0, True, 0, {"nu": ["1/2", "-1"]}], STEPS[1]]}, "come out in another way"),
+        (guarded("1 >= 0", "q + nu >= t"), {"once": HALF, "modes": [[{"t": ["1/2", "0"]}, False]]}, "come out in another way"),
         (above(2, 4, tell="q + nu"), {}, "does not stay"),
+        (above(2, 4, tell=["q + nu - t", "q + nu"]), {}, "does not stay"),
+        (above(2, 4, tell="t - q - nu"), {"steps": [[0, 0, True, 0, {"nu": ["2", "-1"]}], STEPS[1]]}, "does not stay"),
+        (above(2, 4, step=[{"when": "q + nu >= t", "set": {"t": "0"}}, {"emit": "below"}]), {}, "state after it"),
         (above(2, 4), {"once": {}}, "not as far apart as the first mode"),
         (above(2, 4), {"steps": [STEPS[0], [0, 1, True, 1, {}]], "modes": [[{"t": ["1", "0"]}, False]]}, "leads back"),
         (above(2, 4), {"steps": [*STEPS, [1, 1, True, 1, {}]]}, "leads back"),
@@ -729,6 +747,29 @@ def test_several_answers_in_a_step_cost_what_they_move_by_together(neighbours, m
     weights = ["-1" if move[0] != "-" else "1" for move in moves]
     run = {"side": "lower", "run": [[0, ["0", "0"], {"nu": "0", "mu": "0"}, moves]], "weights": weights}
     assert worst_run.check(claim, run).value == num(truth)
+
+
+def test_what_is_drawn_once_costs_what_its_dearest_shift_does():
+    # positive noise may go to the right at a cost of 1, and to the left at no finite one
+    once = {"kind": "stream", "once": {"rho": POSITIVE}, "state": {"t": "rho"}, "neighbours": "one", "step": [{"emit": "on"}]}
+    for shift, cost in ((["0", "1"], None), (["1", "0"], num(1)), (["1", "1"], num(2))):
+        modes = [[{"t": shift}, over] for over in (False, True)]
+        steps = [[0, 0, False, 0, {}], [0, 0, True, 1, {}], [1, 0, False, 1, {}]]
+        way = {"once": {"rho": shift}, "modes": modes, "steps": steps, "prices": {}, "each": "0", "leaving": ["0", "0"]}
+        found = alignment.check(claimed(once), {"ways": [way]}).value
+        assert isinstance(found, Infinite) if cost is None else found == cost
+
+
+@pytest.mark.parametrize("queries", ["1/2", "0", "7/2", "-1"])
+def test_the_most_steps_are_a_count(queries):
+    claim = claimed(above(2, 4, limit=0))
+    claim = dataclasses.replace(claim, mechanism=dataclasses.replace(claim.mechanism, queries=parse(queries)))
+    one = ["1", "0"]
+    way = {"once": {"rho": one}, "modes": [[{"t": one}, False]], "steps": STEPS, "prices": {}, "each": "1/2", "leaving": ["0"]}
+    run = {"side": "lower", "once": {"rho": "0"}, "run": [BELOW], "weights": ["1/4"]}
+    for rule, evidence in ((alignment, {"ways": [way]}), (worst_run, run)):
+        with pytest.raises(Rejected, match="not certainly an integer of at least 1"):
+            rule.check(claim, evidence)
 
 
 def test_a_counter_that_may_fall_pays_for_nothing():

@@ -127,7 +127,8 @@ def _fail(run: Run, earlier: Branch, number: int, moves: Mapping[str, Fraction],
         if row.is_settled:
             _require(question, number, _comes_out(question, guard, values, 1))
     open_ones = [(row, guard) for row, guard in rows if not row.is_settled]
-    if len(open_ones) != 1:
+    _require(question, number, bool(open_ones))
+    if len(open_ones) > 1:
         raise Rejected(question.rule, f"step {number + 1}", "an earlier branch has several comparisons, each of which may be what fails")
     _keep(run, *open_ones[0], number, values, -1)
 
