@@ -95,7 +95,8 @@ HYPOTHESES = {
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
             "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
-            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian", "measures.discrete_gaussian", "additive.orthogonal_laws",
+            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian",
+            "measures.discrete_gaussian", "additive.orthogonal_laws",
             "measures.laplace", "spaces.cell_response", "spaces.density_mechanism", "spaces.given_mechanism", "spaces.near_table",
             "spaces.net_mechanism", "spaces.noise_near", "utility.expected_loss", "utility.far_noise", "utility.far_outputs",
             "utility.infinite_moments", "utility.log_concave_noise", "utility.noise_moments", "utility.noise_quantile",
@@ -122,6 +123,7 @@ HYPOTHESES = {
     "measures.sampled": IDEAL + KEPT,
     "composition.finite_losses": IDEAL + KEPT,
     "composition.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),
+    "measures.parallel": ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",),
     "composition.parallel_composition": (
         "the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",
     ),
