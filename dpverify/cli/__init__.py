@@ -1,6 +1,6 @@
 """The command line: parse, call, print, exit code. stdout carries the answer, stderr everything else.
 
-One verb a file. Heavy modules are imported by the verb that needs them, so that --help is immediate.
+One verb a file, imported when it is asked for; what is heavy is imported by the verb that needs it.
 """
 
 from __future__ import annotations
@@ -12,36 +12,43 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any, Final
 
 import click
 
-from dpverify.cli.audit import audit
-from dpverify.cli.baseline import baseline
-from dpverify.cli.cache import cache
-from dpverify.cli.calibrate import calibrate
-from dpverify.cli.check import check
-from dpverify.cli.completion import complete_arguments, completion
-from dpverify.cli.design import design
-from dpverify.cli.explain import explain
-from dpverify.cli.init import init
-from dpverify.cli.list import names
-from dpverify.cli.new import new
+from dpverify.cli.completion import complete
 from dpverify.cli.output import fault, say, unwritten
-from dpverify.cli.report import report
-from dpverify.cli.sample import sample
-from dpverify.cli.schema import schema
-from dpverify.cli.tradeoff import tradeoff
-from dpverify.cli.verify import verify
 from dpverify.errors import SpecError
 from dpverify.ground.outside import show_all
 from dpverify.ground.version import __version__
 from dpverify.trusted.language.errors import DpverifyError
 
 INTERRUPTED: Final = 130
+VERBS: Final = (
+    "verify", "check", "audit", "report", "calibrate", "design", "tradeoff", "sample", "list", "explain", "baseline", "cache", "init",
+    "new", "completion", "schema",
+)  # fmt: skip
 GARBAGE: Final = 50_000
 """New objects between two looks for circles of them: trees of expressions have none, and there are many."""
+
+
+class _Commands(Mapping[str, click.Command]):
+    """Every verb by its name, which is that of its file; imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in VERBS:
+            raise KeyError(name)
+        found: click.Command = getattr(import_module(f"dpverify.cli.{name}"), "names" if name == "list" else name)
+        complete(found)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(VERBS)
+
+    def __len__(self) -> int:
+        return len(VERBS)
 
 
 class _Verbs(click.Group):
@@ -104,7 +111,7 @@ def _ended_in_order() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(cls=_Verbs, commands=_Commands(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, prog_name="dpverify")
 def main() -> None:
     """Prove or refute differential-privacy claims.
@@ -116,10 +123,3 @@ def main() -> None:
     # Matrices are small here: threads of BLAS only wait for each other, ten times as long as the work takes on a busy machine.
     for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(library, "1")
-
-
-for _verb in (
-    verify, check, audit, report, calibrate, design, tradeoff, sample, names, explain, baseline, cache, init, new, completion, schema,
-):  # fmt: skip
-    main.add_command(_verb)
-complete_arguments(main)

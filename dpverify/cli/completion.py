@@ -54,13 +54,12 @@ class _Completed(click.types.StringParamType):
         return list(self.complete(ctx, incomplete))
 
 
-def complete_arguments(group: click.Group) -> None:
-    """Give every argument and option of the verbs that means a claim, a rule or a profile its completion."""
-    for verb in group.commands.values():
-        for parameter in verb.params:
-            complete = _COMPLETES.get((verb.name, parameter.name)) or _COMPLETES.get((None, parameter.name))
-            if complete is not None and parameter.type is click.STRING:
-                parameter.type = _Completed(complete)
+def complete(verb: click.Command) -> None:
+    """Give every argument and option of a verb that means a claim, a rule or a profile its completion."""
+    for parameter in verb.params:
+        known = _COMPLETES.get((verb.name, parameter.name)) or _COMPLETES.get((None, parameter.name))
+        if known is not None and parameter.type is click.STRING:
+            parameter.type = _Completed(known)
 
 
 def _claims(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
