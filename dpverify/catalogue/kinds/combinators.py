@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dpverify.catalogue.formulas.boxes import APPLY, Box, Ident, Op, Words, brackets, comma, row
-from dpverify.catalogue.formulas.pieces import AT_MOST, OF_X, PRIMED, X, held
-from dpverify.catalogue.formulas.typeset import ATOM, typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, mul
@@ -27,18 +23,13 @@ def _compose(_: Kind, __: Fields, values: Values) -> Compose | None:
     return None if parts is None else Compose(tuple(replace(part, times=mul(times, part.times)) for part in parts))
 
 
-def _compose_law(mechanism: Compose, runs: Sequence[Box]) -> Iterator[Box]:
-    first, *rest = runs
-    yield row(first, *(part for run in rest for part in (Op("∘"), run)))
-
-
 COMPOSE = Kind(
     model=Compose,
     what="Parts on the same data, each chosen after seeing the answers of those before.",
     fields=(fields.SEVERAL.optional(), fields.A_PART.optional(), fields.TIMES),
     one_of=(("parts", "part"),),
     build=_compose,
-    formula=_compose_law,
+    formula=law("combinators.compose"),
     plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
@@ -62,17 +53,11 @@ parts = [
 )
 
 
-def _subsample_law(mechanism: Subsample, runs: Sequence[Box]) -> Iterator[Box]:
-    how = "a Poisson sample" if mechanism.scheme == "poisson" else "a sample without replacement"
-    sample = row(Ident("S"), Words(f" {how} at rate "), typeset(mechanism.rate))
-    yield from (row(*runs, Op("∘"), Ident("S")), sample)
-
-
 SUBSAMPLE = Kind(
     model=Subsample,
     what="A part on a random sample of the records.",
     fields=(fields.A_PART, fields.RATE, fields.SCHEME),
-    formula=_subsample_law,
+    formula=law("combinators.subsample"),
     plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
@@ -92,15 +77,11 @@ part = { kind = "builtin", name = "discrete_laplace", scale = 1 }
 )
 
 
-def _group_law(mechanism: Group, runs: Sequence[Box]) -> Iterator[Box]:
-    yield from (*runs, row(Words("neighbours differ in "), typeset(mechanism.size), Words(" records")))
-
-
 GROUP = Kind(
     model=Group,
     what="A part, for neighbours that differ in several records.",
     fields=(fields.A_PART, fields.SIZE),
-    formula=_group_law,
+    formula=law("combinators.group"),
     plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
@@ -134,17 +115,12 @@ def _post_process(_: Kind, table: Fields, values: Values) -> PostProcess | None:
     return found
 
 
-def _post_process_law(mechanism: PostProcess, runs: Sequence[Box]) -> Iterator[Box]:
-    named = Words(f"\u201c{mechanism.map}\u201d") if mechanism.map else Ident("g")
-    yield row(named, Op("∘"), *runs)
-
-
 POST_PROCESS = Kind(
     model=PostProcess,
     what="A map of a part's output that does not look at the data again.",
     fields=(fields.A_PART, fields.MAP, fields.MAP_ROWS),
     build=_post_process,
-    formula=_post_process_law,
+    formula=law("combinators.post_process"),
     plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
@@ -163,15 +139,11 @@ part = { kind = "builtin", name = "discrete_laplace", scale = 2 }
 )
 
 
-def _parallel_law(mechanism: Parallel, runs: Sequence[Box]) -> Iterator[Box]:
-    yield row(brackets(comma(*runs)), Words(" on disjoint parts of x"))
-
-
 PARALLEL = Kind(
     model=Parallel,
     what="Parts on disjoint parts of the data.",
     fields=(fields.SEVERAL,),
-    formula=_parallel_law,
+    formula=law("combinators.parallel"),
     plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,
@@ -191,20 +163,11 @@ parts = [               # tables like [mechanism], each with its own sensitivity
 )
 
 
-def _lipschitz_law(mechanism: Lipschitz, runs: Sequence[Box]) -> Iterator[Box]:
-    t = Ident("T")
-    images, inputs = (
-        row(Ident("d"), APPLY, brackets(comma(*pair))) for pair in ((row(t, OF_X), row(t, APPLY, brackets(PRIMED))), (X, PRIMED))
-    )
-    most = typeset(mul(mechanism.constant, held("distance")), {held("distance").name: (inputs, ATOM)})
-    yield from (row(*runs, Op("∘"), t), row(images, AT_MOST, most))
-
-
 LIPSCHITZ = Kind(
     model=Lipschitz,
     what="A part after a map of the data that moves neighbours apart by at most a constant.",
     fields=(fields.A_PART, fields.CONSTANT),
-    formula=_lipschitz_law,
+    formula=law("combinators.lipschitz"),
     plain=itself,
     sensitivity=Sensitivity.NONE,
     instead=OF_PARTS,

@@ -8,13 +8,10 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.catalogue.checks import may_be_negative, may_vanish, why_not
-from dpverify.catalogue.formulas.boxes import APPLY, Box, Cases, Fence, Ident, Number, Op, Sub, Words, brackets, comma, row
-from dpverify.catalogue.formulas.pieces import EQUAL, IN, PROBABILITY, TO, X, Y, held, matrix_named, within
-from dpverify.catalogue.formulas.typeset import ATOM, raised, symbol, typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, neg, num, power, sub, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Domain, Exponential, KaryResponse, Kernel, NoisyMax, Table, Translation
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 
@@ -47,17 +44,12 @@ def _row_faults(table: Table, domains: Mapping[str, Domain]) -> Iterator[str]:
             yield f'rows: row {index} {near}. The probabilities of a row sum to exactly 1; write fractions such as "1/3".'
 
 
-def _table_law(table: Table) -> Iterator[Box]:
-    yield row(PROBABILITY, EQUAL, Sub(Ident("P"), comma(X, Y)))
-    yield matrix_named(Ident("P"), table.rows, "a row for each input")
-
-
 TABLE = Kind(
     model=Table,
     what="Finitely many inputs and outputs, with their exact probabilities.",
     fields=(fields.PROBABILITIES, fields.ADJACENT),
     faults=_row_faults,
-    formula=_table_law,
+    formula=law("finite.table"),
     plain=itself,
     neighbours=_listed,
     sensitivity=Sensitivity.NONE,
@@ -77,17 +69,11 @@ adjacent = "all"       # which inputs are neighbours: "all", or pairs of rows co
 )
 
 
-def _kary_law(response: KaryResponse) -> Iterator[Box]:
-    lie = raised(div(sub(ONE, response.p), sub(response.k, ONE)))
-    yield row(PROBABILITY, EQUAL, Cases(((raised(response.p), row(Words("if "), Y, EQUAL, X)), (lie, Words("otherwise")))))
-    yield row(comma(X, Y), IN, Fence("{", comma(Number("1"), Words("…"), typeset(response.k)), "}"))
-
-
 KARY_RESPONSE = Kind(
     model=KaryResponse,
     what="k-ary randomized response: the truth with probability p, else one of the k - 1 others.",
     fields=(fields.K, fields.P),
-    formula=_kary_law,
+    formula=law("finite.kary_response"),
     plain=itself,
     neighbours=lambda response, _: "every two inputs",
     sensitivity=Sensitivity.NONE,
@@ -98,13 +84,6 @@ KARY_RESPONSE = Kind(
 # -- a density that depends on a number --------------------------------------------------------------------------
 
 
-def _kernel_law(kernel: Kernel) -> Iterator[Box]:
-    theta = symbol("theta")
-    left = row(Ident("p"), APPLY, brackets(row(Y, Op("|"), theta)))
-    yield row(left, EQUAL, typeset(kernel.density))
-    yield from (*within(Y, kernel.output), *within(theta, kernel.input))
-
-
 def _thetas(_: Kernel, moved: str) -> str:
     return f"inputs theta at most {moved} apart" if moved else "every two inputs"
 
@@ -113,7 +92,7 @@ KERNEL = Kind(
     model=Kernel,
     what="A density in the output y and the input theta, its normaliser written out.",
     fields=(fields.DENSITY, fields.OUTPUT, fields.INPUT),
-    formula=_kernel_law,
+    formula=law("finite.kernel"),
     plain=itself,
     neighbours=_thetas,
     starter=Starter(
@@ -227,22 +206,6 @@ def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iter
         yield "metric: the distance between two points must be positive."
 
 
-def _exponential_law(mechanism: Exponential) -> Iterator[Box]:
-    score = row(Ident("s"), APPLY, brackets(comma(X, Y)))
-    where = [matrix_named(Ident("s"), mechanism.scores, "a row for each input")]
-    sign: Expr = ONE
-    if mechanism.metric in _SAID:
-        sign, a = num(-1), Ident("a")
-        score = row(Ident("d"), APPLY, brackets(comma(Sub(a, X), Sub(a, Y))))
-        where = [row(Ident("d"), Words(f" {_SAID[mechanism.metric]}")), matrix_named(a, mechanism.points, "a row for each point")]
-    shape = call("exp", mul(sign, mechanism.beta, held("score")))
-    yield row(PROBABILITY, TO, typeset(shape, {held("score").name: (score, ATOM)}))
-    yield from where
-
-
-_SAID: Final = {"l1": "the l1 distance", "l2": "the l2 distance", "linf": "the l∞ distance", "discrete": "1 between two points"}
-
-
 EXPONENTIAL = Kind(
     model=Exponential,
     what="The exponential mechanism: probabilities proportional to exp(beta * score).",
@@ -271,7 +234,7 @@ EXPONENTIAL = Kind(
     },
     build=_exponential,
     faults=_score_faults,
-    formula=_exponential_law,
+    formula=law("finite.exponential"),
     plain=itself,
     neighbours=_listed,
     starter=Starter(

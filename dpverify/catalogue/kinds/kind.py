@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from dpverify.catalogue.formulas.boxes import Box
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import VARIABLES, Domain, Mechanism, kind_name
+
+if TYPE_CHECKING:
+    from dpverify.catalogue.formulas.boxes import Box
 
 Values = Mapping[str, Any]
 """What stands under the keys of a kind, read; the default under those that are left out."""
@@ -56,6 +59,17 @@ def made(kind: Kind, _: Fields, values: Values) -> Mechanism | None:
 def itself(mechanism: Mechanism) -> Mechanism:
     """Of a kind whose density audits and pictures evaluate, and of one that has none."""
     return mechanism
+
+
+def law(place: str) -> Callable[..., Iterator[Box]]:
+    """The formula that a function of catalogue/formulas writes, such as "noise.radial". Typesetting is loaded when it is called."""
+    file, _, name = place.partition(".")
+
+    def written(*given: Any) -> Iterator[Box]:
+        boxes: Iterator[Box] = getattr(import_module(f"dpverify.catalogue.formulas.{file}"), name)(*given)
+        return boxes
+
+    return written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from dpverify.catalogue.checks import body_faults
-from dpverify.catalogue.formulas.boxes import APPLY, DOT, INTEGRAL, MINUS, Box, Fence, Ident, Limits, Number, Op, Sub, Words, brackets, row
-from dpverify.catalogue.formulas.pieces import (
-    ANSWER,
-    DENSITY,
-    EQUAL,
-    IN,
-    INFINITY,
-    NOISE,
-    OF_X,
-    PROBABILITY,
-    TO,
-    M,
-    Y,
-    held,
-    index,
-    named,
-    scaled,
-    size,
-    space,
-    within,
-)
-from dpverify.catalogue.formulas.typeset import ATOM, SUM, factor, typeset
 from dpverify.catalogue.formulas.words import norm
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, show
 from dpverify.trusted.language.expr import (
     ONE,
@@ -38,7 +15,6 @@ from dpverify.trusted.language.expr import (
     Expr,
     Num,
     Sym,
-    add,
     call,
     div,
     format_expr,
@@ -46,7 +22,6 @@ from dpverify.trusted.language.expr import (
     neg,
     num,
     power,
-    sqrt,
     sub,
     substitute,
 )
@@ -80,13 +55,6 @@ def _radial(_: Kind, __: Fields, values: Values) -> Radial:
     return Radial(values["profile"], values["norm"], _dimension(values["norm"], values["dimension"]), values["scale"])
 
 
-def _radial_law(noise: Radial) -> Iterator[Box]:
-    shape = scaled(noise.profile, noise.scale)
-    names, where = named((shape,), "r", size(noise.norm, noise.dimension), ATOM)
-    yield row(DENSITY, TO, typeset(shape, names))
-    yield from (*where, *space(noise.dimension), *index(noise.norm))
-
-
 RADIAL = Kind(
     model=Radial,
     what="Noise of density proportional to profile(norm(y - q(x)) / scale) in R^d.",
@@ -94,7 +62,7 @@ RADIAL = Kind(
     conditions=LENGTH,
     build=_radial,
     faults=body_faults,
-    formula=_radial_law,
+    formula=law("noise.radial"),
     plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",
     sensitivity=Sensitivity.ANSWER,
@@ -119,20 +87,11 @@ parameters = { b = 2 }   # a value for every other letter of the formula
 # -- on the line -----------------------------------------------------------------------------------------------
 
 
-def _translation_law(noise: Translation) -> Iterator[Box]:
-    names, where = named((noise.density,), "z", NOISE, SUM)
-    yield row(PROBABILITY if noise.integers else DENSITY, TO, typeset(noise.density, names))
-    yield from where
-    if noise.integers:
-        yield row(Y, IN, Ident("ℤ"))
-    yield from within(Ident("z") if where else NOISE, noise.support)
-
-
 TRANSLATION = Kind(
     model=Translation,
     what="One-dimensional noise of density proportional to density(y - q(x)), symmetric or not.",
     fields=(fields.DENSITY, fields.SUPPORT, fields.INTEGERS),
-    formula=_translation_law,
+    formula=law("noise.translation"),
     plain=itself,
     neighbours=lambda noise, moved: f"{'whole ' if noise.integers else ''}answers at most {moved} apart",
     sensitivity=Sensitivity.ANSWER,
@@ -159,25 +118,13 @@ def _product(_: Kind, __: Fields, values: Values) -> Product:
     return Product(values["density"], values["dimension"] or ONE, values["norm"])
 
 
-def _product_law(noise: Product) -> Iterator[Box]:
-    if noise.dimension == ONE:
-        yield from _translation_law(Translation(noise.density))
-        return
-    i = Ident("i")
-    coordinate = row(Sub(Y, i), MINUS, Sub(Ident("q"), i), OF_X)
-    names, where = named((noise.density,), "z", coordinate, SUM, letter="z_i")
-    over = Limits("∏", row(i, EQUAL, Number("1")), typeset(noise.dimension))
-    yield row(DENSITY, TO, over, factor(noise.density, names))
-    yield from (*where, *space(noise.dimension))
-
-
 PRODUCT = Kind(
     model=Product,
     what="Independent noise in every coordinate, each of the same density.",
     fields=(fields.DENSITY, fields.DIMENSION, fields.NORM_OF_SENSITIVITY),
     build=_product,
     faults=body_faults,
-    formula=_product_law,
+    formula=law("noise.product"),
     plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",
     sensitivity=Sensitivity.ANSWER,
@@ -208,15 +155,6 @@ def _mixture(_: Kind, table: Fields, values: Values) -> Mixture:
     return Mixture(values["profile"], values["mixing"], (low or ZERO, high), values["norm"], dimension, values["scale"])
 
 
-def _mixture_law(noise: Mixture) -> Iterator[Box]:
-    shape = scaled(noise.profile, noise.scale)
-    names, where = named((shape,), "r", size(noise.norm, noise.dimension), ATOM)
-    mixed = [factor(shape, names)] if noise.mixing == ONE else [factor(shape, names), DOT, factor(noise.mixing)]
-    over = Limits(INTEGRAL, typeset(noise.support[0]), INFINITY if noise.support[1] is None else typeset(noise.support[1]))
-    yield row(DENSITY, TO, over, *mixed, Words(" d"), Ident("v"))
-    yield from (*where, *space(noise.dimension), *index(noise.norm))
-
-
 MIXTURE = Kind(
     model=Mixture,
     what="A mixture: v is drawn from the mixing law, then noise of density proportional to profile(r, v), "
@@ -225,7 +163,7 @@ MIXTURE = Kind(
     conditions=LENGTH,
     build=_mixture,
     faults=body_faults,
-    formula=_mixture_law,
+    formula=law("noise.mixture"),
     plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",
     sensitivity=Sensitivity.ANSWER,
@@ -251,17 +189,11 @@ parameters = { nu = 5, d = 3 }                     # a value for every other let
 # -- the staircase ---------------------------------------------------------------------------------------------
 
 
-def _staircase_law(noise: Staircase) -> Iterator[Box]:
-    level = call("floor", add(held("noise"), ONE, neg(noise.gamma)))
-    shape = call("exp", neg(mul(noise.epsilon, level)))
-    yield row(DENSITY, TO, typeset(shape, {held("noise").name: (Fence("|", NOISE, "|"), ATOM)}))
-
-
 STAIRCASE = Kind(
     model=Staircase,
     what="The staircase noise of Geng and Viswanath, of sensitivity 1.",
     fields=(fields.EPSILON, fields.GAMMA),
-    formula=_staircase_law,
+    formula=law("noise.staircase"),
     plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart",
     sensitivity=Sensitivity.ONE,
@@ -308,33 +240,6 @@ def _process(_: Kind, table: Fields, values: Values) -> EllipticalProcess:
     return EllipticalProcess(values["mixing"], (low or ZERO, high), **declared)
 
 
-def _process_law(noise: EllipticalProcess) -> Iterator[Box]:
-    scaled = typeset(mul(noise.scale, sqrt(Sym("V")), Sym("N")))
-    yield row(M, OF_X, EQUAL, ANSWER, Op("+"), scaled)
-    yield row(Ident("N"), Words(" a centred Gaussian process of infinite rank" + _known_of(noise)))
-    if noise.transform:
-        yield row(Ident("V"), Words(f" of the moment generating function {format_expr(noise.transform[0])}"))
-        return
-    if noise.atoms:
-        yield row(Ident("V"), Words(" of the law " + ", ".join(f"P[V = {format_expr(v)}] = {format_expr(p)}" for v, p in noise.atoms)))
-        return
-    yield row(Sub(Ident("f"), Ident("V")), APPLY, brackets(Ident("v")), TO, typeset(noise.mixing))
-    yield from within(Ident("v"), noise.support)
-
-
-def _known_of(noise: EllipticalProcess) -> str:
-    """What is declared of the covariance, and what is released, in words."""
-    said = ""
-    if noise.covariance:
-        numbers = ", ".join(map(format_expr, noise.shape))
-        said = f", with {noise.covariance} {numbers}" if len(noise.shape) == 1 else f", {noise.covariance} of variance and length {numbers}"
-    if noise.places:
-        said += f"; released at {len(noise.places)} points"
-    elif noise.count is not None:
-        said += f"; {format_expr(noise.count)} evaluations are released"
-    return said
-
-
 def _moved_by(noise: EllipticalProcess, moved: str) -> str:
     if noise.differences:
         return "functions that differ by " + " or ".join(map(format_expr, noise.differences))
@@ -359,7 +264,7 @@ ELLIPTICAL_PROCESS = Kind(
     one_of=(("mixing", "log_mixing", "nu", "atoms", "mgf", "characteristic"),),
     conditions={"dependencies": {"support": {"not": {"anyOf": [{"required": [key]} for key in ("nu", "atoms", "mgf", "characteristic")]}}}},
     build=_process,
-    formula=_process_law,
+    formula=law("noise.elliptical_process"),
     plain=itself,
     neighbours=_moved_by,
     sensitivity=Sensitivity.NEEDED,

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Sub, Words, row
-from dpverify.catalogue.formulas.pieces import EQUAL
-from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds import noise as of_noise
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten, show
 from dpverify.trusted.language.expr import ONE, Expr, Num
-from dpverify.trusted.language.model import AboveThreshold, Compared, Domain, NoisyMax, OnLine, Selection, kind_of, noises_of, on_integers
+from dpverify.trusted.language.model import AboveThreshold, Compared, Domain, NoisyMax, Selection, noises_of, on_integers
 from dpverify.trusted.language.selections import REPORTS, TOGETHER
 from dpverify.trusted.order.integers import is_whole
 
@@ -51,17 +47,6 @@ def _faults(mechanism: Compared, _: Mapping[str, Domain]) -> Iterator[str]:
             yield f"bounds: {shorten(end)} is not an integer, as the answers are that noise on the integers is added to."
 
 
-_LAWS: Final = {kind.name: kind for kind in vars(of_noise).values() if isinstance(kind, Kind)}
-
-
-def named_law(noise: OnLine | None, letter: str, said: str = "") -> Iterator[Box]:
-    """A noise and its law. said: when it is drawn."""
-    if noise is not None:
-        law = list(_LAWS[kind_of(noise)].formula(noise))
-        yield row(Words("with noise "), Ident(letter), Words(f"{said}, of the law " if said else " of the law "), law[0])
-        yield from law[1:]
-
-
 def _word(table: Fields, key: str, word: str, known: tuple[str, ...]) -> None:
     """A fault where a word is of the other kind of selection."""
     if word not in known:
@@ -77,14 +62,6 @@ def _words(model: type) -> Mapping[str, Any]:
 
 
 # -- noisy max ---------------------------------------------------------------------------------------------------
-
-
-def _max_law(mechanism: NoisyMax) -> Iterator[Box]:
-    told = {"index": "the index of the greatest of", "value": "the greatest of", "index+gap": "the index and the lead of the greatest of"}
-    i = Ident("i")
-    answers = row(Sub(Ident("q"), i), Op("+"), Sub(Ident("Z"), i))
-    yield row(Words(f"{told[mechanism.report]} "), answers, Words(" for "), i, Words(" from 1 to "), typeset(mechanism.candidates))
-    yield from named_law(mechanism.noise, "Z")
 
 
 def _noisy_max(_: Kind, table: Fields, values: Values) -> NoisyMax | None:
@@ -106,7 +83,7 @@ NOISY_MAX = Kind(
     conditions=_words(NoisyMax),
     build=_noisy_max,
     faults=_faults,
-    formula=_max_law,
+    formula=law("selection.noisy_max"),
     plain=itself,
     neighbours=_neighbours,
     sensitivity=Sensitivity.OPTIONAL,
@@ -152,31 +129,6 @@ def _above_threshold(_: Kind, table: Fields, values: Values) -> AboveThreshold |
     )
 
 
-def _threshold_law(mechanism: AboveThreshold) -> Iterator[Box]:
-    i, t = Ident("i"), Ident("t")
-    answer: Box = Sub(Ident("q"), i)
-    level: Box = typeset(mechanism.threshold)
-    noisy = answer if mechanism.query_noise is None else row(answer, Op("+"), Sub(Ident("Z"), i))
-    yield row(Words("whether "), noisy, Op("≥"), t, Words(", for "), i, Words(" from 1 to "), typeset(mechanism.queries))
-    yield row(t, EQUAL, level) if mechanism.threshold_noise is None else row(t, EQUAL, level, Op("+"), Ident("V"))
-    told = {
-        "answers": "",
-        "answers+gap": "; of each that is, the difference",
-        "answers+value": "; of each that is, the left side itself",
-        "fresh": "; of each that is, the answer with fresh noise",
-    }
-    stop = (
-        Words("no limit of those that are")
-        if mechanism.positives is None
-        else row(Words("until so many are: "), typeset(mechanism.positives))
-    )
-    said = (told[mechanism.report], "; the threshold is drawn again after each that is" if mechanism.resample else "")
-    yield row(stop, *(Words(text) for text in said if text))
-    yield from named_law(mechanism.threshold_noise, "V")
-    yield from named_law(mechanism.query_noise, "Z")
-    yield from named_law(mechanism.fresh, "W")
-
-
 ABOVE_THRESHOLD = Kind(
     model=AboveThreshold,
     what="Above threshold, the sparse vector technique: which answers are at least a noisy threshold, until so many are.",
@@ -194,7 +146,7 @@ ABOVE_THRESHOLD = Kind(
     conditions=_words(AboveThreshold),
     build=_above_threshold,
     faults=_faults,
-    formula=_threshold_law,
+    formula=law("selection.above_threshold"),
     plain=itself,
     neighbours=_neighbours,
     sensitivity=Sensitivity.OPTIONAL,

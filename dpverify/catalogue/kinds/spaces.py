@@ -6,11 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dpverify.catalogue.checks import positive_faults
-from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Words, row
-from dpverify.catalogue.formulas.pieces import IN
-from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.shapes import SHAPES, read_shape
 from dpverify.catalogue.toml import Fault, Fields
 from dpverify.catalogue.values import read_choice, read_matrix
@@ -105,37 +102,6 @@ def _space_faults(space: Space, domains: Mapping[str, Domain]) -> Iterator[str]:
         yield str(error)
 
 
-def _space_law(space: Space) -> Iterator[Box]:
-    yield row(Ident("q"), Words("(x), y "), IN, Ident("Y"), Words(f", {told(space)}"))
-    apart = row(Ident("d"), Words("(q(x), q(x')) "), Op("≤"), typeset(space.lipschitz), Words(" dist(x, x')"))
-    yield apart
-
-
-def told(space: Space) -> str:
-    """The space of answers in a few words."""
-    return _NAMES[space.shape.kind]
-
-
-_NAMES: Final[Mapping[str, str]] = {
-    "points": "finitely many points",
-    "box": "a box",
-    "ball": "a ball",
-    "sphere": "a sphere",
-    "hull": "a convex polytope",
-    "tree": "the leaves of a tree",
-    "infinite_tree": "the leaves of a tree with a node of infinitely many children",
-    "cantor": "a Cantor set",
-    "ellipsoid": "a sequence ellipsoid",
-    "hoelder": "a ball of Hölder functions",
-    "real": "all of R^d",
-    "integers": "all integers",
-    "discrete": "infinitely many points that are equally far apart",
-    "net": "a space with the stated nets",
-    "separated": "a space with the stated infinite family",
-    "product": "a product of spaces",
-}
-
-
 def _databases(space: Space, _: str) -> str:
     return {
         "bounded": "databases at any distance; epsilon is per unit of it",
@@ -153,7 +119,7 @@ SPACE = Kind(
     conditions={"dependencies": {"truth": ["between"]}},
     build=_space,
     faults=_space_faults,
-    formula=_space_law,
+    formula=law("spaces.space"),
     plain=itself,
     neighbours=_databases,
     sensitivity=Sensitivity.NONE,

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from dpverify.catalogue.checks import may_be_negative, range_faults, why_not
-from dpverify.catalogue.formulas.boxes import APPLY, MINUS, Box, Fence, Fraction, Ident, Number, Op, Sub, Words, brackets, row
-from dpverify.catalogue.formulas.pieces import AT_MOST, IN, MOST_ENTRIES, OF_X, PRIMED, M, X, Y, held
-from dpverify.catalogue.formulas.typeset import ATOM, raised, typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten
-from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, call, mul
-from dpverify.trusted.language.model import ONE_SIDED, Domain, Guarantee, Sampled
+from dpverify.trusted.language.expr import ZERO, Num
+from dpverify.trusted.language.model import Domain, Guarantee, Sampled
 
 # -- guarantees ------------------------------------------------------------------------------------------------
 
@@ -51,51 +48,6 @@ def _guarantee_faults(known: Guarantee, domains: Mapping[str, Domain]) -> Iterat
             yield from range_faults("delta", numbers[1], domains)
 
 
-def _guarantee_law(guarantee: Guarantee) -> Iterator[Box]:
-    yield from (_STATEMENTS[guarantee.measure](*numbers) for numbers in guarantee.rows[:MOST_ENTRIES])
-    if len(guarantee.rows) > MOST_ENTRIES:
-        yield Words(f"and {len(guarantee.rows) - MOST_ENTRIES} more")
-    if guarantee.order:
-        yield Words(f"where x is the input {'with' if guarantee.order == ONE_SIDED else 'without'} the record")
-
-
-def _approximate(epsilon: Expr, delta: Expr) -> Box:
-    there, here = (_event(row(M, APPLY, brackets(at), IN, Ident("S"))) for at in (X, PRIMED))
-    bound = row(there, AT_MOST, typeset(mul(call("exp", epsilon), held("event")), {held("event").name: (here, ATOM)}))
-    return bound if delta == ZERO else row(bound, Op("+"), typeset(delta))
-
-
-def _event(inside: Box) -> Box:
-    return row(Ident("Pr"), APPLY, Fence("[", inside, "]"))
-
-
-def _divergence(order: Expr, most: Expr) -> Box:
-    pair = row(M, OF_X, Op("‖"), M, APPLY, brackets(PRIMED))
-    return row(Sub(Ident("D"), raised(order)), APPLY, brackets(pair), AT_MOST, typeset(most))
-
-
-def _zcdp(rho: Expr) -> Box:
-    order = Sym("alpha")
-    return row(_divergence(order, mul(rho, order)), Words(" for every "), typeset(order), Op(">"), Number("1"))
-
-
-def _gdp(mu: Expr) -> Box:
-    shown = typeset(mu)
-    return row(M, Words(" is "), shown, Words("-GDP: no easier to tell apart than N(0, 1) and N("), shown, Words(", 1)"))
-
-
-def _bounded_range(eta: Expr) -> Box:
-    there, here = (row(Ident("p"), APPLY, brackets(row(Y, Op("|"), at))) for at in (X, PRIMED))
-    loss = row(Ident("log"), APPLY, brackets(Fraction(there, here)))
-    largest, smallest = (row(Sub(Ident(name), Y), Words(" "), loss) for name in ("max", "min"))
-    return row(largest, MINUS, smallest, AT_MOST, typeset(eta))
-
-
-_STATEMENTS: Final[Mapping[str, Callable[..., Box]]] = {
-    "approximate": _approximate, "renyi": _divergence, "zcdp": _zcdp, "gdp": _gdp, "bounded_range": _bounded_range,
-}  # fmt: skip
-
-
 GUARANTEE = Kind(
     model=Guarantee,
     what="A mechanism of which only a guarantee is known. It is assumed, not proved.",
@@ -113,7 +65,7 @@ GUARANTEE = Kind(
     conditions={"dependencies": {"delta": ["epsilon"]}},
     build=_guarantee,
     faults=_guarantee_faults,
-    formula=_guarantee_law,
+    formula=law("stated.guarantee"),
     plain=itself,
     neighbours=lambda known, moved: f"those of the stated guarantee{f', in the order {known.order}' if known.order else ''}",
     sensitivity=Sensitivity.NONE,
@@ -137,11 +89,6 @@ epsilon = 1                                 # with delta = ... beside it, where 
 # -- samplers --------------------------------------------------------------------------------------------------
 
 
-def _sampled_law(_: Sampled) -> Iterator[Box]:
-    yield row(Y, Op("∼"), M, OF_X)
-    yield Words("a sampled implementation without a declared law")
-
-
 def _given(_: Sampled, moved: str) -> str:
     return f"answers at most {moved} apart" if moved else "the inputs that the audit is given"
 
@@ -149,7 +96,7 @@ def _given(_: Sampled, moved: str) -> str:
 SAMPLED = Kind(
     model=Sampled,
     what="No declaration, only a sampled implementation: the [audit] table says where it is.",
-    formula=_sampled_law,
+    formula=law("stated.sampled"),
     plain=itself,
     neighbours=_given,
     starter=Starter(

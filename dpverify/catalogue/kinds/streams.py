@@ -6,15 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Words, row
-from dpverify.catalogue.formulas.pieces import EQUAL
-from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself
-from dpverify.catalogue.kinds.selection import MOVES, faults_of_noises, named_law
+from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
+from dpverify.catalogue.kinds.selection import MOVES, faults_of_noises
 from dpverify.catalogue.toml import Fault, Fields, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix
-from dpverify.trusted.language.expr import Expr, sub
+from dpverify.trusted.language.expr import sub
 from dpverify.trusted.language.model import Branch, Domain, Drawn, Guard, Named, Stream, on_integers
 from dpverify.trusted.language.selections import TOGETHER
 from dpverify.trusted.parts import streams
@@ -182,47 +179,13 @@ def _stream(_: Kind, table: Fields, values: Values) -> Stream | None:
     return Stream(values["answers"], once, fresh, *given)
 
 
-def _expression(guard: Guard) -> Box:
-    return row(typeset(guard.left), Op(">" if guard.strict else "≥"), typeset(_ZERO))
-
-
-_ZERO: Final[Expr] = read_expression(0)
-
-
-def _law(mechanism: Stream) -> Iterator[Box]:
-    for each in mechanism.state:
-        yield row(Words("at the start "), Ident(each.name), EQUAL, typeset(each.value))
-    for number, branch in enumerate(mechanism.steps):
-        told: list[Box] = [Words(f"“{branch.emit}”")] if branch.emit else []
-        for value in branch.tell:
-            told += [*([Words(" and ")] if told else []), typeset(value)]
-        told = told or [Words("nothing")]
-        conditions: list[Box] = []
-        for guard in branch.when:
-            conditions += [Words(" and " if conditions else " if "), _expression(guard)]
-        changes: list[Box] = []
-        for each in branch.change:
-            changes += [Words("; then "), Ident(each.name), EQUAL, typeset(each.value)]
-        for each in branch.count:
-            changes += [Words("; "), Ident(each.name), Words(" grows by "), typeset(each.value)]
-        start = "each step tells " if number == 0 else "else "
-        yield row(Words(start), *told, *conditions, *changes)
-    for limit in mechanism.limits:
-        yield row(Words("the run ends when "), Ident(limit.name), Op("≥"), typeset(limit.value))
-    if mechanism.queries is not None:
-        yield row(Words("at most so many steps: "), typeset(mechanism.queries))
-    for drawn, when in ((mechanism.once, "once"), (mechanism.fresh, "in each step")):
-        for each_noise in drawn:
-            yield from named_law(each_noise.noise, each_noise.name, f", drawn {when}")
-
-
 STREAM = Kind(
     model=Stream,
     what="A stream: answers one after the other, compared with noise, state and parameters; a list of branches says what each step tells.",
     fields=(ANSWERS, ONCE, FRESH, STATE, LIMITS, STEPS, MOST_STEPS, NEIGHBOURS, HULL),
     build=_stream,
     faults=_faults,
-    formula=_law,
+    formula=law("streams.stream"),
     plain=itself,
     neighbours=_neighbours,
     sensitivity=Sensitivity.NEEDED,

@@ -1,0 +1,54 @@
+"""The laws of selections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpverify.catalogue.formulas import noise as laws
+from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Sub, Words, row
+from dpverify.catalogue.formulas.pieces import EQUAL
+from dpverify.catalogue.formulas.typeset import typeset
+from dpverify.trusted.language.model import AboveThreshold, NoisyMax, OnLine, kind_of
+
+
+def named_law(noise: OnLine | None, letter: str, said: str = "") -> Iterator[Box]:
+    """A noise and its law. said: when it is drawn."""
+    if noise is not None:
+        law = list(getattr(laws, kind_of(noise))(noise))
+        yield row(Words("with noise "), Ident(letter), Words(f"{said}, of the law " if said else " of the law "), law[0])
+        yield from law[1:]
+
+
+def noisy_max(mechanism: NoisyMax) -> Iterator[Box]:
+    """What is told of the greatest answer."""
+    told = {"index": "the index of the greatest of", "value": "the greatest of", "index+gap": "the index and the lead of the greatest of"}
+    i = Ident("i")
+    answers = row(Sub(Ident("q"), i), Op("+"), Sub(Ident("Z"), i))
+    yield row(Words(f"{told[mechanism.report]} "), answers, Words(" for "), i, Words(" from 1 to "), typeset(mechanism.candidates))
+    yield from named_law(mechanism.noise, "Z")
+
+
+def above_threshold(mechanism: AboveThreshold) -> Iterator[Box]:
+    """What is told of each answer."""
+    i, t = Ident("i"), Ident("t")
+    answer: Box = Sub(Ident("q"), i)
+    level: Box = typeset(mechanism.threshold)
+    noisy = answer if mechanism.query_noise is None else row(answer, Op("+"), Sub(Ident("Z"), i))
+    yield row(Words("whether "), noisy, Op("≥"), t, Words(", for "), i, Words(" from 1 to "), typeset(mechanism.queries))
+    yield row(t, EQUAL, level) if mechanism.threshold_noise is None else row(t, EQUAL, level, Op("+"), Ident("V"))
+    told = {
+        "answers": "",
+        "answers+gap": "; of each that is, the difference",
+        "answers+value": "; of each that is, the left side itself",
+        "fresh": "; of each that is, the answer with fresh noise",
+    }
+    stop = (
+        Words("no limit of those that are")
+        if mechanism.positives is None
+        else row(Words("until so many are: "), typeset(mechanism.positives))
+    )
+    said = (told[mechanism.report], "; the threshold is drawn again after each that is" if mechanism.resample else "")
+    yield row(stop, *(Words(text) for text in said if text))
+    yield from named_law(mechanism.threshold_noise, "V")
+    yield from named_law(mechanism.query_noise, "Z")
+    yield from named_law(mechanism.fresh, "W")
