@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from typing import assert_never
 
 from dpverify.search.proposal import Premise, Proposal, bound
@@ -108,15 +109,15 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
 
 
 def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
-    from dpverify.search import concave_exponent, convex_exponent, cosets, divergence, power_identity
+    from dpverify.search import cosets, divergence
 
     if proposal.extend(cosets.propose, claim, digits):
         return  # nor any delta below 1
     if proposal.extend(divergence.propose, claim, digits):
         return  # no finite epsilon: there is no upper bound to look for
     exact = False
-    for rule in (power_identity, concave_exponent, convex_exponent):
-        exact = proposal.extend(rule.propose, claim, digits) or exact
+    for rule in ("power_identity", "concave_exponent", "convex_exponent"):
+        exact = proposal.extend(import_module(f"dpverify.search.{rule}").propose, claim, digits) or exact
         if any(step["evidence"].get("side", "upper") == "upper" for step in proposal.steps):
             break  # its value is exact: no other can be better
     if exact and _settled(proposal, claim):

@@ -21,9 +21,9 @@ def stream(mechanism: Stream) -> Iterator[Box]:
     for each in mechanism.state:
         yield row(Words("at the start "), Ident(each.name), EQUAL, typeset(each.value))
     for number, branch in enumerate(mechanism.steps):
-        told: list[Box] = [Words(f"“{branch.emit}”" if branch.emit else "nothing" if not branch.tell else "")]
+        told: list[Box] = [Words(f"“{branch.emit}”")] if branch.emit else [] if branch.tell else [Words("nothing")]
         for value in branch.tell:
-            told += [Words(" and ") if told[-1] != Words("") else Words(""), typeset(value)]
+            told += [*([Words(" and ")] if told else []), typeset(value)]
         conditions: list[Box] = []
         for guard in branch.when:
             conditions += [Words(" and " if conditions else " if "), _expression(guard)]
