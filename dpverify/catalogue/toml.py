@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -169,7 +168,9 @@ def meant(word: str, known: Iterable[str]) -> str:
     if named := [name for name in SYNONYMS.get(word.casefold(), ()) if name in known]:
         return f" Did you mean {named[0]!r}?"
     begins = sorted(name for name in known if len(word) > 2 and name.startswith(word))
-    close = difflib.get_close_matches(word, known, n=1) or begins
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, known, n=1) or begins
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

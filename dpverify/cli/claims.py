@@ -166,7 +166,6 @@ def verified(
     claim's judging. Raises SpecError for names that no claim has, and for files in the way.
     """
     import dpverify.search  # noqa: F401  # before the processes are forked, which need it
-    from dpverify.cli.found import NAME, found_in, refuse
     from dpverify.cli.judging import Judge, Outcome, Task
     from dpverify.cli.progress import Progress
     from dpverify.ground.processes import Bounds, in_order, worthwhile
@@ -176,11 +175,14 @@ def verified(
     stems = unique(certificate_stem(spec.mechanism, stated.claim.name) for spec in specs for stated in spec.claims)
     files = {(spec.file, stated.claim.name): f"{next(stems)}.cert.json" for spec in specs for stated in spec.claims}
     work = [(spec, stated) for spec in selected(specs, names) for stated in spec.claims]
+    earlier = None
     if certificates is not None:
+        from dpverify.cli.found import NAME, found_in, refuse
+
         output.writable(certificates)
         if not force:
             refuse(certificates, [NAME, *(files[spec.file, stated.claim.name] for spec, stated in work)])
-    earlier = None if certificates is None else found_in(certificates)
+        earlier = found_in(certificates)
     judge = Judge(digits, cache, earlier)
     tasks = [Task(spec.file, stated.claim, files[spec.file, stated.claim.name]) for spec, stated in work]
     if jobs is None:

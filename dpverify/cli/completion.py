@@ -8,12 +8,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
 
 from dpverify.ground.outside import printable, read_regular
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 MAX_BYTES: Final = 16 << 20
 """Of a TOML file that is looked into."""
@@ -31,6 +33,8 @@ def completion(ctx: click.Context, shell: str) -> int:
     zsh    eval "$(dpverify completion zsh)"            in ~/.zshrc, after compinit
     fish   dpverify completion fish > ~/.config/fish/completions/dpverify.fish
     """
+    from click.shell_completion import get_completion_class
+
     shell_complete = get_completion_class(shell)
     assert shell_complete is not None, "click has all three"
     script = shell_complete(ctx.find_root().command, {}, "dpverify", "_DPVERIFY_COMPLETE").source()
@@ -39,7 +43,7 @@ def completion(ctx: click.Context, shell: str) -> int:
     return 0
 
 
-Complete = Callable[[click.Context, str], Iterable[CompletionItem]]
+Complete = Callable[[click.Context, str], "Iterable[CompletionItem]"]
 
 
 class _Completed(click.types.StringParamType):
@@ -64,6 +68,8 @@ def complete(verb: click.Command) -> None:
 
 def _claims(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
     """Claim files and folders, by the shell itself, and the names of mechanisms in specs/ and on the shelf."""
+    from click.shell_completion import CompletionItem
+
     del ctx
     yield from _starting(_mechanisms(), incomplete)
     yield CompletionItem(incomplete, type="file")
@@ -104,6 +110,8 @@ _COMPLETES: Final[Mapping[tuple[str | None, str | None], Complete]] = {
 
 def _starting(known: Mapping[str, str], incomplete: str) -> Iterator[CompletionItem]:
     """What goes on as it was begun, but for what does not fit on one line that can be seen: a shell would take it for several words."""
+    from click.shell_completion import CompletionItem
+
     fitting = (word for word in sorted(known) if word.startswith(incomplete) and word.isprintable())
     return (CompletionItem(word, help=printable(known[word])) for word in fitting)
 

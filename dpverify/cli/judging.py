@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,6 +58,8 @@ class Judge:
             raise  # the end of a worker, not a fault
         except Exception as error:
             if os.environ.get("DPVERIFY_DEBUG"):
+                import traceback
+
                 traceback.print_exc()
             return Outcome(None, output.fault(error), time.perf_counter() - started)
         return Outcome(verified, None, time.perf_counter() - started, searched=before is None)

@@ -22,23 +22,27 @@ class Progress:
 
     def __init__(self, doing: str, total: int, things: str) -> None:
         self.doing, self.total, self.things = doing, total, things
-        self.bar: Any = click.progressbar(length=total, label=doing, file=sys.stderr, hidden=not watched())
+        self.bar: Any = click.progressbar(length=total, label=doing, file=sys.stderr) if watched() else None
 
     def __enter__(self) -> Self:
         self.started = self.told = time.monotonic()
-        self.bar.__enter__()
-        if self.total >= LONG and not watched():
+        if self.bar is not None:
+            self.bar.__enter__()
+        elif self.total >= LONG:
             say(f"{self.doing} {self.total} {self.things}", err=True)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.bar.__exit__(kind, error, trace)
+        if self.bar is not None:
+            self.bar.__exit__(kind, error, trace)
 
     def at(self, done: int) -> None:
         """Say that so many are done, if it is time to."""
-        self.bar.update(done - self.bar.pos)
+        if self.bar is not None:
+            self.bar.update(done - self.bar.pos)
+            return
         now = time.monotonic()
-        if watched() or now - self.told < EVERY or not 0 < done < self.total:
+        if now - self.told < EVERY or not 0 < done < self.total:
             return
         self.told = now
         left = (now - self.started) / done * (self.total - done)

@@ -6,9 +6,7 @@ cannot seal it.
 
 from __future__ import annotations
 
-import hmac
 import os
-import secrets
 import sys
 from functools import cache
 from pathlib import Path
@@ -21,12 +19,16 @@ _BYTES: Final = 32
 
 def seal(text: str) -> str | None:
     """The seal of a text; None where no key can be kept."""
+    import hmac
+
     key = _key(folder())
     return None if key is None else hmac.new(key, text.encode(), "sha256").hexdigest()
 
 
 def holds(text: str, sealed: object) -> bool:
     """Whether a seal is that of the text."""
+    import hmac
+
     expected = seal(text)
     return expected is not None and isinstance(sealed, str) and sealed.isascii() and hmac.compare_digest(expected, sealed)
 
@@ -53,6 +55,8 @@ def _key(place: Path | None) -> bytes | None:
     """The user's key, made when first needed; None where it cannot be kept, or where others could have read it."""
     if place is None:
         return None
+    import secrets
+
     file = place / NAME
     try:
         place.mkdir(parents=True, exist_ok=True)

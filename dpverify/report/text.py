@@ -10,7 +10,6 @@ from typing import Final
 
 from dpverify.ground.outside import printable
 from dpverify.report import Entry, asked, decimal, exact, findings, quantity, short, utility
-from dpverify.report.derived import also
 from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
@@ -150,6 +149,8 @@ def _below(entry: Entry, detail: Detail, reasons: set[str] | None) -> Iterator[s
     if telling and entry.judgement is not None and entry.judgement.witness is not None:
         yield f"witness: {witness_text(entry.judgement.witness)}"
     if detail.full:
+        from dpverify.report.derived import also
+
         yield from (f"{key}: {value}" for key, value in also(entry).items())
     yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full, reasons=None if detail.full else reasons)
     if detail.full:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, Final
 
 from dpverify.catalogue.checks import free_symbols
@@ -46,6 +45,8 @@ WHAT: Final[Mapping[str, str]] = {name: what for name, _, what in _starters()}
 def read_kind(value: Any) -> str:
     """A kind's name. Raises Fault, for the name of a builtin with how it is written."""
     if isinstance(value, str) and value not in STARTERS:
+        from difflib import get_close_matches
+
         near = value if value in named.BUILTINS else next(iter(get_close_matches(value, [*STARTERS, *named.BUILTINS], n=1)), "")
         if near in named.BUILTINS:
             known = "is the name of a builtin" if near == value else f"is no kind. Perhaps the builtin {near} is meant"

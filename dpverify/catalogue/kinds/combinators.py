@@ -10,7 +10,6 @@ from dpverify.catalogue.toml import Fields
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, mul
 from dpverify.trusted.language.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample
-from dpverify.trusted.parts.released import released
 
 OF_PARTS = "the parts have their own; state it there."
 A_DELTA = 'delta = 0            # a delta above 0, such as "1e-6", allows a smaller epsilon'
@@ -107,6 +106,8 @@ def _post_process(_: Kind, table: Fields, values: Values) -> PostProcess | None:
         return None
     found = PostProcess(part, values["map"], rows)
     if rows:
+        from dpverify.trusted.parts.released import released
+
         try:
             released(found)
         except Rejected as error:

@@ -14,7 +14,6 @@ from dpverify.catalogue.values import read_choice, read_matrix
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import Domain, Space
-from dpverify.trusted.rules.spaces.shapes import require
 
 _WORDS: Final = ("answers", "unbounded")
 
@@ -94,6 +93,8 @@ def _space(_: Kind, table: Fields, values: Values) -> Space | None:
 
 
 def _space_faults(space: Space, domains: Mapping[str, Domain]) -> Iterator[str]:
+    from dpverify.trusted.rules.spaces.shapes import require
+
     try:
         require(space, domains)
     except Rejected as error:

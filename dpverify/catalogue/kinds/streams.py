@@ -14,7 +14,6 @@ from dpverify.catalogue.values import read_choice, read_expression, read_matrix
 from dpverify.trusted.language.expr import sub
 from dpverify.trusted.language.model import Branch, Domain, Drawn, Guard, Named, Stream, on_integers
 from dpverify.trusted.language.selections import TOGETHER
-from dpverify.trusted.parts import streams
 
 _TEXT: Final = {"type": "string", "minLength": 1}
 _NUMBER: Final = {"type": ["number", "string"]}
@@ -165,6 +164,8 @@ def _neighbours(mechanism: Stream, moved: str) -> str:
 
 
 def _faults(mechanism: Stream, _: Mapping[str, Domain]) -> Iterator[str]:
+    from dpverify.trusted.parts import streams
+
     yield from faults_of_noises(mechanism)
     yield from streams.faults(mechanism)
 

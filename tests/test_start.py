@@ -1,0 +1,46 @@
+"""A plain `verify` of one claim loads what that claim needs, and nothing else that takes long to load."""
+
+import subprocess
+import sys
+
+import pytest
+
+CLAIM = """[mechanism]
+kind = "builtin"
+name = "laplace"
+scale = 1
+
+[[claim]]
+sensitivity = 1
+epsilon = 1
+"""
+NOT_NEEDED = (
+    *("numpy", "scipy", "sympy", "mpmath", "z3", "jinja2", "hypothesis"),
+    *("html", "difflib", "hmac", "secrets", "traceback", "click._termui_impl", "click.shell_completion"),
+    *("dpverify.audits", "dpverify.samplers", "dpverify.pictures", "dpverify.declare", "dpverify.doorway"),
+    *("dpverify.catalogue.formulas.boxes", "dpverify.catalogue.formulas.typeset", "dpverify.catalogue.schema"),
+    *("dpverify.cli.baseline", "dpverify.cli.audit", "dpverify.cli.report", "dpverify.cli.explain", "dpverify.cli.found"),
+    *("dpverify.report.page", "dpverify.report.laws", "dpverify.report.derived", "dpverify.report.listed", "dpverify.report.record"),
+    *("dpverify.trusted.parts.streams", "dpverify.trusted.rules.spaces"),
+    *("dpverify.trusted.rules.curves", "dpverify.search.table", "dpverify.search.selection", "dpverify.search.streams"),
+)
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """What is loaded by the process and by those that it starts, whose errors are its own."""
+    file = tmp_path_factory.mktemp("one") / "laplace.toml"
+    file.write_text(CLAIM)
+    command = [sys.executable, "-X", "importtime", "-m", "dpverify.cli", "verify", str(file), "--no-cache"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 0 and ran.stdout.startswith("PROVED"), ran.stdout + ran.stderr[-2000:]
+    return {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time:")}
+
+
+def test_a_verify_of_one_claim_loads_its_reader_its_search_the_kernel_and_the_text(loaded):
+    assert {f"dpverify.{name}" for name in ("catalogue.reader", "search.closed_form", "trusted.kernel", "report.text")} <= loaded
+
+
+@pytest.mark.parametrize("name", NOT_NEEDED)
+def test_it_does_not_load(loaded, name):
+    assert [module for module in loaded if module == name or module.startswith(f"{name}.")] == []
