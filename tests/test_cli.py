@@ -478,7 +478,7 @@ def test_a_page_escapes_what_a_claim_file_says(spec):
 
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_every_rule_is_explained(name, monkeypatch):
-    monkeypatch.setattr(sys.modules["dpverify.cli.explain"], "_uses", lambda: iter([("somebody", {name}), ("another", set())]))
+    monkeypatch.setattr("dpverify.cli.explain._uses", lambda: iter([("somebody", {name}), ("another", set())]))
     out = run("explain", name).stdout
     assert "used by: somebody\n" in out
     assert RULES[name].STATEMENT in out and str(RULES[name].SOURCE) in out

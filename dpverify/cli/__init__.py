@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
@@ -26,21 +26,34 @@ from dpverify.ground.version import __version__
 from dpverify.trusted.language.errors import DpverifyError
 
 INTERRUPTED: Final = 130
-VERBS: Final = (
-    "verify", "check", "audit", "report", "calibrate", "design", "tradeoff", "sample", "list", "explain", "baseline", "cache", "init",
-    "new", "completion", "schema",
-)  # fmt: skip
+VERBS: Final[Mapping[str, Callable[[], click.Command]]] = {
+    "verify": lambda: import_module("dpverify.cli.verify").verify,
+    "check": lambda: import_module("dpverify.cli.check").check,
+    "audit": lambda: import_module("dpverify.cli.audit").audit,
+    "report": lambda: import_module("dpverify.cli.report").report,
+    "calibrate": lambda: import_module("dpverify.cli.calibrate").calibrate,
+    "design": lambda: import_module("dpverify.cli.design").design,
+    "tradeoff": lambda: import_module("dpverify.cli.tradeoff").tradeoff,
+    "sample": lambda: import_module("dpverify.cli.sample").sample,
+    "list": lambda: import_module("dpverify.cli.list").names,
+    "explain": lambda: import_module("dpverify.cli.explain").explain,
+    "baseline": lambda: import_module("dpverify.cli.baseline").baseline,
+    "cache": lambda: import_module("dpverify.cli.cache").cache,
+    "init": lambda: import_module("dpverify.cli.init").init,
+    "new": lambda: import_module("dpverify.cli.new").new,
+    "completion": lambda: import_module("dpverify.cli.completion").completion,
+    "schema": lambda: import_module("dpverify.cli.schema").schema,
+}
+"""Every verb by its name, imported when it is called for."""
 GARBAGE: Final = 50_000
 """New objects between two looks for circles of them: trees of expressions have none, and there are many."""
 
 
 class _Commands(Mapping[str, click.Command]):
-    """Every verb by its name, which is that of its file; imported when it is asked for."""
+    """Every verb by its name, with what its arguments are completed with."""
 
     def __getitem__(self, name: str) -> click.Command:
-        if name not in VERBS:
-            raise KeyError(name)
-        found: click.Command = getattr(import_module(f"dpverify.cli.{name}"), "names" if name == "list" else name)
+        found = VERBS[name]()
         complete(found)
         return found
 
