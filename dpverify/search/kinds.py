@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from typing import assert_never
 
-from dpverify.search.proposal import Premise, Proposal, bound
+from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.model import (
@@ -116,8 +115,8 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
     if proposal.extend(divergence.propose, claim, digits):
         return  # no finite epsilon: there is no upper bound to look for
     exact = False
-    for rule in ("power_identity", "concave_exponent", "convex_exponent"):
-        exact = proposal.extend(import_module(f"dpverify.search.{rule}").propose, claim, digits) or exact
+    for search in (_power_identity, _concave_exponent, _convex_exponent):
+        exact = proposal.extend(search, claim, digits) or exact
         if any(step["evidence"].get("side", "upper") == "upper" for step in proposal.steps):
             break  # its value is exact: no other can be better
     if exact and _settled(proposal, claim):
@@ -137,6 +136,24 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
         from dpverify.search import attained
 
         proposal.steps += attained.propose(claim, proposal.steps)
+
+
+def _power_identity(claim: Claim, digits: int) -> Steps:
+    from dpverify.search import power_identity
+
+    return power_identity.propose(claim, digits)
+
+
+def _concave_exponent(claim: Claim, digits: int) -> Steps:
+    from dpverify.search import concave_exponent
+
+    return concave_exponent.propose(claim, digits)
+
+
+def _convex_exponent(claim: Claim, digits: int) -> Steps:
+    from dpverify.search import convex_exponent
+
+    return convex_exponent.propose(claim, digits)
 
 
 def _settled(proposal: Proposal, claim: Claim) -> bool:
