@@ -221,6 +221,13 @@ def test_neg_log_is_minus_the_logarithm_wherever_the_density_is_positive(text, p
         assert abs(taken_apart - direct) < rational(Fraction(1, 10**60))
 
 
+def test_a_maximum_is_taken_apart_where_all_of_it_is_plainly_positive_alone():
+    assert neg_log(parse("max(1 + exp(-r), exp(-2*r))")) == call("min", neg_log(parse("1 + exp(-r)")), parse("2*r"))
+    for other in ("0", "1 - r"):
+        density = call("max", parse(other), parse("exp(-r)"))
+        assert neg_log(density) == neg(call("log", density))
+
+
 @given(TREES, st.fractions(Fraction(1, 10), 4, max_denominator=20))
 def test_neg_log_of_any_positive_tree_is_minus_its_logarithm(tree, at):
     with precision(200):

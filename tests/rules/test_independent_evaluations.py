@@ -22,7 +22,7 @@ from dpverify.trusted.rules.curves import elliptical_process
 
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")
 FINITE = {"s*t": 1, "1 + s*t": 2, "(1 + s*t)**2": 3, "exp(s + t)": 1, "exp(s)*exp(t) + s*t": 2, "sqrt(s*t)": 1, "s**2*t**2 + 1": 2}
-INFINITE_RANK = ("min(s, t)", "exp(-abs(s - t))", "exp(s*t)", "1/(2 - s*t)", "(1 + s*t)**(1/2)", "t")
+INFINITE_RANK = ("min(s, t)", "exp(-abs(s - t))", "exp(s*t)", "1/(2 - s*t)", "(1 + s*t)**(1/2)", "t", "exp(s*t - s**2 - t**2)")
 
 
 def process(name, *differences, places=(), shape=("1", "1"), **more):

@@ -37,6 +37,7 @@ from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.measures import finite as finite_measures
 from dpverify.trusted.rules.utility import far_noise, far_outputs
+from dpverify.trusted.rules.utility.closed_tails import closed
 
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE, parse("2"))
 GAUSSIAN = parse("exp(-r**2/2)")
@@ -103,6 +104,11 @@ def erlang(n, x):
 def test_the_probability_of_noise_beyond_a_distance_is_what_its_law_says(mechanism, within, distance, expected):
     low, high = ends(claim(mechanism, within, distance=distance))
     assert low * (1 - 1e-4) <= expected * (1 + 1e-12) and expected <= high * (1 + 1e-4) and high - low <= 2e-3 * max(expected, 1e-9)
+
+
+def test_coordinates_have_a_closed_form_in_the_norm_of_their_sensitivity_without_a_word():
+    found = closed(claim(Product(parse("exp(-abs(z)/2)"), parse("3")), "15"), parse("15"), None, "far-noise")
+    assert float(constant(found)) == pytest.approx(erlang(3, 7.5), rel=1e-12)
 
 
 def test_an_answer_at_the_distance_itself_is_near():

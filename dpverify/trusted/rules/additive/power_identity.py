@@ -73,7 +73,6 @@ def identity_holds() -> bool:
 def _power(noise: Additive) -> tuple[Expr, Expr]:
     """(B, A0/A1) of the exponent. Raises Rejected where h is of another form."""
     name = noise.shapes.name
-    _require(noise.shapes.half, "the density", "it is not written as a function of |z|")
     total = add(noise.h)
     terms = [outside(term, name) for term in (total.args if isinstance(total, Add) else (total,)) if name in symbols(term)]
     logarithms = [inner for inner, _ in terms if isinstance(inner, Call) and inner.name == "log"]

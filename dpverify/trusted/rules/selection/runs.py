@@ -130,7 +130,8 @@ def _fail(run: Run, earlier: Branch, number: int, moves: Mapping[str, Fraction],
     _require(question, number, bool(open_ones))
     if len(open_ones) > 1:
         raise Rejected(question.rule, f"step {number + 1}", "an earlier branch has several comparisons, each of which may be what fails")
-    _keep(run, *open_ones[0], number, values, -1)
+    for row, guard in open_ones:
+        _keep(run, row, guard, number, values, -1)
 
 
 def inside(question: Asked, noise: OnLine, value: Num) -> None:

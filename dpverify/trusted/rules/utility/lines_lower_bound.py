@@ -71,7 +71,7 @@ def _staircase(parameters: Mapping[str, Any], epsilon: arb) -> arb:
 
 def _moves(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fraction, Mapping[int, Fraction]]]:
     """The weights with the differences of histograms. Raises CertificateError, Rejected."""
-    told, width = parameters.get("moves"), len(query.rows[0])
+    told, width = parameters.get("moves"), max(map(len, query.rows))
     if not isinstance(told, list) or not told:
         raise CertificateError(f"{NAME}: 'moves' is not a list of weights with differences.")
     for move in told:
