@@ -61,7 +61,7 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any) -> Way:
         prices = {str(name): parse(text) for name, text in given["prices"].items()}
         each, leaving = parse(given["each"]), [parse(text) for text in given["leaving"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CertificateError(f"{rule}: an alignment cannot be read: {type(error).__name__}: {error}") from error
+        raise CertificateError(f"{rule}: an alignment cannot be read: it has not the form that dpverify writes.") from error
     if not alone and any(any(vector[1:]) for kept in (once, *modes) for vector in kept.values()):
         raise CertificateError(f"{rule}: what is kept from step to step is shifted by what the answers of one step move by.")
     if not modes or any(spent) > alone or spent[0] or len(leaving) != len(modes):

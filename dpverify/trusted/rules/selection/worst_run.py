@@ -63,7 +63,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         run = _run(question, stream, evidence.get("once", {}), steps, block)
         multipliers = [parse(text) for text in weights]
     except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise CertificateError(f"{NAME}: the run cannot be read: {type(error).__name__}: {error}") from error
+        raise CertificateError(f"{NAME}: the run cannot be read: it has not the form that dpverify writes.") from error
     if len(multipliers) != len(run.rows):
         raise CertificateError(f"{NAME}: there are {len(multipliers)} weights of {len(run.rows)} comparisons.")
     told, unbounded = _told(stream, steps, block, times), evidence.get("unbounded") is True
