@@ -14,11 +14,11 @@ from dpverify.search.proposal import Proposal, Steps
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, sub, substitute, symbols
-from dpverify.trusted.language.model import Claim, Domain, Stream, Vector
+from dpverify.trusted.language.model import Claim, Stream, Vector
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
 from dpverify.trusted.rules.selection import alignment, ways
-from dpverify.trusted.rules.selection.compared import Asked, Value, asked, slopes
+from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, slopes
 
 MANY: Final = 10**6
 """As many steps as stand for any number of them."""
@@ -343,14 +343,14 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
 
 def _priced(question: Asked, read: ways.Way, way: dict[str, Any], values: Mapping[Key, float]) -> None:
     """Prices: of each counter that pays in floats, as much as the branches want that raise no counter after it; the rest is each step's."""
-    stream, domains = read.stream, dict(question.claim.domains)
+    stream = read.stream
     costs: dict[tuple[int, int | None], list[Expr]] = {}
     for (mode, branch, _), (to, shifts) in read.steps.items():
         for point in read.points:
             cost = read.cost(shifts, point)
             assert not isinstance(cost, Infinite)
             costs.setdefault((branch, mode if to != mode else None), []).append(cost)
-    wanted = {key: _most(found, domains) for key, found in costs.items()}
+    wanted = {key: _most(question, found) for key, found in costs.items()}
     grown = [{each.name: each.value for each in branch.count} for branch in stream.steps]
     paying = [limit.name for limit in stream.limits if values.get(("price", limit.name), 0.0) > _SMALL * 10]
     prices: dict[str, Expr] = {}
@@ -361,13 +361,14 @@ def _priced(question: Asked, read: ways.Way, way: dict[str, Any], values: Mappin
             if name in counts and left is None and not any(other in counts for other in paying[number + 1 :]):
                 before = add(*(mul(prices[other], counts[other]) for other in prices if other in counts))
                 asking.append(div(sub(cost, before), counts[name]))
-        prices[name] = _most(asking, domains)
+        prices[name] = _most(question, asking)
     rest = {key: sub(cost, _counted(prices, grown[key[0]])) for key, cost in wanted.items()}
-    step = _most([ZERO, *(value for (_, left), value in rest.items() if left is None)], domains)
+    step = _most(question, [ZERO, *(value for (_, left), value in rest.items() if left is None)])
     way["prices"] = {name: format_expr(price) for name, price in prices.items()}
     way["each"] = format_expr(step)
     for mode in range(len(read.modes)):
-        way["leaving"][mode] = format_expr(_most([ZERO, *(sub(value, step) for (_, left), value in rest.items() if left == mode)], domains))
+        asked_once = [sub(value, step) for (_, left), value in rest.items() if left == mode]
+        way["leaving"][mode] = format_expr(_most(question, [ZERO, *asked_once]))
 
 
 def _counted(prices: Mapping[str, Expr], counts: Mapping[str, Expr]) -> Expr:
@@ -375,9 +376,8 @@ def _counted(prices: Mapping[str, Expr], counts: Mapping[str, Expr]) -> Expr:
     return add(*(mul(price, counts[name]) for name, price in prices.items() if name in counts))
 
 
-def _most(values: Sequence[Expr], domains: Mapping[str, Domain]) -> Expr:
+def _most(question: Asked, values: Sequence[Expr]) -> Expr:
     """The greatest, where the order is certain; else as a maximum."""
-    from dpverify.trusted.order import limits
-    from dpverify.trusted.order.convexity import Shapes
-
-    return limits.extreme(Shapes("z", False, domains), "max", list(dict.fromkeys(values)))
+    found = greatest(question, *dict.fromkeys(values))
+    assert not isinstance(found, Infinite)
+    return found
