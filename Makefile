@@ -121,6 +121,8 @@ clean:  ## remove environments, caches and builds
 
 .venv/run: .venv/made pyproject.toml
 	$(BIN)/python $(PIP) -e .
+	@# As an installed wheel has it: where bytecode is not written, every start would compile all modules anew.
+	$(BIN)/python -m compileall -q dpverify
 	@touch $@
 
 .venv/dev: .venv/run
