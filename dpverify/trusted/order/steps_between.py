@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpverify.trusted.language.expr import Expr, mul
-from dpverify.trusted.language.model import Domain, Mechanism, on_integers
+from dpverify.trusted.language.model import Domain, Mechanism, each_by_integers
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import whole_part
 
@@ -13,9 +13,10 @@ from dpverify.trusted.order.sensitivity import whole_part
 def further(noise: Mechanism, moved: Expr, factor: Expr, domains: Mapping[str, Domain]) -> tuple[Expr, Expr]:
     """The most that an answer moves by on neighbours `factor` times as far apart, and what whole steps move it by, from one step.
 
-    For noise on the integers answers are integers: a step is at most the integer part of `moved`, and whole numbers of steps are taken.
+    For noise on the integers answers are integers: a step is at most the integer part of `moved`, and whole numbers of steps are taken;
+    but in a hull of points a difference may be a whole number of which `moved` is no whole part.
     """
-    if not on_integers(noise):
+    if not each_by_integers(noise):
         return (mul(factor, moved),) * 2
     step = whole_part(moved, domains)
     if is_whole(factor, domains):

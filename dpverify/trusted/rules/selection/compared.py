@@ -14,7 +14,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, div, format_expr, mul, sub, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.language.model import Claim, Compared, Domain, OnLine, Product, Radial, Translation, on_integers
+from dpverify.trusted.language.model import Claim, Compared, Domain, OnLine, Product, Radial, Translation, each_by_integers, on_integers
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order import limits
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -94,7 +94,7 @@ def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = 
     if mechanism.bounds is not None:  # no answer moves further between them
         length = sub(mechanism.bounds[1], mechanism.bounds[0])
         moved = length if certainly_le(ZERO, length, domains) and certainly_le(length, moved, domains) else moved
-    moved = whole_part(moved, domains) if on_integers(mechanism) else moved
+    moved = whole_part(moved, domains) if each_by_integers(mechanism) else moved
     if not certainly_le(ZERO, moved, domains):
         raise Rejected(rule, "the sensitivity", f"{format_expr(moved)} is not certainly at least 0")
     return Asked(rule, side, claim, moved, at)
