@@ -508,6 +508,23 @@ def test_integers_in_a_hull_of_points_differ_by_all_of_the_sensitivity(sensitivi
     assert of_two.lower == of_two.upper == num(furthest)
 
 
+@pytest.mark.parametrize("hull, truth", [([[-1], [1]], 1), ([[0], [1]], "3/4"), ([[-1], [0], [1]], 1)])
+def test_integers_in_a_box_of_the_sensitivity_move_by_its_integer_part(hull, truth):
+    # as on the line with the sensitivity 1, which 7/4 is no more than here: a threshold of scale 2 and answers of scale 4
+    whole = {name: {"kind": "translation", "density": f"exp(-abs(z)/{scale})", "integers": True} for name, scale in (("t", 2), ("q", 4))}
+    program = {**above(2, 4), "once": {"rho": whole["t"]}, "fresh": {"nu": whole["q"]}, "neighbours": "hull", "hull": hull}
+    found = judged(program, sensitivity="7/4")
+    assert found.lower == found.upper == parse(str(truth))
+
+
+@pytest.mark.parametrize("hull", [[[1]], [[-1]], [["1/2"], [0]], [[2], [0]]])
+def test_a_hull_that_is_no_such_box_is_not_cut_to_the_integer_part(hull):
+    # a difference of exactly 3/2 does not occur between integers, nor do halves of it that are not 0
+    found = judged(told_on_the_integers(*hull), sensitivity="3/2")
+    assert found.lower in (None, num(0), parse("3/2"))
+    assert (found.lower == parse("3/2")) == (hull == [[2], [0]])
+
+
 def test_a_sum_of_three_integers_in_a_hull_is_not_cut_by_the_integer_part_of_the_sensitivity():
     # (1, 1, 1) is half of the sum of the points, which are pairs: in the hull of 0 and these times 3/2, and not in the hull itself
     pairs = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1]]

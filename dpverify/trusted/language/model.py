@@ -570,8 +570,3 @@ class Claim:
 def on_integers(noise: Mechanism) -> bool:
     """Whether a mechanism adds noise on the integers, to any of its answers."""
     return (isinstance(noise, Translation) and noise.integers) or any(map(on_integers, noises_of(noise)))
-
-
-def each_by_integers(mechanism: Mechanism) -> bool:
-    """Whether answers are integers each of which moves by at most the sensitivity, so by its integer part: not so in a hull of points."""
-    return on_integers(mechanism) and not (isinstance(mechanism, Stream) and mechanism.neighbours == "hull")

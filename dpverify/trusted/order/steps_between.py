@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 from dpverify.trusted.language.expr import Expr, mul
-from dpverify.trusted.language.model import Domain, Mechanism, each_by_integers
+from dpverify.trusted.language.model import Domain, Mechanism, Stream, on_integers
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import whole_part
 
@@ -22,3 +23,17 @@ def further(noise: Mechanism, moved: Expr, factor: Expr, domains: Mapping[str, D
     if is_whole(factor, domains):
         return (mul(factor, step),) * 2
     return whole_part(mul(factor, moved), domains), mul(whole_part(factor, domains), step)
+
+
+def each_by_integers(mechanism: Mechanism) -> bool:
+    """Whether answers are integers each of which moves by at most the sensitivity by itself, so by at most its integer part.
+
+    Not so in a hull of points, unless that is a box in which each answer stays, or moves up, or down, or both, by at most 1.
+    """
+    if not on_integers(mechanism):
+        return False
+    if not isinstance(mechanism, Stream) or not mechanism.hull:
+        return True
+    ends = [set(column) for column in zip(*mechanism.hull, strict=True)]
+    a_box = set(mechanism.hull) == set(product(*ends)) and set().union(*ends) <= {-1, 0, 1}
+    return a_box and all(0 in column or len(column) == 2 for column in ends)

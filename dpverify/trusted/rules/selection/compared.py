@@ -14,13 +14,14 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, div, format_expr, mul, sub, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.language.model import Claim, Compared, Domain, OnLine, Product, Radial, Translation, each_by_integers, on_integers
+from dpverify.trusted.language.model import Claim, Compared, Domain, OnLine, Product, Radial, Translation, on_integers
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order import limits
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
 from dpverify.trusted.order.sensitivity import whole_part
+from dpverify.trusted.order.steps_between import each_by_integers
 from dpverify.trusted.rules.additive.additive import is_natural
 
 Value = Expr | Infinite
