@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import from_json, to_json
+from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
@@ -371,6 +371,29 @@ def test_selections_are_parts_like_any_other(mechanism, value):
     claim = Claim(mechanism, parse(value))
     assert verify(claim).judgement.verdict == "PROVED"
     assert verify(replace(claim, epsilon=parse(f"{value} - 1/1000"))).judgement.verdict == ("UNKNOWN" if "asinh" in value else "REFUTED")
+
+
+@pytest.mark.parametrize(("constant", "bound"), [("1/2", "1"), ("3/2", "2")])
+def test_no_refutation_rests_on_answers_that_neighbours_by_halves_of_a_step_would_have(constant, bound):
+    # where answers move in proportion, by 1/2 and 3/2, epsilon is 1/2 and 3/2; where distances are whole, it is that of 0 and 1 steps
+    part = Part(largest(laplace(2), 3), ONE)
+    claim = Claim(Lipschitz(part, parse(constant)), parse(bound))
+    found = verify(claim).judgement
+    assert (found.verdict, found.upper, found.lower) == ("PROVED", parse(bound), None)
+    less = replace(claim, epsilon=parse(f"{constant} * 1/3"))
+    assert verify(less).judgement.verdict == "UNKNOWN"
+    whole = verify(replace(less, mechanism=Lipschitz(part, ONE))).certificate
+    whole = dict(whole)
+    assert whole["verdict"] == "REFUTED"
+    canonical = to_json(less)
+    with pytest.raises(Rejected, match="steps between neighbours that is not whole"):
+        check(whole | {"claim": canonical, "claim_sha256": claim_hash(canonical)})
+
+
+def test_a_group_of_any_size_loses_as_often_as_it_is_large_on_both_sides():
+    part, sizes = Part(largest(laplace(2), 3), ONE), (("k", NATURAL),)
+    assert verify(Claim(Group(part, parse("k")), parse("k"), domains=sizes)).judgement.verdict == "PROVED"
+    assert verify(Claim(Group(part, parse("k")), parse("9*k/10"), domains=sizes)).judgement.verdict == "REFUTED"
 
 
 def test_what_is_enclosed_is_a_part_too():

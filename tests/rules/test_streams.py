@@ -491,6 +491,74 @@ def test_a_run_on_the_integers_is_of_integers(once, run, said):
         ran_by_hand(INTEGERS, once={"rho": once}, run=run)
 
 
+def told_on_the_integers(*hull):
+    return {"kind": "stream", "fresh": {"nu": WHOLE}, "step": [{"tell": "q + nu"}], "queries": 1, "neighbours": "hull", "hull": list(hull)}
+
+
+@pytest.mark.parametrize(
+    "sensitivity, hull, furthest",
+    [("3/2", [[2], [0]], 3), ("1/2", [[2], [-2]], 1), ("1/3", [[3]], 1), ("3/2", [["2/3"]], 1), (2, [["1/2"]], 1), (3, [[0], [1]], 3)],
+)
+def test_integers_in_a_hull_of_points_differ_by_all_of_the_sensitivity(sensitivity, hull, furthest):
+    # noise of scale 2 on the integers that is told: half of the furthest difference that is an integer
+    found = judged(told_on_the_integers(*hull), sensitivity=sensitivity)
+    assert found.lower == found.upper == parse(f"{furthest}/2")
+    two = {"kind": "group", "size": 2, "part": {**told_on_the_integers(*hull), "sensitivity": sensitivity}}
+    of_two = verify(read_tables("two.toml", {"mechanism": two, "claim": [{"epsilon": "tight"}]}).claims[0].claim).judgement
+    assert of_two.lower == of_two.upper == num(furthest)
+
+
+@pytest.mark.parametrize("hull, truth", [([[-1], [1]], 1), ([[0], [1]], "3/4"), ([[-1], [0], [1]], 1)])
+def test_integers_in_a_box_of_the_sensitivity_move_by_its_integer_part(hull, truth):
+    # as on the line with the sensitivity 1, which 7/4 is no more than here: a threshold of scale 2 and answers of scale 4
+    whole = {name: {"kind": "translation", "density": f"exp(-abs(z)/{scale})", "integers": True} for name, scale in (("t", 2), ("q", 4))}
+    program = {**above(2, 4), "once": {"rho": whole["t"]}, "fresh": {"nu": whole["q"]}, "neighbours": "hull", "hull": hull}
+    found = judged(program, sensitivity="7/4")
+    assert found.lower == found.upper == parse(str(truth))
+
+
+@pytest.mark.parametrize("hull", [[[1]], [[-1]], [["1/2"], [0]], [[2], [0]]])
+def test_a_hull_that_is_no_such_box_is_not_cut_to_the_integer_part(hull):
+    # a difference of exactly 3/2 does not occur between integers, nor do halves of it that are not 0
+    found = judged(told_on_the_integers(*hull), sensitivity="3/2")
+    assert found.lower in (None, num(0), parse("3/2"))
+    assert (found.lower == parse("3/2")) == (hull == [[2], [0]])
+
+
+def test_a_sum_of_three_integers_in_a_hull_is_not_cut_by_the_integer_part_of_the_sensitivity():
+    # (1, 1, 1) is half of the sum of the points, which are pairs: in the hull of 0 and these times 3/2, and not in the hull itself
+    pairs = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1]]
+    noises = dict.fromkeys(("x", "y", "z"), WHOLE)
+    three = {"kind": "stream", "answers": ["a", "b", "c"], "fresh": noises, "step": [{"tell": ["a + x", "b + y", "c + z"]}]}
+    found = judged({**three, "queries": 1, "neighbours": "hull", "hull": pairs}, sensitivity="3/2")
+    assert found.upper == parse("3/2")
+
+
+def test_integers_in_a_hull_are_shifted_and_moved_by_integers():
+    hull = {"neighbours": "hull", "hull": [[2], [-2]]}
+    way = {
+        "once": {"rho": ["2", "0"]},
+        "modes": [[{"t": ["2", "0"]}, False]],
+        "steps": [[0, 0, True, 0, {"nu": ["2", "-1"]}], [0, 1, True, 0, {}]],
+        "prices": {"found": "2"},
+        "each": "0",
+        "leaving": ["0"],
+    }
+    # half of the sensitivity times points at 2: answers move by 1, as the threshold does, whose noise has the slope 1/2, and twice that
+    claim = claimed({**INTEGERS, **hull}, sensitivity="1/2")
+    assert alignment.check(claim, {"ways": [way, way]}).value == parse("3/2")
+    # at 2/3 of it the same shifts are no integers
+    with pytest.raises(Rejected, match="rho: noise on the integers is shifted by what is no integer"):
+        alignment.check(claimed({**INTEGERS, **hull}, sensitivity="1/3"), {"ways": [way, way]})
+    halves = way | {"steps": [[0, 0, True, 0, {"nu": ["2", "-1/2"]}], [0, 1, True, 0, {}]]}
+    with pytest.raises(Rejected, match="nu: noise on the integers is shifted by what is no integer"):
+        alignment.check(claim, {"ways": [halves, halves]})
+    twice = {"run": [[1, ["-9"], {"nu": "0"}, ["2"]]], "weights": ["1/2"], "side": "lower", "once": {"rho": "0"}}
+    assert worst_run.check(claim, twice).value == parse("1/2")
+    with pytest.raises(Rejected, match="integers move by integers"):
+        worst_run.check(claimed({**INTEGERS, **hull}, sensitivity="1/3"), twice)
+
+
 TOLD = {"kind": "stream", "fresh": {"nu": POSITIVE}, "step": [{"tell": "q + nu"}], "queries": 1}
 
 

@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, num, parse, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, mul, num, parse, symbols
 from dpverify.trusted.language.model import Drawn, Named, Stream, Vector, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.streams import vertices
 from dpverify.trusted.rules.selection.compared import Asked, Value, slopes, times, total
 
@@ -51,11 +52,11 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any) -> Way:
     """The alignment of one family, as the evidence gives it. Raises Rejected, Undecided, CertificateError."""
     rule, alone = question.rule, family == "one"
     try:
-        once = _vectors(stream, given["once"], stream.once, rule)
-        modes = [_vectors(stream, mode, stream.state, rule) for mode, _ in given["modes"]]
+        once = _vectors(question, given["once"], stream.once)
+        modes = [_vectors(question, mode, stream.state) for mode, _ in given["modes"]]
         spent = [over is True for _, over in given["modes"]]
         steps = {
-            (_index(mode), _index(branch), moved is True): (_index(to), _vectors(stream, shifts, stream.fresh, rule))
+            (_index(mode), _index(branch), moved is True): (_index(to), _vectors(question, shifts, stream.fresh))
             for mode, branch, moved, to, shifts in given["steps"]
         }
         prices = {str(name): parse(text) for name, text in given["prices"].items()}
@@ -93,15 +94,18 @@ def _moves(alone: bool, spent: bool) -> tuple[bool, ...]:
     return (False,) if spent else (False, True) if alone else (True,)
 
 
-def _vectors(stream: Stream, given: Mapping[str, Any], known: Sequence[Drawn | Named], rule: str) -> dict[str, Vector]:
-    """By name, zero where none is given. On the integers shifts of noises are whole."""
-    size = 1 + len(stream.answers)
+def _vectors(question: Asked, given: Mapping[str, Any], known: Sequence[Drawn | Named]) -> dict[str, Vector]:
+    """By name, zero where none is given. On the integers shifts of noises are whole: so are the answers' differences, times the moves."""
+    assert isinstance(question.claim.mechanism, Stream)
+    rule, size = question.rule, 1 + len(question.claim.mechanism.answers)
     found = {str(name): tuple(to_fraction(text, rule) for text in row) for name, row in given.items()}
     if not found.keys() <= {each.name for each in known} or any(len(row) != size for row in found.values()):
         raise CertificateError(f"{rule}: a shift or a difference is of no known name, or has not {size} numbers.")
     for each in known:
-        if isinstance(each, Drawn) and on_integers(each.noise) and any(x.denominator != 1 for x in found.get(each.name, ())):
-            raise Rejected(rule, each.name, "noise on the integers is shifted by what is no integer")
+        if isinstance(each, Drawn) and on_integers(each.noise) and each.name in found:
+            number, *multiples = found[each.name]
+            if any(x.denominator != 1 for x in multiples) or not is_whole(mul(num(number), question.moved), question.domains):
+                raise Rejected(rule, each.name, "noise on the integers is shifted by what is no integer")
     return {each.name: found.get(each.name, (Fraction(0),) * size) for each in known}
 
 
