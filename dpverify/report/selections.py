@@ -15,7 +15,7 @@ from dpverify.report import Entry
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Num, format_expr
+from dpverify.trusted.language.expr import Expr, Num, format_expr
 from dpverify.trusted.language.model import AboveThreshold, NoisyMax, Stream, Vector
 from dpverify.trusted.parts.streams import FAMILIES, MIRRORED
 from dpverify.trusted.rules.selection import alignment, chances, noisy_max, shifted, threshold, worst_output, worst_run
@@ -173,19 +173,33 @@ def _of_output(entry: Entry, line: Line, bound: Bound) -> Worst | None:
     question, witness = _question(entry, line), bound.witness
     if witness is None or "P" not in witness:
         return None
-    answers = line.parameters.get("answers")
-    given = None if answers is None else (Fraction(answers[0]), Fraction(answers[1]))
-    positives = line.parameters["positives"]
-    here, there = chances.pair(question, line.parameters["move"], positives, given)
-    if isinstance(question.selection, NoisyMax):
-        groups = [Group(1, "told", ((here.centre, there.centre),)), Group(here.negatives, "not told", ((here.low, there.low),))]
-        threshold_at = None
+    mechanism, parameters = question.claim.mechanism, line.parameters
+    if not isinstance(mechanism, NoisyMax | AboveThreshold) or not isinstance(question.moved, Num):
+        return None
+    (u, v), step = chances.MOVES[mechanism.neighbours][parameters["move"]], question.moved.value
+    if "answers" in parameters:
+        low, high = map(Fraction, parameters["answers"])
     else:
-        groups = [Group(here.negatives, "no", ((here.low, there.low),)), Group(here.positives, "yes", ((here.high, there.high),))]
-        threshold_at = here.centre
-    kept = tuple(group for group in groups if group.count)
+        assert mechanism.bounds is not None
+        a, b = (end.value if isinstance(end, Num) else Fraction(0) for end in mechanism.bounds)
+        low, high = b - u * min(step, b - a), a + v * min(step, b - a)
+    sides = (low, low + u * step), (high, high - v * step)
+    positives = parameters["positives"]
+    if isinstance(mechanism, NoisyMax):
+        negatives = parameters.get("negatives", _count(mechanism.candidates) - 1)
+        groups, threshold_at = [Group(1, "told", (sides[1],)), Group(negatives, "not told", (sides[0],))], None
+    else:
+        negatives = parameters.get("negatives", _count(mechanism.queries) - positives)
+        groups = [Group(negatives, "no", (sides[0],)), Group(positives, "yes", (sides[1],))]
+        threshold_at = mechanism.threshold.value if isinstance(mechanism.threshold, Num) else None
     P, Q = (_plain(witness[key]) for key in "PQ")
-    return Worst(kept, "", False, P, Q, _at(line), threshold_at)
+    return Worst(tuple(group for group in groups if group.count), "", False, P, Q, _at(line), threshold_at)
+
+
+def _count(expr: Expr) -> int:
+    if not isinstance(expr, Num):
+        raise ValueError("a number of queries or candidates that has no value")
+    return int(expr.value)
 
 
 def _plain(ball: str) -> str:
