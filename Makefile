@@ -78,6 +78,7 @@ bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/ac
 	$(BIN)/python bench/deltas.py
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/general.py
+	$(BIN)/python bench/selection.py
 	$(BIN)/python bench/commands.py --old
 	$(BIN)/python tools/computed
 	$(MAKE) --no-print-directory accountants

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpverify.audits.declared import Declared, declared
+from dpverify.audits.declared import Declared, compared_pairs, declared
 from dpverify.audits.declared.counterparts import of_space
 from dpverify.audits.declared.curves import float_up, proved_curve
 from dpverify.audits.floats import float_pairs
@@ -95,6 +95,8 @@ def make_plan(
         raise AuditError(f"{_named(claim)}: no sampler breaks a claim of epsilon {MOST_EPSILON} or more, or of delta 1. Claim less.")
     chosen = _given(claim, density, pairs, patterns, length, query, seed)
     extra: tuple[Pair, ...] = ()
+    if not chosen and density is None and query is None:
+        chosen = [Pair(f"worst pair {i}", *pair) for i, pair in enumerate(compared_pairs(claim), 1)]
     if not chosen:
         if density is None:
             raise AuditError(f'{_named(claim)}: without a declared density, say on which inputs: pairs, or patterns = "usual" with length.')

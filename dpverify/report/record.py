@@ -6,7 +6,20 @@ import json
 from typing import Any
 
 from dpverify.project.made import Made
-from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, quantity, utility
+from dpverify.report import (
+    Entry,
+    ceiling,
+    claimed,
+    decimal,
+    delta_enclosure,
+    enclosure,
+    exact,
+    exact_delta,
+    findings,
+    quantity,
+    selections,
+    utility,
+)
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
 from dpverify.report.results import Results
@@ -71,6 +84,7 @@ def record(entry: Entry) -> dict[str, Any]:
         data["query"] = {"rows": [list(map(str, row)) for row in entry.claim.query.rows], "adjacency": entry.claim.query.adjacency}
     if entry.claim.order:
         data["order"] = entry.claim.order
+    data |= selections.record(entry)
     if entry.claim.utility:
         data["utility"] = utility.record(entry.claim, judgement, lambda bound, side: decimal(bound, entry.digits, side))
     return data
