@@ -21,6 +21,7 @@ from dpverify.search import (
     kernel_pair,
     losses,
     processes,
+    selection_delta,
     stated_guarantee,
 )
 from dpverify.search import plans as building
@@ -34,6 +35,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Num
 from dpverify.trusted.language.model import (
     Claim,
     Combinator,
+    Compared,
     EllipticalProcess,
     Finite,
     Guarantee,
@@ -78,6 +80,7 @@ from dpverify.trusted.rules.curves import (
 )
 from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.guarantees import pure_guarantee
+from dpverify.trusted.rules.selection import delta_greatest
 
 Premises = Callable[[Claim], Plan | None]
 """Evidence for an upper bound on the pure epsilon of a single mechanism, where one is found."""
@@ -110,6 +113,7 @@ _EVALUATED = {
     product.NAME: 2000,
     line.NAME: 2000,
     shifts.NAME: 48,
+    delta_greatest.NAME: 400,
 }
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
 _PLACES_INSIDE = 8
@@ -445,6 +449,9 @@ def _single(run: Run, target: Target) -> Plan:
         return _parallel(run, mechanism, target)
     if isinstance(mechanism, Guarantee) and mechanism.measure == "renyi" and not certainly_le(run.factor, ONE):
         return _group(run, target)
+    if isinstance(mechanism, Compared):
+        every = target.inside or target.drawn
+        return selection_delta.plan(run, target.epsilon, target.delta, every, _premise(run, target))
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
