@@ -34,18 +34,23 @@ Point = tuple[float, ...]
 Log = Callable[[float, float], float]
 """How much two probabilities tell, as a logarithm."""
 
-_POINTS = 240
+_POINTS = 100
 """Points of a float integral, over this many deviations on both sides."""
-_REACH = 9.0
+_MOST_POINTS = 800
+_REACH = 8.0
 _MOST_OUTPUTS = 64
 """Queries up to which every output is looked at between bounds."""
 _MOST = 900
 """Candidates or queries up to which probabilities are integrated."""
-_ROUNDS = 160
+_ROUGH, _FINE = 1e-2, 1e-8
+"""How far apart the corners of a simplex are in the end, in units of its first size."""
+_ROUNDS = 200
 _GUESS = 1e-6
 _FIRST_BITS = 64
 _SPARE = 64
-_NOTHING = -1e9
+_MUCH, _TINY = 1e4, 1e-300
+_LOOKED = (0.25, 1.0, 4.0)
+"""Where bounds are compared that are wanted at more than one epsilon, in units of the claimed one."""
 _GRAIN = 1 << 40
 """Answers are put on multiples of one over this, in units of what they move by."""
 
@@ -63,10 +68,14 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool, prem
             building.curve_of_one(run, one)
         except DpverifyError as error:
             reasons.append(str(error))
-        else:
-            above.append(one)
-    if epsilon is not None and not every and len(above) > 1:
-        above = [min(above, key=lambda one: _height(run, one, epsilon))]
+            continue
+        above.append(one)
+        if epsilon is not None and not every and _height(run, one, epsilon) == 0:
+            return one  # nothing is left for delta
+    if len(above) > 1:
+        looked = [epsilon] if epsilon is not None and not every else [(epsilon or 1.0) * factor for factor in _LOOKED]
+        best = {min(range(len(above)), key=lambda i: _height(run, above[i], at)) for at in looked}
+        above = [above[i] for i in sorted(best)]
     below: list[Plan] = []
     if any(_height(run, one, epsilon or 0.0) > 0 for one in above) or not above:
         try:
@@ -89,7 +98,7 @@ def _above(mechanism: Compared, sensitivity: Any, premise: Plan | None) -> Itera
     yield {"rule": greatest.NAME}
     if isinstance(mechanism, AboveThreshold) and mechanism.bounds is not None and mechanism.positives == ONE:
         with suppress(DpverifyError):
-            yield {"rule": first_positive.NAME, "cuts": _written(_between_bounds(mechanism, sensitivity))}
+            yield {"rule": first_positive.NAME, "cuts": _written(_between_bounds(mechanism, sensitivity)), "prec": _FIRST_BITS}
 
 
 def _height(run: Run, one: Plan, epsilon: float) -> float:
@@ -150,9 +159,11 @@ def _telling(epsilon: float | None, delta: float | None, one_way: bool) -> Log:
     def of(p: float, q: float) -> float:
         if epsilon is None:
             rest = p - (delta or _GUESS)
-            return math.log(rest / q) if rest > 0 and q > 0 else 1e3 if rest > 0 else _NOTHING + p
-        found = p - math.exp(min(epsilon, 700.0)) * q
-        return math.log(found) if found > 0 else _NOTHING + p - q
+            found = math.log(rest / q) if rest > 0 and q > 0 else _MUCH if rest > 0 else -math.inf
+        else:
+            rest = p - math.exp(min(epsilon, 700.0)) * q
+            found = math.log(rest) if rest > 0 else -math.inf
+        return found if found > -math.inf else math.log(max(p, _TINY) / max(q, _TINY)) - _MUCH
 
     def both(p: float, q: float) -> float:
         pairs = [(p, q), (1 - p, 1 - q)]
@@ -185,22 +196,23 @@ class _Floats:
             return math.erfc(-x / math.sqrt(2)) / 2
         return math.exp(x) / 2 if x < 0 else 1 - math.exp(-x) / 2
 
-    def grid(self) -> list[tuple[float, float]]:
-        """Points with their weights."""
+    def grid(self, other: float) -> list[tuple[float, float]]:
+        """Points with their weights. other: the rate of what is integrated."""
         reach = _REACH if self.gaussian else 3 * _REACH
-        step = 2 * reach / _POINTS / self.rate
-        points = [(k - _POINTS / 2) * step for k in range(_POINTS + 1)]
+        count = min(_MOST_POINTS, math.ceil(_POINTS * max(1.0, other / self.rate) / (1 if self.gaussian else 0.5)))
+        step = 2 * reach / count / self.rate
+        points = [(k - count / 2) * step for k in range(count + 1)]
         return [(z, self.density(z) * step) for z in points]
 
 
-def _highest(f: Callable[[Point], float], start: Point, step: float) -> tuple[float, Point]:
+def _highest(f: Callable[[Point], float], start: Point, step: float, near: float) -> tuple[float, Point]:
     """A greatest value of a function, by the simplex of Nelder and Mead."""
     corners = [start, *(tuple(x + step * (i == j) for j, x in enumerate(start)) for i in range(len(start)))]
     held = [(f(corner), corner) for corner in corners]
     for _ in range(_ROUNDS):
         held.sort(key=lambda one: -one[0])
         best, worst = held[0], held[-1]
-        if max(abs(x - y) for x, y in zip(best[1], worst[1], strict=True)) < 1e-9 * step:
+        if max(abs(x - y) for x, y in zip(best[1], worst[1], strict=True)) < near * step:
             break
         middle = [sum(corner[i] for _, corner in held[:-1]) / (len(held) - 1) for i in range(len(start))]
 
@@ -245,23 +257,23 @@ def _of_max(mechanism: NoisyMax, step: Fraction, tell: Log) -> Plan:
     length = None
     if mechanism.bounds is not None:
         length = value_of(mechanism.bounds[1], "the search", "bounds") - value_of(mechanism.bounds[0], "the search", "bounds")
-    grid = noise.grid()
+    grid = noise.grid(noise.rate)
 
     def chance(group: int, lead: float) -> float:
         return min(1.0, group * sum(w * noise.below(t) ** (group - 1) * noise.below(t + lead) ** (count - group) for t, w in grid))
 
-    best: tuple[float, int, float] | None = None
+    best: tuple[float, int, Point, Callable[[Point], float]] | None = None
     for group in [1, count - 1] if mechanism.neighbours == "one" else _sizes(count):
 
         def told(point: Point, group: int = group) -> float:
             lead = point[0] if length is None else min(max(point[0], fall - float(length)), float(length))
             return tell(chance(group, lead), chance(group, lead - fall))
 
-        value, (lead,) = max(_highest(told, (start,), 1 / noise.rate) for start in (fall / 2, fall / 2 - 3 / noise.rate))
+        value, start = max(_highest(told, (start,), 1 / noise.rate, _ROUGH) for start in (fall / 2, fall / 2 - 3 / noise.rate))
         if best is None or value > best[0]:
-            best = value, group, lead
+            best = value, group, start, told
     assert best is not None
-    lead = _near(best[2], step)
+    lead = _near(_highest(best[3], best[2], _ROUGH / noise.rate, _FINE)[1][0], step)
     if length is not None:
         lead = min(max(lead, (2 if mechanism.neighbours == "all" else 1) * step - length), length)
     moved = lead - (2 if mechanism.neighbours == "all" else 1) * step
@@ -283,7 +295,7 @@ def _of_threshold(mechanism: AboveThreshold, step: Fraction, tell: Log) -> Plan:
     most = count if mechanism.positives is None else min(count, _count(mechanism.positives))
     first, noise = _Floats.of(mechanism.threshold_noise), _Floats.of(mechanism.query_noise)
     centre = value_of(mechanism.threshold, "the search", "threshold")
-    grid = [(0.0, 1.0)] if first is None else first.grid()
+    grid = [(0.0, 1.0)] if first is None else first.grid(first.rate if noise is None else noise.rate)
 
     def chance(k: int, low: float, y: int, high: float, after: str) -> float:
         total = 0.0
@@ -295,21 +307,27 @@ def _of_threshold(mechanism: AboveThreshold, step: Fraction, tell: Log) -> Plan:
             total += w * (negative**k if k else 1.0) * (beside if y else 1.0)
         return total
 
-    best: tuple[float, Plan, Fraction, Fraction, tuple[int, int]] | None = None
+    def told_by(k: int, y: int, after: str, way: tuple[int, int]) -> Callable[[Point], float]:
+        up, down = way[0] * float(step), way[1] * float(step)
+        return lambda at: tell(chance(k, at[0], y, at[1], after), chance(k, at[0] + up, y, at[1] - down, after))
+
+    best: tuple[float, Plan, Point, Callable[[Point], float], tuple[int, int]] | None = None
+    scale = max(1 / one.rate for one in (first, noise) if one is not None)
     ways = MOVES["monotone" if mechanism.neighbours == "one" else mechanism.neighbours]
     for move, (u, v) in enumerate(ways):
         for k, y, after in _events(mechanism, count, most, (u, v)):
 
-            def told(point: Point, k: int = k, y: int = y, after: str = after, u: int = u, v: int = v) -> float:
-                low, high = point
-                d = float(step)
-                return tell(chance(k, low, y, high, after), chance(k, low + u * d, y, high - v * d, after))
-
-            for value, low, high in _places(mechanism, told, step, (u, v), centre, (first, noise)):
+            told = told_by(k, y, after, (u, v))
+            for value, place in _places(mechanism, told, float(step), (u, v), float(centre), scale):
                 if best is None or value > best[0]:
-                    best = value, {"move": move, "negatives": k, "positives": y, "next": after}, low, high, (u, v)
+                    best = value, {"move": move, "negatives": k, "positives": y, "next": after}, place, told, (u, v)
     assert best is not None
-    _, found, low, high, (u, v) = best
+    _, found, place, told, (u, v) = best
+    if mechanism.bounds is not None:
+        low, high = (Fraction(x).limit_denominator(_GRAIN) for x in place)
+    else:
+        free = noise is not None
+        low, high = (_near(x, step) for x in (_highest(told, place, _ROUGH * scale, _FINE)[1] if free else place))
     cuts = _cuts(mechanism.threshold_noise, centre, {low, high, low + u * step, high - v * step})
     return {**found, "answers": [written(low), written(high)], "cuts": _written(cuts)}
 
@@ -321,31 +339,23 @@ def _events(mechanism: AboveThreshold, count: int, most: int, way: tuple[int, in
         return
     together = 1 if mechanism.resample else most
     found = {(count, 0, "all"), (count - 1, 1, "all"), (count - together, together, "all"), (0, count, "any"), (0, together, "all")}
-    found |= {(k, count - k, "any") for k in (range(1, count) if mechanism.bounds is not None and count <= 40 else _sizes(count))}
+    sizes = range(1, count) if mechanism.bounds is not None and count <= _MOST_OUTPUTS else _sizes(count)
+    found |= {(k, count - k, "any") for k in sizes} | {(k, 1, "all") for k in sizes}
     yield from sorted(found)
 
 
 def _places(
-    mechanism: AboveThreshold,
-    told: Callable[[Point], float],
-    step: Fraction,
-    way: tuple[int, int],
-    centre: Fraction,
-    noises: tuple[_Floats | None, _Floats | None],
-) -> Iterator[tuple[float, Fraction, Fraction]]:
+    mechanism: AboveThreshold, told: Callable[[Point], float], step: float, way: tuple[int, int], centre: float, scale: float
+) -> Iterator[tuple[float, Point]]:
     """Answers at negatives and at positives: at the ends of what bounds allow, or anywhere."""
     u, v = way
     if mechanism.bounds is not None:
-        a, b = (value_of(end, "the search", "bounds") for end in mechanism.bounds)
-        for low in dict.fromkeys((a, b - u * step)):
-            for high in dict.fromkeys((b, a + v * step)):
-                yield told((float(low), float(high))), low, high
-        return
-    scale = max([1 / noise.rate for noise in noises if noise is not None])
-    if noises[1] is None:  # exact answers: what is between them and meets on the neighbour
-        low, high = centre - step * u * Fraction(u + v, 2), centre + step * v * Fraction(u + v, 2)
-        yield told((float(low), float(high))), low, high
-        return
-    for start in ((0.0, 0.0), (-scale, -scale), (2 * scale, -2 * scale)):
-        value, (low, high) = _highest(told, (float(centre) + start[0], float(centre) + start[1]), scale)
-        yield value, _near(low, step), _near(high, step)
+        a, b = (float(value_of(end, "the search", "bounds")) for end in mechanism.bounds)
+        for point in ((low, high) for low in {a, b - u * step} for high in {b, a + v * step}):
+            yield told(point), point
+    elif mechanism.query_noise is None:  # exact answers: what is between them and meets on the neighbour
+        point = centre - step * u * (u + v) / 2, centre + step * v * (u + v) / 2
+        yield told(point), point
+    else:
+        for start in ((0.0, 0.0), (-scale, -scale), (scale, scale), (2 * scale, -2 * scale), (-scale, 2 * scale)):
+            yield _highest(told, (centre + start[0], centre + start[1]), scale, _ROUGH)

@@ -16,8 +16,8 @@ from dpverify.trusted.parts.runs import Run
 
 NAME: Final = "least-curve"
 STATEMENT: Final = (
-    "Where several profiles bound the divergence of a mechanism on all neighbours from above, at every epsilon the least of them does. What "
-    "bounds it from below is left as it is."
+    "Where several profiles bound the divergence of a mechanism on all neighbours from above, at every epsilon the least of them does. "
+    "What bounds it from below is left as it is."
 )
 CHECKED: Final = ("all curves are of this mechanism",)
 ASSUMED: Final = ()

@@ -13,12 +13,12 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, NoisyMax, Source
+from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, NoisyMax, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.rules.selection.compared import Asked, asked
-from dpverify.trusted.rules.selection.delta_masses import Comparisons, Side, count_of, law_of, read_cuts, value_of
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.delta_masses import Comparisons, Side, count_of, law_of, of_run, read_cuts, value_of
 from dpverify.trusted.rules.selection.shifted import MOVES
 
 NAME: Final = "selection-event"
@@ -45,8 +45,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     above the others. Of above threshold "move", the number of the way to move, "negatives" and "positives", how many of these come first
     and next, "next", whether all of the next are positives or any, and "answers", those of the first and of the next.
     """
-    mechanism, sensitivity, _query = leaf(run)
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, NAME, near=True)
+    question = of_run(run, NAME)
+    mechanism = question.selection
     cuts = read_cuts(parameters, NAME)
     find = _of_max(question, parameters, cuts) if isinstance(mechanism, NoisyMax) else _of_threshold(question, parameters, cuts)
     return settled.noise(run, Curve(None, _pair(find, mechanism.neighbours in ONE_WAY), (NAME,), ASSUMED), parameters)
@@ -127,7 +127,9 @@ def _of_threshold(question: Asked, parameters: Mapping[str, Any], cuts: list[Fra
         raise Rejected(NAME, "the noises", "there is none")
 
     def find() -> Probabilities:
-        first, answers = (None if noise is None else law_of(noise, NAME, "noise") for noise in (mechanism.threshold_noise, mechanism.query_noise))
+        first, answers = (
+            None if noise is None else law_of(noise, NAME, "noise") for noise in (mechanism.threshold_noise, mechanism.query_noise)
+        )
         compared = Comparisons(first, answers, centre, cuts)
         p, q = (_event(compared, negatives, low + u * s, positives, high - v * s, parameters["next"]) for s in (Fraction(0), step))
         return p, q

@@ -10,17 +10,17 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import accurately, falling
+from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Profile, greatest, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import AboveThreshold, Claim, Source
+from dpverify.trusted.language.model import AboveThreshold, Source
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection.chances import MOVES
-from dpverify.trusted.rules.selection.compared import Asked, asked
-from dpverify.trusted.rules.selection.delta_masses import Comparisons, Side, count_of, law_of, read_cuts, value_of
+from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.delta_masses import Comparisons, Side, count_of, law_of, of_run, read_cuts, value_of
 
 NAME: Final = "first-positive"
 STATEMENT: Final = (
@@ -35,12 +35,10 @@ SOURCE: Final = Source("docs/theory/selection.md#first-positive")
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run, from above. parameters: "cuts", fractions that rise; "prec". Raises Rejected, Undecided, CertificateError."""
-    mechanism, sensitivity, _query = leaf(run)
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {}, NAME)
+    question = of_run(run, NAME)
     weighed = _Weighed(question, read_cuts(parameters, NAME))
-    made = per_precision(weighed.outputs)
     tails = per_precision(weighed.tails)
-    profiles = [_profile(partial(lambda way: made()[way], way), tails) for way in range(len(made()))]
+    profiles = [_profile(per_precision(partial(weighed.losses, way)), tails) for way in MOVES[weighed.mechanism.neighbours]]
     return settled.noise(run, Curve(greatest([symmetric(one) for one in profiles]), None, (NAME,), ASSUMED), parameters)
 
 
@@ -60,6 +58,7 @@ class _Weighed:
         self.step = min(value_of(question.moved, NAME, "the sensitivity"), self.high - self.low)
         self.queries = count_of(mechanism.queries, NAME, "queries")
         self.centre = value_of(mechanism.threshold, NAME, "threshold")
+        self._compared()  # so that noise that is refused is refused now
 
     def _compared(self) -> Comparisons:
         threshold = self.mechanism.threshold_noise
@@ -71,10 +70,10 @@ class _Weighed:
         compared = self._compared()
         return [compared.probability(Side(count, self.low)) for count in range(self.queries + 1)]
 
-    def outputs(self) -> list[list[arb]]:
-        """For each way to move, what the outputs lose at most, by the number of their negatives."""
+    def losses(self, way: tuple[int, int]) -> list[arb]:
+        """What the outputs lose at most where answers move so, by the number of their negatives."""
         compared, outputs = self._compared(), [*((count, 1) for count in range(self.queries)), (self.queries, 0)]
-        return [[self._loss(compared, way, *output) for output in outputs] for way in MOVES[self.mechanism.neighbours]]
+        return [self._loss(compared, way, *output) for output in outputs]
 
     def _loss(self, compared: Comparisons, way: tuple[int, int], negatives: int, positives: int) -> arb:
         (u, v), step = way, self.step
@@ -94,4 +93,4 @@ def _profile(losses: Callable[[], list[arb]], tails: Callable[[], list[arb]]) ->
             mean, before = mean + tail * (excess - before), excess
         return mean
 
-    return falling(lambda epsilon: accurately(lambda: at(epsilon)))
+    return falling(at)

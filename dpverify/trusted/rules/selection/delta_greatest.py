@@ -14,20 +14,20 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, Source
+from dpverify.trusted.language.model import AboveThreshold, NoisyMax, Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.rules.selection.compared import Asked, asked
-from dpverify.trusted.rules.selection.delta_masses import count_of, law_of
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.delta_masses import count_of, law_of, of_run
 from dpverify.trusted.rules.selection.noise_laws import Law
 
 NAME: Final = "greatest-noise"
 STATEMENT: Final = (
-    "Let M be the greatest of n independent noises with log-concave density exp(-h), and L(z) = h(z + r) - h(z). The index of the greatest of n "
-    "noisy answers has delta(eps) <= E[(1 - exp(eps - L(M)))_+], r = 2D where each answer moves by at most D, D where all move the same "
-    "way or one alone. Above threshold with n queries and c positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the "
+    "Let M be the greatest of n independent noises with log-concave density exp(-h), and L(z) = h(z + r) - h(z). The index of the greatest "
+    "of n noisy answers has delta(eps) <= E[(1 - exp(eps - L(M)))_+], r = 2D where each answer moves by at most D, D where all move the "
+    "same way or one alone. Above threshold with n queries and c positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the "
     "profile of the noise of the threshold by itself at D."
 )
 CHECKED: Final = ("the noises are Gaussian or Laplace", "the integral over the law of M, by enclosed quadrature with the tail outside")
@@ -120,15 +120,14 @@ class Greatest:
             others: acb = self.law.below(z, False) ** (self.noises - 1)
             return self.noises * self.law.density(z, False) * others * self.shared.at(epsilon - self._loss(z), piece)
 
-        tolerances = {"rel_tol": arb(2) ** -ctx.prec, "abs_tol": arb(2) ** (-4 * ctx.prec)}
-        found: arb = acb.integral(integrand, acb(low), acb(high), **tolerances).real
+        near = arb(2) ** -ctx.prec
+        found: arb = acb.integral(integrand, acb(low), acb(high), rel_tol=near, abs_tol=near**4).real
         return found
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run of a selection, from above. parameters: "prec". Raises Rejected, Undecided, CertificateError."""
-    mechanism, sensitivity, _query = leaf(run)
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {}, NAME)
+    question = of_run(run, NAME)
     if not certainly_lt(ZERO, question.moved, {}):
         raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
     _greatest(question)  # at this precision, so that what is refused is refused now

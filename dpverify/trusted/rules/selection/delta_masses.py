@@ -12,12 +12,13 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.language.model import OnLine
+from dpverify.trusted.language.model import Claim, OnLine
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection.chances import MOST
+from dpverify.trusted.rules.selection.compared import Asked, asked
 from dpverify.trusted.rules.selection.noise_laws import Law, law
-
 
 RULE: Final = "masses"
 
@@ -102,6 +103,12 @@ def _after(left: Fraction, right: Fraction, point: Fraction) -> bool:
     if left < point < right:
         raise Rejected(RULE, "cuts", f"{point}, where a density may have a kink, is between two of them")
     return left >= point
+
+
+def of_run(run: Run, rule: str) -> Asked:
+    """The selection that a run is of, on neighbours as far apart as it says. Raises Rejected, Undecided."""
+    mechanism, sensitivity, _ = leaf(run)
+    return asked(Claim(mechanism, None, sensitivity=sensitivity), {}, rule)
 
 
 def read_cuts(parameters: Mapping[str, Any], rule: str) -> list[Fraction]:

@@ -10,11 +10,12 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, power, sqrt, sub
-from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, OnLine, Source, on_integers
+from dpverify.trusted.language.model import AboveThreshold, NoisyMax, OnLine, Source, on_integers
 from dpverify.trusted.parts.gaussian_form import gaussian_form
-from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves import gaussian
-from dpverify.trusted.rules.selection.compared import Asked, asked
+from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.delta_masses import of_run
 
 NAME: Final = "compared-gaussians"
 STATEMENT: Final = (
@@ -32,8 +33,7 @@ _TWO: Final = num(2)
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run of a selection, from above. parameters: "prec". Raises Rejected, Undecided, CertificateError."""
-    mechanism, sensitivity, _query = leaf(run)
-    pair = gaussian.pair(distance(asked(Claim(mechanism, None, sensitivity=sensitivity), {}, NAME)))
+    pair = gaussian.pair(distance(of_run(run, NAME)))
     return settled.noise(run, Curve(pair, None, (NAME,), ASSUMED), parameters)
 
 
@@ -50,7 +50,7 @@ def _of_max(question: Asked, mechanism: NoisyMax) -> Expr:
     """The greatest sum of squares about the mean of moves of at most 1; about 0 where the greatest noisy answer is told."""
     n, alone = _count(question, mechanism.candidates, "candidates"), mechanism.neighbours == "one"
     if mechanism.report == "value":
-        most = ONE if alone else num(n)
+        most: Expr = ONE if alone else num(n)
     elif alone:
         most = div(num(n - 1), num(n))
     else:
