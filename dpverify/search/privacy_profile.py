@@ -452,7 +452,8 @@ def _single(run: Run, target: Target) -> Plan:
         return _group(run, target)
     if isinstance(mechanism, Compared):
         every = target.inside or target.drawn
-        epsilon, delta = (target.epsilon or 0.0, None) if target.inside else (target.epsilon, target.delta)  # what is repeated is to be told apart at all
+        # what is repeated is to be told apart at all
+        epsilon, delta = (target.epsilon or 0.0, None) if target.inside else (target.epsilon, target.delta)
         return selection_delta.plan(run, epsilon, delta, every, _premise(run, target))
     reasons = []
     for plan in _leaf_plans(run, target):

@@ -202,7 +202,9 @@ class _Floats:
         count = min(_MOST_POINTS, math.ceil(_POINTS * max(1.0, other / self.rate) / (1 if self.gaussian else 0.5)))
         step = 2 * reach / count / self.rate
         points = [(k - count / 2) * step for k in range(count + 1)]
-        return [(z, self.density(z) * step) for z in points]
+        heights = [self.density(z) for z in points]
+        total = sum(heights)
+        return [(z, height / total) for z, height in zip(points, heights, strict=True)]
 
 
 def _highest(f: Callable[[Point], float], start: Point, step: float, near: float) -> tuple[float, Point]:
@@ -316,7 +318,6 @@ def _of_threshold(mechanism: AboveThreshold, step: Fraction, tell: Log) -> Plan:
     ways = MOVES["monotone" if mechanism.neighbours == "one" else mechanism.neighbours]
     for move, (u, v) in enumerate(ways):
         for k, y, after in _events(mechanism, count, most, (u, v)):
-
             told = told_by(k, y, after, (u, v))
             for value, place in _places(mechanism, told, float(step), (u, v), float(centre), scale):
                 if best is None or value > best[0]:

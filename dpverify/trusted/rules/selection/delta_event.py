@@ -46,10 +46,14 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     and next, "next", whether all of the next are positives or any, and "answers", those of the first and of the next.
     """
     question = of_run(run, NAME)
-    mechanism = question.selection
+    pair = _pair(probabilities(question, parameters), question.selection.neighbours in ONE_WAY)
+    return settled.noise(run, Curve(None, pair, (NAME,), ASSUMED), parameters)
+
+
+def probabilities(question: Asked, parameters: Mapping[str, Any]) -> Callable[[], Probabilities]:
+    """Those of the event on both neighbours, at the working precision of the moment. Raises Rejected, CertificateError."""
     cuts = read_cuts(parameters, NAME)
-    find = _of_max(question, parameters, cuts) if isinstance(mechanism, NoisyMax) else _of_threshold(question, parameters, cuts)
-    return settled.noise(run, Curve(None, _pair(find, mechanism.neighbours in ONE_WAY), (NAME,), ASSUMED), parameters)
+    return (_of_max if isinstance(question.selection, NoisyMax) else _of_threshold)(question, parameters, cuts)
 
 
 def _pair(find: Callable[[], Probabilities], one_way: bool) -> Pair:
