@@ -20,6 +20,7 @@ from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import every_shift, kernel_pair, shifts
 from dpverify.trusted.rules.curves.unimodal import in_pieces
+from dpverify.trusted.rules.selection import delta_event
 
 _MOST_SHOWN: Final = 8
 
@@ -86,7 +87,13 @@ def _of_bins(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     return {"pair": f"inputs {a} and {b}", "event": " or ".join(texts) or "{}", "P": decimals(p), "Q": decimals(q)}
 
 
-_RULES: Final = {every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins}
+def _of_a_selection(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+    from dpverify.search import selection_events
+
+    return selection_events.described(fact, epsilon)
+
+
+_RULES: Final = {every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection}
 
 
 def decimals(ball: arb, digits: int = 12) -> str:
