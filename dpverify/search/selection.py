@@ -39,6 +39,9 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     found = proposal.extend(survival.propose, claim, digits)
     if proposal.extend(lambda claim, _: _by_moduli(claim, known), claim, digits) or found:
         del proposal.reasons[before:]
+    reasons = len(proposal.reasons)
+    if proposal.extend(worst_output.apart, claim, digits):
+        del proposal.reasons[reasons:]
 
 
 def _by_moduli(claim: Claim, known: Premise) -> Steps:
