@@ -5,14 +5,12 @@ pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its
 Whatever is built has a value for all parameters: who divides, takes a root or a logarithm first proves a sign.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb, floor
 
 import intervals as iv
-from intervals import Interval, Undecided
-from terms import Malformed, is_num
+from intervals import Interval
+from terms import Malformed, Undecided, forbid, require
 
 MOST_TERMS = 3000
 PRECISIONS = (64, 160, 480)
@@ -52,8 +50,7 @@ def sub(p, q):
 
 
 def mul(p, q):
-    if len(p) * len(q) > MOST_TERMS:
-        raise Undecided("sums that are too long")
+    forbid(len(p) * len(q) > MOST_TERMS, Undecided, "sums that are too long")
     total = {}
     for m, c in p.items():
         for n, d in q.items():
@@ -112,8 +109,7 @@ def _value(a, e, bits, values):
     if kind == "e":
         return iv.exp(evaluate({a[1]: e}, bits, values), bits)
     if kind == "s":
-        if a[1] not in values:
-            raise Undecided(f"{a[1]} has no value")
+        require(a[1] in values, Undecided, f"{a[1]} has no value")
         base = values[a[1]]
     elif kind == "p":
         base = iv.point(a[1])
@@ -159,8 +155,7 @@ class Field:
         if kind == "num":
             return constant(tree[1])
         if kind == "sym":
-            if tree[1] not in self.domains:
-                raise Malformed(f"{tree[1]} is no parameter here")
+            require(tree[1] in self.domains, Malformed, f"{tree[1]} is no parameter here")
             return symbol(tree[1])
         if kind == "add":
             return add(*map(self.form, tree[1]))
@@ -170,8 +165,8 @@ class Field:
                 result = mul(result, self.form(part))
             return result
         if kind == "pow":
-            base = self.form(tree[1])
-            return self.power(base, tree[2][1]) if is_num(tree[2]) else self.exp(mul(self.form(tree[2]), self.log(base)))
+            base, e = self.form(tree[1]), self.form(tree[2])
+            return self.power(base, e.get((), Fraction(0))) if e.keys() <= {()} else self.exp(mul(e, self.log(base)))
         return self._call(tree[1], [self.form(arg) for arg in tree[2]])
 
     def _call(self, name, args):
@@ -230,14 +225,14 @@ class Field:
     def power(self, p, e):
         if e.denominator == 1 and 0 <= e <= 64:
             return whole_power(p, int(e))
+        require(abs(e) <= 10000, Undecided, "a power that is too great")
         if not p:
             if e > 0:
                 return {}
             raise Undecided("a quotient by 0")
         c, product, rest = self.content(p)
         if rest != ONE and not self.positive(rest):
-            if not self.positive(scale(rest, -1)):
-                raise Undecided("the sign of what is divided by, or of what a root is taken of, is not certain")
+            require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what a root is taken of, is not certain")
             c, rest = -c, scale(rest, -1)
         result = constant(c**e) if e.denominator == 1 else self._root(c, e)
         for a, power in product.items():
@@ -245,8 +240,7 @@ class Field:
         return result if rest == ONE else mul(result, _sum_power(rest, e))
 
     def _root(self, c, e):
-        if c <= 0:
-            raise Undecided("a root of what is negative")
+        require(c > 0, Undecided, "a root of what is negative")
         result = ONE
         for n, sign in ((c.numerator, 1), (c.denominator, -1)):
             for prime, power in factors(n):
@@ -264,8 +258,7 @@ class Field:
         return result
 
     def log(self, p):
-        if not self.positive(p):
-            raise Undecided("a logarithm of what is not certainly positive")
+        require(self.positive(p), Undecided, "a logarithm of what is not certainly positive")
         c, product, rest = self.content(p)
         if c < 0:
             c, rest = -c, scale(rest, -1)
@@ -287,7 +280,8 @@ class Field:
             return True
         bases = {a for m in p for a, _ in m if a[0] == "q"}
         if not bases:
-            return False
+            other = self._by_logarithm(p)
+            return other is not None and self.zero(other)
         for base in bases:
             least = min(dict(m).get(base, Fraction(0)) for m in p)
             p = mul(p, {((base, -least),): Fraction(1)}) if least else p
@@ -335,11 +329,14 @@ class Field:
         if not strict and self.zero(p):
             return True
         shifted = self._shifted(p)
-        return (shifted is not None and _all_positive(self, *shifted, strict)) or self._by_logarithm(p, strict)
+        if shifted is not None and _all_positive(self, *shifted, strict):
+            return True
+        other = self._by_logarithm(p)
+        return other is not None and self.positive(other, strict)
 
     def _shifted(self, p):
         """The form over the parameters' distances from their ends, times something positive, with which of these may be 0."""
-        for base in {a for m in p for a, e in m if a[0] in "qs" and e < 0}:
+        for base in {a for m in p for a, e in m if a[0] in "qse" and e < 0}:
             if base[0] == "s" and not self.atom_positive(base):
                 return None
             p = mul(p, _cleared(base, -min(dict(m).get(base, Fraction(0)) for m in p)))
@@ -374,14 +371,17 @@ class Field:
                 p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
         return p, may_vanish
 
-    def _by_logarithm(self, p, strict):
-        """c log(A) + rest is positive with c (A - exp(-rest/c))."""
-        logs = [(m, c) for m, c in p.items() if len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1 and names({m: c})]
-        if len(logs) != 1:
-            return False
-        (m, c), rest = logs[0], {n: d for n, d in p.items() if n != logs[0][0]}
-        other = self.exp(scale(rest, -1 / c))
-        return self.positive(scale(sub(dict(m[0][0][1]), other), 1 if c > 0 else -1), strict)
+    def _by_logarithm(self, p):
+        """Something of the same sign as a sum c (n_1 log A_1 + ...) + rest: c (A_1**n_1 ... - exp(-rest/c)); None where it is no such sum."""
+        logs = {m: c for m, c in p.items() if len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1}
+        moving = {m: c for m, c in logs.items() if names({m: c})} or logs
+        least = min((abs(c) for c in moving.values()), default=None)
+        if not moving or any((c / least).denominator != 1 or abs(c / least) > 64 for c in moving.values()):
+            return None
+        inside = ONE
+        for m, c in moving.items():
+            inside = mul(inside, self.power(dict(m[0][0][1]), c / least))
+        return sub(inside, self.exp(scale({m: c for m, c in p.items() if m not in moving}, -1 / least)))
 
 
 def _all_positive(field, p, may_vanish, strict):

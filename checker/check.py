@@ -4,8 +4,6 @@ For each certificate: PROVED or REFUTED with what is enclosed and assumed, "not 
 with the line and why. Exit code 0: all are decided; 1: some are not, and none is refused; 2: some are refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys
@@ -20,9 +18,8 @@ import parts
 import selection
 import terms
 from algebra import Field, constant
-from intervals import Undecided
-from noise import INFINITE, Question, Refused, rational
-from terms import Malformed
+from noise import INFINITE, Question, rational
+from terms import Malformed, Refused, Undecided, forbid, require
 
 RULES = {**noise.RULES, **finite.RULES, **selection.RULES}
 Fact = namedtuple("Fact", "rule about side value at assumed ordered")
@@ -38,8 +35,7 @@ CLAIM, MORE = "mechanism mechanism_name name epsilon delta sensitivity query dom
 
 
 def need(holds, why):
-    if not holds:
-        raise Malformed(why)
+    require(holds, Malformed, why)
 
 
 def pairs(items):
@@ -86,21 +82,20 @@ def domain(data):
 def form_check(mechanism, part=True):
     """Malformed unless a mechanism, and a part, has its keys and its expressions their one writing."""
     need(isinstance(mechanism, dict) and isinstance(mechanism.get("kind"), str), "a mechanism is not of the form")
-    if mechanism["kind"] not in KEYS:
-        raise Undecided(f"the kind {mechanism['kind'][:30]} is not known here")
+    require(mechanism["kind"] in KEYS, Undecided, f"the kind {mechanism['kind'][:30]} is not known here")
     keys = {"kind", *KEYS[mechanism["kind"]].split()}
     need(keys <= mechanism.keys() <= keys | {"matrix", "order"}, f"{mechanism['kind']} has not its keys")
     for key in ("profile", "density", "dimension", "scale", "beta", "k", "p", "epsilon", "gamma", "rate", "size", "constant", "candidates", "queries", "threshold"):
         if key in mechanism:
-            terms.canonical(mechanism[key])
+            terms.parse(mechanism[key])
     for rows in (mechanism.get("rows"), mechanism.get("scores"), mechanism.get("points")):
         for row in rows or ():
             need(isinstance(row, list), "a row is no list")
-            [terms.canonical(x) for x in row]
+            [terms.parse(x) for x in row]
     for inner in parts.inside(mechanism):
         need(isinstance(inner, dict) and inner.keys() == {"mechanism", "sensitivity", "query", "adjacency", "times"}, "a part is not of the form")
         moves_check(inner, inner["mechanism"])
-        terms.canonical(inner["times"])
+        terms.parse(inner["times"])
         form_check(inner["mechanism"])
     for key in ("noise", "threshold_noise", "query_noise", "fresh"):
         if mechanism.get(key) is not None:
@@ -119,7 +114,7 @@ def exact(*rows):
 def moves_check(asked, mechanism):
     query, kind = asked["query"], mechanism.get("kind")
     if asked["sensitivity"] is not None:
-        terms.canonical(asked["sensitivity"])
+        terms.parse(asked["sensitivity"])
         need(query is None and kind not in (*parts.COMBINATORS, "table", "kary_response", "guarantee"), "a sensitivity beside a query, or of a kind without")
     if query is not None:
         need(isinstance(query, dict) and query.keys() == {"rows", "adjacency"} and kind in ("radial", "translation", "product", "mixture"), "a query of no such kind")
@@ -134,7 +129,7 @@ def examine(data):
         moves_check(claim, claim["mechanism"])
         form_check(claim["mechanism"])
         field = Field({name: domain(d) for name, d in claim["domains"].items()})
-        wanted = [None if claim[key] == "tight" else field.form(terms.canonical(claim[key])) for key in ("epsilon", "delta")]
+        wanted = [None if claim[key] == "tight" else field.form(terms.parse(claim[key])) for key in ("epsilon", "delta")]
     except Undecided as why:
         return Answer("undecided", None, None, None, (), [f"the claim: {why}"])
     except (Malformed, Refused) as why:

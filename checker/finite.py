@@ -1,15 +1,12 @@
 """Finite inputs and outputs: tables, exponential mechanisms, responses; and staircase noise and guarantees, whose rules are as short."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import algebra as al
 import terms
 from algebra import ONE, add, constant, mul, scale, sub
-from intervals import Undecided
-from noise import IDEAL, INFINITE, Refused, side_of, whole
-from terms import Malformed
+from noise import IDEAL, INFINITE, side_of, whole
+from terms import Malformed, Refused, Undecided, forbid, require
 
 PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
 
@@ -21,8 +18,7 @@ class Table:
         m = q.mechanism
         self.q, self.field = q, q.field
         listed = m["rows"] if q.kind == "table" else m["scores"] if q.kind == "exponential" else None
-        if listed is None:
-            raise Refused("there are no lists of inputs and outputs")
+        require(listed is not None, Refused, "there are no lists of inputs and outputs")
         if not listed or not listed[0] or any(len(row) != len(listed[0]) for row in listed):
             raise Refused("rows are not there, or not of one length")
         self.rows = [[q.form(x) for x in row] for row in listed]
@@ -48,8 +44,7 @@ class Table:
                 raise (Refused if certain else Undecided)("the probabilities of a row do not certainly add up to 1")
 
     def _scores(self, q, m):
-        if m["points"]:
-            raise Undecided("an exponential mechanism of points")
+        forbid(m["points"], Undecided, "an exponential mechanism of points")
         if q.moved is not None:
             for a, b in self.pairs:
                 if not all(self.field.at_most(sub(s, t), q.moved) for s, t in zip(self.rows[a], self.rows[b])):
@@ -76,36 +71,30 @@ def loss_at(table, a, b, y):
 
 
 def _cell(item, table):
-    if not (isinstance(item, list) and len(item) == 3 and all(type(i) is int for i in item)):
-        raise Malformed("a cell is [x, x', y]")
-    if tuple(item[:2]) not in table.pairs or not 0 <= item[2] < len(table.rows[0]):
-        raise Refused("a cell is no adjacent pair with an output")
+    require(isinstance(item, list) and len(item) == 3 and all(type(i) is int for i in item), Malformed, "a cell is [x, x', y]")
+    forbid(tuple(item[:2]) not in table.pairs or not 0 <= item[2] < len(table.rows[0]), Refused, "a cell is no adjacent pair with an output")
     return item
 
 
 def finite_table(q, evidence):
     if "cells" in evidence:
-        if not isinstance(evidence["cells"], list):
-            raise Malformed("'cells' is no list")
+        require(isinstance(evidence["cells"], list), Malformed, "'cells' is no list")
         table = Table(q)
         assumed = [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
         if not table.pairs:
             return "upper", {}, {}, assumed
         tops = []
         for a, b, y in (_cell(item, table) for item in evidence["cells"]):
-            if table.zero(a, y) or table.zero(b, y):
-                raise Refused("a named cell has a zero")
+            forbid(table.zero(a, y) or table.zero(b, y), Refused, "a named cell has a zero")
             tops.append(loss_at(table, a, b, y))
-        if not tops:
-            raise Refused("no cell is named")
+        require(tops, Refused, "no cell is named")
         seen = {al.key(top) for top in tops}
         for a, b in table.pairs:
             for y in range(len(table.rows[a])):
                 if table.zero(a, y):
                     continue
                 loss = loss_at(table, a, b, y)
-                if loss == INFINITE:
-                    raise Refused("a zero faces a probability above 0")
+                require(loss != INFINITE, Refused, "a zero faces a probability above 0")
                 if al.key(loss) not in seen and not any(table.field.at_most(loss, top) for top in tops):
                     higher = all(table.field.positive(sub(loss, top)) for top in tops)
                     raise (Refused if higher else Undecided)(f"the loss at {[a, b, y]} is not certainly below a named cell")
@@ -114,42 +103,34 @@ def finite_table(q, evidence):
     q, at = q.at(evidence)
     table = Table(q)
     a, b, y = _cell(evidence.get("cell"), table)
-    if table.zero(a, y):
-        raise Refused("the probability on x is 0")
+    forbid(table.zero(a, y), Refused, "the probability on x is 0")
     return "lower", loss_at(table, a, b, y), at, [IDEAL, PAIRS["lower"] if q.mechanism["adjacent"] else "any two inputs are adjacent"]
 
 
 def exponential_general(q, evidence):
-    if q.kind != "exponential":
-        raise Refused("the mechanism is no exponential one")
+    require(q.kind == "exponential", Refused, "the mechanism is no exponential one")
     table, beta = Table(q), q.form(q.mechanism["beta"])
-    if not q.field.positive(beta, strict=False):
-        raise Refused("beta is not certainly at least 0")
+    require(q.field.positive(beta, strict=False), Refused, "beta is not certainly at least 0")
     moves = [sub(s, t) for a, b in table.pairs for s, t in zip(table.scores[a], table.scores[b])]
     most = q.field.extreme("max", [dict(k) for k in dict.fromkeys(map(al.key, moves))]) if moves else {}
     return "upper", mul(scale(beta, 2), most), {}, [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
 
 
 def kary_response(q, evidence):
-    if "side" not in evidence:
-        raise Malformed("'side' is missing")
+    require("side" in evidence, Malformed, "'side' is missing")
     side = side_of(evidence)
     q, at = q.at(evidence, side == "lower")
-    if q.kind != "kary_response":
-        raise Refused("the mechanism is no k-ary response")
+    require(q.kind == "kary_response", Refused, "the mechanism is no k-ary response")
     field, k, p = q.field, q.form(q.mechanism["k"]), q.form(q.mechanism["p"])
     assumed = [IDEAL, *["any two inputs are adjacent"] * (side == "lower")]
-    if not (whole(field, k) and field.at_most(constant(2), k)):
-        raise Refused("k is not certainly an integer of at least 2")
+    require(whole(field, k) and field.at_most(constant(2), k), Refused, "k is not certainly an integer of at least 2")
     if side == "lower" and (field.zero(p) or field.equal(p, ONE)):
         return side, INFINITE, at, assumed
-    if not (field.positive(p) and field.positive(sub(ONE, p))):
-        raise Refused("p is not certainly between 0 and 1")
+    require(field.positive(p) and field.positive(sub(ONE, p)), Refused, "p is not certainly between 0 and 1")
     ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), al.Fraction(-1)))
     if "value" in evidence:
         value = field.form(terms.parse(evidence["value"]))
-        if not field.positive(value, strict=False):
-            raise Refused("the value is not certainly at least 0")
+        require(field.positive(value, strict=False), Undecided if field.domains else Refused, "the value is not certainly at least 0")
         if not field.equal(ratio, field.exp(value)):
             gap = sub(ratio, field.exp(value))
             certain = not al.names(gap) and (field.positive(gap) or field.positive(scale(gap, -1)))
@@ -160,12 +141,10 @@ def kary_response(q, evidence):
 
 
 def staircase(q, evidence):
-    if "side" not in evidence:
-        raise Malformed("'side' is missing")
+    require("side" in evidence, Malformed, "'side' is missing")
     side = side_of(evidence)
     q, at = q.at(evidence, side == "lower")
-    if q.kind != "staircase" or q.query is not None:
-        raise Refused("the mechanism is no staircase noise, or has a query")
+    forbid(q.kind != "staircase" or q.query is not None, Refused, "the mechanism is no staircase noise, or has a query")
     field, epsilon, gamma = q.field, q.form(q.mechanism["epsilon"]), q.form(q.mechanism["gamma"])
     moved = ONE if q.moved is None else q.moved
     if not (field.positive(epsilon) and field.positive(moved) and field.positive(gamma, strict=False) and field.at_most(gamma, ONE)):
@@ -180,8 +159,7 @@ def stated_epsilon(q, evidence):
     if q.kind != "guarantee" or m["measure"] != "approximate" or "order" in m or evidence:
         raise Undecided("a guarantee in another measure, or of one order or row")
     pure = [q.form(row[0]) for row in m["rows"] if len(row) == 2 and q.field.zero(q.form(row[1]))]
-    if len(pure) != 1 or not q.field.positive(pure[0], strict=False):
-        raise Undecided("a guarantee without one pure epsilon")
+    forbid(len(pure) != 1 or not q.field.positive(pure[0], strict=False), Undecided, "a guarantee without one pure epsilon")
     return "upper", mul(getattr(q, "steps", ONE), pure[0]), {}, ["the mechanism has the guarantee that is stated, for all neighbours"]
 
 

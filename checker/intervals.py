@@ -4,21 +4,17 @@ Ends are rounded outward to so many significant bits. Series are summed in integ
 one, with a bound of what is left of them.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
+
+from terms import Undecided, forbid, require
 
 LARGEST_EXPONENT = 1 << 20
 SPARE = 24
 
 
-class Undecided(Exception):
-    """Nothing is proved, and nothing refuted."""
-
-
-def rounded(x: Fraction, bits: int, up: bool) -> Fraction:
+def rounded(x, bits, up):
     """x rounded down, or up, to so many significant bits."""
     n, d = x.numerator, x.denominator
     shift = n.bit_length() - d.bit_length() - bits
@@ -34,35 +30,34 @@ class Interval:
 
     __slots__ = ("hi", "lo")
 
-    def __init__(self, lo: Fraction, hi: Fraction, bits: int = 0) -> None:
+    def __init__(self, lo, hi, bits = 0):
         self.lo, self.hi = (rounded(lo, bits, False), rounded(hi, bits, True)) if bits else (lo, hi)
 
-    def sign(self) -> int | None:
+    def sign(self):
         """1, -1 or 0 where that is certain."""
         return 1 if self.lo > 0 else -1 if self.hi < 0 else 0 if self.lo == self.hi == 0 else None
 
-    def plus(self, other: Interval, bits: int) -> Interval:
+    def plus(self, other, bits):
         return Interval(self.lo + other.lo, self.hi + other.hi, bits)
 
-    def times(self, other: Interval, bits: int) -> Interval:
+    def times(self, other, bits):
         ends = [x * y for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
         return Interval(min(ends), max(ends), bits)
 
-    def inverse(self, bits: int) -> Interval:
-        if self.lo <= 0 <= self.hi:
-            raise Undecided("a quotient whose denominator may be 0")
+    def inverse(self, bits):
+        forbid(self.lo <= 0 <= self.hi, Undecided, "a quotient whose denominator may be 0")
         return Interval(1 / self.hi, 1 / self.lo, bits)
 
-    def minus(self, other: Interval, bits: int) -> Interval:
+    def minus(self, other, bits):
         return Interval(self.lo - other.hi, self.hi - other.lo, bits)
 
 
-def point(x: Fraction | int) -> Interval:
+def point(x):
     """One number."""
     return Interval(Fraction(x), Fraction(x))
 
 
-def _atanh(t: Fraction, w: int) -> tuple[int, int]:
+def _atanh(t, w):
     """Bounds on 2**w atanh(t), 0 <= t <= 1/3: the series of t**n/n over odd n."""
     low = high = 0
     least = t.numerator * (1 << w) // t.denominator
@@ -76,12 +71,12 @@ def _atanh(t: Fraction, w: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=64)
-def _log2(w: int) -> tuple[int, int]:
+def _log2(w):
     low, high = _atanh(Fraction(1, 3), w)
     return 2 * low, 2 * high
 
 
-def _log_of(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+def _log_of(x, bits):
     """Bounds on log(x), x > 0, within about 2**-bits."""
     e = x.numerator.bit_length() - x.denominator.bit_length()
     m = x / Fraction(2) ** e
@@ -97,10 +92,9 @@ def _log_of(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     return Fraction(low, 1 << w), Fraction(high, 1 << w)
 
 
-def _exp_of(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+def _exp_of(x, bits):
     """Bounds on exp(x), relatively within about 2**-bits: x = m log 2 + y, exp(y) = exp(y/256)**256."""
-    if abs(x) > LARGEST_EXPONENT:
-        raise Undecided("the exponential of a number that is too large")
+    require(abs(x) <= LARGEST_EXPONENT, Undecided, "the exponential of a number that is too large")
     w = bits + 2 * SPARE + abs(int(x)).bit_length()
     least, most = _log2(w)
     scaled, below = (x.numerator << w) // x.denominator, -1
@@ -122,7 +116,7 @@ def _exp_of(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     return Fraction(low, 1 << w) * factor, Fraction(high, 1 << w) * factor
 
 
-def _root(n: int, k: int) -> int:
+def _root(n, k):
     """The greatest integer whose k-th power is at most n."""
     if k == 2 or n == 0:
         return isqrt(n)
@@ -134,7 +128,7 @@ def _root(n: int, k: int) -> int:
         x = y
 
 
-def _root_of(x: Fraction, k: int, bits: int) -> tuple[Fraction, Fraction]:
+def _root_of(x, k, bits):
     """Bounds on the k-th root of x >= 0."""
     s = max(0, bits + SPARE + (x.denominator.bit_length() - x.numerator.bit_length()) // k)
     low = _root((x.numerator << (k * s)) // x.denominator, k)
@@ -142,25 +136,23 @@ def _root_of(x: Fraction, k: int, bits: int) -> tuple[Fraction, Fraction]:
     return Fraction(low, 1 << s), Fraction(low if exact else low + 1, 1 << s)
 
 
-def exp(x: Interval, bits: int) -> Interval:
+def exp(x, bits):
     low, high = _exp_of(x.lo, bits), _exp_of(x.hi, bits)
     return Interval(Fraction(1) if x.lo == 0 else low[0], Fraction(1) if x.hi == 0 else high[1], bits)
 
 
-def log(x: Interval, bits: int) -> Interval:
-    if x.lo <= 0:
-        raise Undecided("a logarithm of what may be 0 or less")
+def log(x, bits):
+    require(x.lo > 0, Undecided, "a logarithm of what may be 0 or less")
     low, high = _log_of(x.lo, bits), _log_of(x.hi, bits)
     return Interval(Fraction(0) if x.lo == 1 else low[0], Fraction(0) if x.hi == 1 else high[1], bits)
 
 
-def root(x: Interval, k: int, bits: int) -> Interval:
-    if x.lo < 0:
-        raise Undecided("a root of what may be negative")
+def root(x, k, bits):
+    require(x.lo >= 0, Undecided, "a root of what may be negative")
     return Interval(_root_of(x.lo, k, bits)[0], _root_of(x.hi, k, bits)[1], bits)
 
 
-def whole_power(x: Interval, n: int, bits: int) -> Interval:
+def whole_power(x, n, bits):
     """x**n."""
     if n < 0:
         return whole_power(x.inverse(bits), -n, bits)
@@ -175,40 +167,38 @@ def whole_power(x: Interval, n: int, bits: int) -> Interval:
     return Interval(low, high, bits)
 
 
-def power(x: Interval, e: Fraction, bits: int) -> Interval:
+def power(x, e, bits):
     """x**e."""
     if e.denominator == 1:
         return whole_power(x, int(e), bits)
-    if x.lo < 0 or (x.lo == 0 and e < 0):
-        raise Undecided("a power of what may be negative")
+    forbid(x.lo < 0 or (x.lo == 0 and e < 0), Undecided, "a power of what may be negative")
     if e.denominator <= 16:
         return whole_power(root(x, e.denominator, bits + SPARE), e.numerator, bits)
-    if x.lo == 0:
-        raise Undecided("a power of what may be 0")
+    require(x.lo != 0, Undecided, "a power of what may be 0")
     return exp(log(x, bits + SPARE).times(point(e), bits + SPARE), bits)
 
 
-def hull(x: Interval, y: Interval) -> Interval:
+def hull(x, y):
     return Interval(min(x.lo, y.lo), max(x.hi, y.hi))
 
 
-def size(x: Interval) -> Interval:
+def size(x):
     """abs(x)."""
     return x if x.lo >= 0 else Interval(-x.hi, -x.lo) if x.hi <= 0 else Interval(Fraction(0), max(-x.lo, x.hi))
 
 
-def asinh(x: Interval, bits: int) -> Interval:
+def asinh(x, bits):
     return hull(_asinh_of(x.lo, bits), _asinh_of(x.hi, bits))
 
 
-def _asinh_of(x: Fraction, bits: int) -> Interval:
+def _asinh_of(x, bits):
     inner = bits + SPARE
     found = log(root(point(x * x + 1), 2, inner).plus(point(abs(x)), inner), bits)
     return found if x >= 0 else Interval(-found.hi, -found.lo)
 
 
 @lru_cache(maxsize=64)
-def pi(bits: int) -> Interval:
+def pi(bits):
     """16 atan(1/5) - 4 atan(1/239), Machin: both series alternate."""
     w = bits + SPARE
     total = [0, 0]

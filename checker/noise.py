@@ -1,7 +1,6 @@
 """Additive noise: what its exponent h = -log(density) does at 0 and far out, how far answers move, and the rules about it."""
 
-from __future__ import annotations
-
+import re
 from fractions import Fraction
 from itertools import combinations
 
@@ -9,16 +8,12 @@ import algebra as al
 import intervals as iv
 import terms
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
-from intervals import Interval, Undecided
-from terms import Malformed
+from intervals import Interval
+from terms import Malformed, Refused, Undecided, forbid, replaced, require
 
 INFINITE = "infinite"
 R = ("s", "r")
 IDEAL = "what is drawn is drawn from the law that is declared"
-
-
-class Refused(Exception):
-    """Evidence that does not hold."""
 
 
 class Question:
@@ -29,7 +24,7 @@ class Question:
         self.kind = mechanism["kind"]
 
     def tree(self, text):
-        return replaced(terms.canonical(text), {name: ("num", x) for name, x in self.values.items()})
+        return replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
 
     def form(self, text, field=None):
         return (field or self.field).form(self.tree(text))
@@ -37,14 +32,11 @@ class Question:
     def at(self, evidence, allowed=True):
         """The question at the parameters that evidence fixes, and these."""
         given = evidence.get("at", {})
-        if not isinstance(given, dict) or (given and not allowed):
-            raise Malformed("'at' does not belong here, or is no object")
+        forbid(not isinstance(given, dict) or (given and not allowed), Malformed, "'at' does not belong here, or is no object")
         values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
         for name, x in values.items():
-            if name not in domains:
-                raise Malformed(f"{name} is no parameter")
-            if not within(x, domains.pop(name)):
-                raise Refused(f"{name} = {x} is not in its domain")
+            require(name in domains, Malformed, f"{name} is no parameter")
+            require(within(x, domains.pop(name)), Refused, f"{name} = {x} is not in its domain")
         field = Field(domains)
         moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
         return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
@@ -56,35 +48,21 @@ def within(x, domain):
     return above and (upper is None or x < upper or (x == upper and not upper_open)) and not (integer and x.denominator != 1)
 
 
-def replaced(tree, values):
-    """The tree with symbols replaced."""
-    kind = tree[0]
-    if kind == "sym":
-        return values.get(tree[1], tree)
-    if kind in ("add", "mul"):
-        return getattr(terms, kind)(*(replaced(part, values) for part in tree[1]))
-    if kind == "pow":
-        return terms.power(replaced(tree[1], values), replaced(tree[2], values))
-    return tree if kind == "num" or not tree[2] else terms.call(tree[1], [replaced(part, values) for part in tree[2]])
-
-
 def rational(text):
     """The number that "a", "a/b" or "m*2^e" writes."""
     try:
         if type(text) is int:
             return Fraction(text)
         top, mark, power = str(text).partition("*2^")
-        if mark and abs(int(power)) > 100_000:
-            raise Undecided("a number with an exponent that is too large")
-        return int(top) * Fraction(2) ** int(power) if mark else Fraction(terms.re.fullmatch(r"-?\d+(/\d+)?", top, terms.re.ASCII).group())
+        forbid(mark and abs(int(power)) > 100_000, Undecided, "a number with an exponent that is too large")
+        return int(top) * Fraction(2) ** int(power) if mark else Fraction(re.fullmatch(r"-?\d+(/\d+)?", top, re.ASCII).group())
     except (ValueError, AttributeError, ZeroDivisionError) as error:
         raise Malformed(f"{str(text)[:40]!r} is no exact number") from error
 
 
 def side_of(evidence):
     side = evidence.get("side", "upper")
-    if side not in ("upper", "lower"):
-        raise Malformed("'side' is neither upper nor lower")
+    require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
     return side
 
 
@@ -112,8 +90,7 @@ def _degree(p):
     powers = {}
     for m, c in p.items():
         moving, rest = _split(m)
-        if any(a != R for a, _ in moving):
-            raise Undecided("what grows otherwise than a power")
+        forbid(any(a != R for a, _ in moving), Undecided, "what grows otherwise than a power")
         powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
     top = max(powers)
     return top, powers[top]
@@ -127,8 +104,7 @@ def growth(field, h):
         outer = {rest: c}
         if not moving:
             continue
-        if len(moving) > 1:
-            raise Undecided("a product whose growth is not known")
+        require(len(moving) <= 1, Undecided, "a product whose growth is not known")
         (a, e), power, factor = moving[0], Fraction(0), {}
         if a == R:
             power, factor = e, outer
@@ -159,13 +135,11 @@ def _log_rate(field, p):
     """The limit of log(p)/r, p a sum of positive multiples of exponentials and powers."""
     rates = []
     for m, c in p.items():
-        if c < 0 or not all(a[0] in "es" or field.atom_positive(a) for a, _ in m):
-            raise Undecided("a logarithm whose growth is not known")
+        forbid(c < 0 or not all(a[0] in "es" or field.atom_positive(a) for a, _ in m), Undecided, "a logarithm whose growth is not known")
         rate = {}
         for a, e in m:
             top, lead = growth(field, {a[1]: e}) if a[0] == "e" and "r" in al._names(a) else (Fraction(0), {})
-            if top == INFINITE or top > 1:
-                raise Undecided("a logarithm whose growth is not known")
+            forbid(top == INFINITE or top > 1, Undecided, "a logarithm whose growth is not known")
             rate = add(rate, lead if top == 1 else {})
         rates.append(rate)
     return field.extreme("max", rates)
@@ -245,18 +219,14 @@ def eliminated(rows):
 def check_norm(norm, dimension):
     """Refuses what is no norm. dimension: a number, or None for any."""
     if norm["kind"] == "lp":
-        if norm["p"] is not None and rational(norm["p"]) < 1:
-            raise Refused("p is below 1, where l_p is no norm")
+        forbid(norm["p"] is not None and rational(norm["p"]) < 1, Refused, "p is below 1, where l_p is no norm")
         return
-    if dimension is None:
-        raise Undecided("a norm by a matrix in a dimension that is no number")
+    require(dimension is not None, Undecided, "a norm by a matrix in a dimension that is no number")
     rows = matrix_of(norm["matrix"])
-    if not rows or any(len(row) != dimension for row in rows):
-        raise Refused("the matrix of the norm is not of its dimension")
+    forbid(not rows or any(len(row) != dimension for row in rows), Refused, "the matrix of the norm is not of its dimension")
     pivots = eliminated(rows)[1]
     if norm["kind"] != "ellipsoid":
-        if len(pivots) < dimension:
-            raise Refused("the rows of the norm do not span the space")
+        require(len(pivots) >= dimension, Refused, "the rows of the norm do not span the space")
     elif any(rows[i][j] != rows[j][i] for i in range(len(rows)) for j in range(i)) or not len(pivots) == len(rows) == sum(p > 0 for _, p in pivots):
         raise Refused("the matrix of the norm is not symmetric and positive definite")
 
@@ -264,8 +234,7 @@ def check_norm(norm, dimension):
 def differences(query):
     """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
     rows = matrix_of(query["rows"])
-    if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
-        raise Refused("the rows of the query are not of one length")
+    forbid(not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows), Refused, "the rows of the query are not of one length")
     columns = list(dict.fromkeys(zip(*rows)))
     if query["adjacency"] == "replace":
         columns = [tuple(x - y for x, y in zip(f, g)) for f, g in combinations(columns, 2)]
@@ -308,13 +277,11 @@ def _solved(rows, v):
 
 def _gauge(points, vectors, evidence, dot):
     """The greatest gauge in the hull of + and - the points, by weak duality."""
-    if not isinstance(evidence, dict):
-        raise Undecided("a norm by columns wants the optimum of a linear program under 'sensitivity'")
+    require(isinstance(evidence, dict), Undecided, "a norm by columns wants the optimum of a linear program under 'sensitivity'")
     value, primal, worst, dual = rational(evidence.get("value")), evidence.get("primal"), evidence.get("worst"), evidence.get("dual")
     if not isinstance(primal, list) or len(primal) != len(vectors) or type(worst) is not int or not 0 <= worst < len(vectors):
         raise Refused("the gauge wants weights for each difference, and the number of one")
-    if not isinstance(dual, list) or len(dual) != len(points[0]):
-        raise Refused("the dual of the gauge is not of the dimension")
+    forbid(not isinstance(dual, list) or len(dual) != len(points[0]), Refused, "the dual of the gauge is not of the dimension")
     for weights, v in zip(primal, vectors):
         try:
             known = {int(k): rational(w) for k, w in weights.items()}
@@ -337,29 +304,24 @@ class Noise:
 
     def __init__(self, q, evidence, line=False):
         m = q.mechanism
-        if q.kind not in ("radial", "translation", "product"):
-            raise Refused("only radial, translation and product noise is additive")
+        require(q.kind in ("radial", "translation", "product"), Refused, "only radial, translation and product noise is additive")
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
         self.norm = m["norm"] if "norm" in m else {"kind": "lp", "p": "1", "matrix": []}
         size = q.form(m["dimension"]) if "dimension" in m else ONE
-        if not natural(q.field, size):
-            raise Refused("the dimension is not certainly an integer of at least 1")
+        require(natural(q.field, size), Refused, "the dimension is not certainly an integer of at least 1")
         number = int(size[()]) if set(size) == {()} else None
         check_norm(self.norm, number)
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
         factor = q.form(m["scale"]) if q.kind == "radial" else ONE
-        if not q.field.positive(factor):
-            raise Refused("the scale is not certainly positive")
+        require(q.field.positive(factor), Refused, "the scale is not certainly positive")
         self.reach = self._reach(number, evidence)
         self.shift = mul(self.reach, q.field.power(factor, Fraction(-1)))
-        if not q.field.positive(self.shift, strict=False):
-            raise Refused("the sensitivity is not certainly at least 0")
+        require(q.field.positive(self.shift, strict=False), Refused, "the sensitivity is not certainly at least 0")
         if self.whole and not whole(q.field, self.shift):
             self.shift = constant(q.field.floor(self.shift)) if not al.names(self.shift) else _unknown("the floor of the sensitivity")
         self.field = q.field.over("r")
         if "support" in m and m["support"] != [None, None]:
-            if not line:
-                raise Undecided("noise on a part of the line")
+            require(line, Undecided, "noise on a part of the line")
             self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
         self.sides = [self._exponent(m["profile"] if q.kind == "radial" else m["density"], sign) for sign in (1, -1)]
         self.even = q.kind == "radial" or al.key(self.sides[0]) == al.key(self.sides[1])
@@ -368,15 +330,14 @@ class Noise:
     def _exponent(self, text, sign):
         if self.q.kind == "radial" and sign < 0:
             return None
-        name, r = ("r", ("sym", "r")) if self.q.kind == "radial" else ("z", terms.mul(terms.num(sign), ("sym", "r")))
+        name, r = ("r", ("sym", "r")) if self.q.kind == "radial" else ("z", ("mul", (terms.num(sign), ("sym", "r"))))
         return scale(self.field.log(self.field.form(replaced(self.q.tree(text), {name: r}))), -1)
 
     def _reach(self, dimension, evidence):
         q = self.q
         if q.query is None:
             return q.moved if q.moved is not None else _refuse("neither a sensitivity nor a query is given")
-        if dimension is None or len(q.query["rows"]) != dimension:
-            raise Refused("the rows of the query are not as many as the dimension")
+        forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
         vectors = differences(q.query)
         if self.whole and any(x.denominator != 1 for v in vectors for x in v) or (self.whole and q.query["adjacency"] == "l1" and vectors):
             raise Undecided("answers that differ by no integers")
@@ -441,11 +402,9 @@ def concave_exponent(q, evidence):
     side = side_of(evidence)
     q, at = q.at(evidence, side == "lower")
     noise = Noise(q, evidence)
-    if not noise.even or "concave" not in bends(noise.field, noise.h):
-        raise Undecided("whether h is concave in the distance")
+    forbid(not noise.even or "concave" not in bends(noise.field, noise.h), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
-    if start is None:
-        raise Undecided("whether h is finite at 0")
+    require(start is not None, Undecided, "whether h is finite at 0")
     noise.check_integrable()
     value = _alike(noise, side, lambda t: sub(al.substitute(noise.h, q.field, {"r": t}), start) if t else {})
     return side, value, at, assumed_of(noise, side)
@@ -455,11 +414,9 @@ def _alike(noise, side, loss):
     """The loss of coordinates that all move alike, from that of one, concave in its shift."""
     field, n = noise.q.field, noise.copies
     if n == ONE:
-        if noise.norm["kind"] != "lp" and noise.q.kind == "product":
-            raise Undecided("a coordinate in a norm of its own")
+        forbid(noise.norm["kind"] != "lp" and noise.q.kind == "product", Undecided, "a coordinate in a norm of its own")
         return loss(noise.shift)
-    if noise.norm["kind"] != "lp" or (noise.q.query and side == "lower"):
-        raise Undecided("whether coordinates move alike")
+    forbid(noise.norm["kind"] != "lp" or (noise.q.query and side == "lower"), Undecided, "whether coordinates move alike")
     p = noise.norm["p"]
     return mul(n, loss(noise.shift if p is None else mul(noise.shift, field.power(n, -1 / rational(p)))))
 
@@ -480,8 +437,7 @@ def _convex_value(noise, side):
     far = noise.shift
     if n != ONE:
         known = noise.norm["kind"] == "lp" and noise.even and (noise.q.query is None or noise.norm["p"] == "1")
-        if noise.norm["kind"] != "lp" or (side == "lower" and not known):
-            raise Undecided("whether coordinates move in the worst direction")
+        forbid(noise.norm["kind"] != "lp" or (side == "lower" and not known), Undecided, "whether coordinates move in the worst direction")
         p = noise.norm["p"]
         far = mul(far, noise.q.field.power(n, 1 - (1 / rational(p) if p else 0)))
     elif noise.norm["kind"] != "lp" and noise.q.kind == "product":
@@ -498,13 +454,11 @@ def slopes(noise):
     else:
         line = noise.q.field.over("r", None)
         density = replaced(noise.q.tree(noise.q.mechanism["density"]), {"z": ("sym", "r")})
-        if "convex" not in bends(line, scale(line.log(line.form(density)), -1), True):
-            raise Undecided("whether h is convex")
+        forbid("convex" not in bends(line, scale(line.log(line.form(density)), -1), True), Undecided, "whether h is convex")
         sides = [noise.sides[1], noise.sides[0]]
     found = [growth(noise.field, h) for h in sides]
     for top, lead in found:
-        if top != INFINITE and (top < 1 or not noise.q.field.positive(lead)):
-            raise Undecided("whether the slope of h has a positive limit")
+        forbid(top != INFINITE and (top < 1 or not noise.q.field.positive(lead)), Undecided, "whether the slope of h has a positive limit")
     rates = [lead if top == 1 else INFINITE for top, lead in found]
     return rates if len(rates) == 2 else rates * 2
 
@@ -513,8 +467,7 @@ def power_identity(q, evidence):
     side = side_of(evidence)
     q, at = q.at(evidence, side == "lower")
     noise = Noise(q, evidence)
-    if not noise.even or (side == "lower" and noise.whole):
-        raise Undecided("noise on the integers, or that is not even")
+    forbid(not noise.even or (side == "lower" and noise.whole), Undecided, "noise on the integers, or that is not even")
     weight, ratios = {}, []
     for m, c in noise.h.items():
         moving, rest = _split(m)
@@ -523,8 +476,7 @@ def power_identity(q, evidence):
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
         square = {_split(n)[1]: d for n, d in inside.items() if _split(n)[0] == [(R, Fraction(2))]}
         free = {n: d for n, d in inside.items() if not _split(n)[0]}
-        if not square or len(square) + len(free) < len(inside):
-            raise Undecided("an exponent that is no sum of logarithms of A0 + A1 r**2")
+        forbid(not square or len(square) + len(free) < len(inside), Undecided, "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
     field = q.field
@@ -539,36 +491,31 @@ def power_identity(q, evidence):
 
 def point_witness(q, evidence):
     q, at = q.at(evidence)
-    if q.field.domains:
-        raise Refused("parameters without a value")
+    forbid(q.field.domains, Refused, "parameters without a value")
     noise = Noise(q, evidence, line=True)
     noise.bits = 2 * max(evidence.get("prec", 200), 200) if type(evidence.get("prec", 200)) is int else 400
     noise.check_integrable()
     a, b = ([_point(q, x) for x in evidence.get(side, [])] if isinstance(evidence.get(side), list) else [] for side in "ab")
-    if not a or len(a) != len(b):
-        raise Malformed("'a' and 'b' are not lists of as many points")
+    forbid(not a or len(a) != len(b), Malformed, "'a' and 'b' are not lists of as many points")
     assumed = _pair(noise, a, b)
     radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
-    if radius <= 0 and not noise.whole:
-        raise Refused("the radius is not positive: a point has probability 0")
+    forbid(radius <= 0 and not noise.whole, Refused, "the radius is not positive: a point has probability 0")
     near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
     beyond = [[_beyond(noise, x) for x in side] for side in near]
-    if any(beyond[0]):
-        raise Refused("the density of P is 0 on the neighbourhood")
+    forbid(any(beyond[0]), Refused, "the density of P is 0 on the neighbourhood")
     if evidence.get("value") == "inf" and "limit" not in evidence:
         [noise.value(x) for x in near[0]]
-        if not any(beyond[1]):
-            raise Refused("the density of Q does not vanish on the neighbourhood")
+        require(any(beyond[1]), Refused, "the density of Q does not vanish on the neighbourhood")
         return "lower", INFINITE, at, [*assumed, IDEAL]
-    if any(beyond[1]):
-        raise Refused("the neighbourhood is not inside the support")
+    forbid(any(beyond[1]), Refused, "the neighbourhood is not inside the support")
     loss = iv.point(0)
     for x, y in zip(*near):
         loss = loss.plus(noise.value(y).minus(noise.value(x), noise.bits), noise.bits)
     if "limit" in evidence:
         value = q.field.form(terms.parse(evidence["limit"]))
-        if not q.field.at_most(value, add(*(sub(_exact(noise, y), _exact(noise, x)) for x, y in zip(a, b)))):
-            raise Refused("the loss of the two points is not certainly at least the limit")
+        gap = sub(add(*(sub(_exact(noise, y), _exact(noise, x)) for x, y in zip(a, b))), value)
+        error = Refused if q.field.positive(scale(gap, -1)) else Undecided
+        require(q.field.positive(gap, strict=False), error, "the loss of the two points is not certainly at least the limit")
         return "lower", value, at, [*assumed, IDEAL]
     value = rational(evidence.get("value"))
     if loss.lo < value:
@@ -596,8 +543,7 @@ def _beyond(noise, near):
     low, high = noise.support
     if (low and near.hi < low.lo) or (high and near.lo > high.hi):
         return True
-    if (low and near.lo < low.hi) or (high and near.hi > high.lo):
-        raise Undecided("a neighbourhood at an end of the support")
+    forbid((low and near.lo < low.hi) or (high and near.hi > high.lo), Undecided, "a neighbourhood at an end of the support")
     return False
 
 
@@ -614,50 +560,41 @@ def _pair(noise, a, b):
     q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b)]
     if q.kind == "radial" and not all(field.positive(x, strict=False) for x in (*a, *b)):
         raise Refused("a distance is not certainly at least 0")
-    if noise.whole and any(set(x) - {()} or x.get((), Fraction(0)).denominator != 1 for x in (*a, *b)):
-        raise Refused("a point is no integer")
+    forbid(noise.whole and any(set(x) - {()} or x.get((), Fraction(0)).denominator != 1 for x in (*a, *b)), Refused, "a point is no integer")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
     if q.kind != "product":
-        if len(shifts) != 1:
-            raise Refused("this noise wants one point")
+        require(len(shifts) == 1, Refused, "this noise wants one point")
         exact = field.equal(sizes[0], noise.shift)
         around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
-        if not field.at_most(sizes[0], noise.shift):
-            raise Refused("the points are further apart than answers move")
+        require(field.at_most(sizes[0], noise.shift), Refused, "the points are further apart than answers move")
         if exact or around:
             return [] if q.query else ["answers of some neighbours are the sensitivity apart"]
-        if q.query and q.query["adjacency"] != "l1":
-            raise Refused("the distance of the points is not that of answers")
+        forbid(q.query and q.query["adjacency"] != "l1", Refused, "the distance of the points is not that of answers")
         return ["histograms are real"] if q.query else ["answers of neighbours are at every distance up to the sensitivity, in every direction"]
-    if not field.at_most(constant(len(shifts)), noise.copies):
-        raise Refused("there are more points than coordinates")
+    require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
         if any(set(s) - {()} for s in shifts) or up_to_sign(v) not in differences(q.query):
             raise Refused("the shift is not one of the query's differences")
         return ["histograms are real"] * (q.query["adjacency"] == "l1")
     p = noise.norm["p"]
-    if noise.norm["kind"] != "lp":
-        raise Undecided("shifts of coordinates in a norm by a matrix")
+    require(noise.norm["kind"] == "lp", Undecided, "shifts of coordinates in a norm by a matrix")
     if p is None:
         fits = all(field.at_most(s, noise.shift) for s in sizes)
     else:
         e = rational(p)
         fits = field.at_most(add(*(field.power(s, e) if s else {} for s in sizes)), field.power(noise.shift, e))
-    if not fits:
-        raise Refused("the points are further apart than answers move")
+    require(fits, Refused, "the points are further apart than answers move")
     return ["answers of neighbours are at every distance up to the sensitivity, in every direction"]
 
 
 def divergence(q, evidence):
     q, at = q.at(evidence)
-    if evidence.get("side") not in ("+inf", "-inf") or q.field.domains:
-        raise Undecided("a density that diverges or vanishes at a point")
+    forbid(evidence.get("side") not in ("+inf", "-inf") or q.field.domains, Undecided, "a density that diverges or vanishes at a point")
     noise = Noise(q, evidence)
     noise.check_integrable()
     h = noise.sides[1 if evidence["side"] == "-inf" and noise.q.kind != "radial" else 0]
-    if evidence["side"] == "-inf" and noise.q.kind == "radial":
-        raise Refused("a distance is not negative")
+    forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
     top, lead = growth(noise.field, h)
     if not (top == INFINITE or (top > 1 and q.field.positive(lead))) or not q.field.positive(noise.shift):
         raise Refused("the slope of h does not certainly grow without bound, or answers do not move")

@@ -1,7 +1,5 @@
 """Parts of a mechanism: which part a line speaks of, and how the pure epsilons of parts come together (docs/theory/composition.md)."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 
@@ -9,9 +7,8 @@ import algebra as al
 import terms
 from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table, loss_at
-from intervals import Undecided
-from noise import INFINITE, Question, Refused, side_of, whole
-from terms import Malformed
+from noise import INFINITE, Question, side_of, whole
+from terms import Malformed, Refused, Undecided, forbid, require
 
 COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
 SAME = "the sensitivities of all parts speak of the same neighbours"
@@ -20,8 +17,7 @@ SAME = "the sensitivities of all parts speak of the same neighbours"
 def inside(mechanism):
     """The parts of a mechanism."""
     if mechanism["kind"] in ("compose", "parallel"):
-        if not isinstance(mechanism["parts"], list) or not mechanism["parts"]:
-            raise Malformed("parts are no list")
+        forbid(not isinstance(mechanism["parts"], list) or not mechanism["parts"], Malformed, "parts are no list")
         return mechanism["parts"]
     return [mechanism["part"]] if mechanism["kind"] in COMBINATORS else []
 
@@ -30,21 +26,17 @@ def infer(claim, field, line, facts, rules, made):
     """The fact that a line proves."""
     place, evidence, rule = line.get("place", []), line.get("parameters", {}), line["rule"]
     values = {}
-    if place and isinstance(place[0], dict) and place[0].keys() == {"at"}:
-        raise Undecided("a place at values of parameters")
+    forbid(place and isinstance(place[0], dict) and place[0].keys() == {"at"}, Undecided, "a place at values of parameters")
     top = Question(claim["mechanism"], None, claim["query"], field)
     top.moved = None if claim["sensitivity"] is None else top.form(claim["sensitivity"])
     q = top
     for number, step in enumerate(place):
-        if not (isinstance(step, dict) and step.keys() == {"part"}):
-            raise Undecided("a place that is no part")
+        require(isinstance(step, dict) and step.keys() == {"part"}, Undecided, "a place that is no part")
         q = down(q, step["part"])
-    if q.kind in COMBINATORS and place:
-        raise Undecided("a part that is made of parts")
+    forbid(q.kind in COMBINATORS and place, Undecided, "a part that is made of parts")
     premises = [facts[n] for n in line.get("premises", [])]
     if rule == "combination":
-        if place:
-            raise Undecided("a combination of a part")
+        forbid(place, Undecided, "a combination of a part")
         found = combination(claim, q, evidence, premises)
     elif rule in rules:
         found = rules[rule](further(q), evidence)
@@ -56,8 +48,7 @@ def infer(claim, field, line, facts, rules, made):
 def down(q, number):
     """The question of a part, with the steps that its neighbours are apart."""
     listed = inside(q.mechanism)
-    if type(number) is not int or not 0 <= number < len(listed):
-        raise Malformed("the place is none in this mechanism")
+    forbid(type(number) is not int or not 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
     part, factor = listed[number], getattr(q, "factor", ONE)
     if q.kind == "subsample":
         factor = ONE
@@ -78,8 +69,7 @@ def further(q):
         moved = mul(factor, q.moved)
         if q.mechanism.get("integers") is True:
             one = q.moved if whole(q.field, q.moved) else constant(q.field.floor(q.moved))
-            if not whole(q.field, factor):
-                raise Undecided("noise on the integers at no whole number of steps")
+            require(whole(q.field, factor), Undecided, "noise on the integers at no whole number of steps")
             moved = mul(factor, one)
         return Question(q.mechanism, moved, None, q.field, q.values)
     if q.kind == "guarantee" and whole(q.field, factor) and q.field.at_most(ONE, factor) and q.mechanism["measure"] == "approximate":
@@ -102,8 +92,7 @@ class Values:
 
     def of(self, q, evidence):
         times = q.form(q.part["times"]) if hasattr(q, "part") else ONE
-        if not (whole(q.field, times) and q.field.at_most(ONE, times)):
-            raise Refused("a part is not certainly run a whole number of times")
+        require(whole(q.field, times) and q.field.at_most(ONE, times), Refused, "a part is not certainly run a whole number of times")
         once = self.once(q, evidence)
         return once if once == INFINITE else mul(times, once)
 
@@ -114,21 +103,18 @@ class Values:
             if not isinstance(listed, list) or len(listed) != len(inside(q.mechanism)):
                 raise Malformed("the evidence has not a part for each part")
             if kind == "parallel":
-                if factor != ONE:
-                    raise Undecided("parallel parts on neighbours of neighbours")
+                require(factor == ONE, Undecided, "parallel parts on neighbours of neighbours")
                 self.assumed += ["parts in parallel see disjoint data; neighbours differ by adding or removing one record"]
                 self.assumed += ["the worst neighbours of each part occur"] * (self.side == "lower")
             values = [self.of(down(q, n), e) for n, e in enumerate(listed)]
             return INFINITE if INFINITE in values else add(*values) if kind == "compose" else q.field.extreme("max", values)
         if kind == "post_process":
-            if self.side == "lower":
-                raise Refused("what a map of the output leaves to be seen is not known")
+            require(self.side != "lower", Refused, "what a map of the output leaves to be seen is not known")
             self.assumed.append("the map does not look at the data")
             return self.of(down(q, 0), evidence)
         if kind in ("group", "lipschitz"):
             times = q.form(q.mechanism["size" if kind == "group" else "constant"])
-            if not q.field.positive(times):
-                raise Undecided("neighbours that are no step apart")
+            require(q.field.positive(times), Undecided, "neighbours that are no step apart")
             self.assumed += ["some neighbours are moved apart by the whole constant" if kind == "lipschitz" else "neighbours of neighbours move on in one direction"] * (self.side == "lower")
             return self.of(down(q, 0), evidence)
         if kind == "subsample":
@@ -136,12 +122,9 @@ class Values:
         if type(evidence) is not int or not 0 <= evidence < len(self.premises):
             raise Undecided("a part without a premise") if isinstance(evidence, (dict, str)) else Malformed("a part wants the number of its premise")
         fact = self.premises[evidence]
-        if fact is None:
-            raise Undecided("a premise that is not decided here")
-        if fact.about != about(further(q)) or fact.at:
-            raise Refused("a premise is not about the part that it stands for")
-        if fact.side != self.side:
-            raise Refused("a premise bounds from the other side")
+        require(fact is not None, Undecided, "a premise that is not decided here")
+        forbid(fact.about != about(further(q)) or fact.at, Refused, "a premise is not about the part that it stands for")
+        require(fact.side == self.side, Refused, "a premise bounds from the other side")
         if self.side == "lower" and q.kind in ("translation", "product") and not _even(q):
             raise Undecided("which order of two neighbours is the worse for noise that is not even")
         self.assumed += fact.assumed
@@ -151,8 +134,7 @@ class Values:
         rate = q.form(q.mechanism["rate"])
         if factor != ONE or q.mechanism["scheme"] not in ("poisson", "without_replacement"):
             raise Undecided("a sample on neighbours of neighbours")
-        if not (q.field.positive(rate) and q.field.at_most(rate, ONE)):
-            raise Undecided("a rate that is not certainly above 0 and at most 1")
+        require(q.field.positive(rate) and q.field.at_most(rate, ONE), Undecided, "a rate that is not certainly above 0 and at most 1")
         self.assumed.append("samples are drawn as declared and not seen")
         self.assumed += ["a record of a database may be the only one of its kind"] * (self.side == "lower")
         value = self.of(down(q, 0), evidence)
@@ -168,16 +150,13 @@ def _even(q):
 def combination(claim, q, evidence, premises):
     side = side_of({"side": evidence.get("side")})
     q, at = q.at(evidence, side == "lower")
-    if q.kind not in COMBINATORS:
-        raise Refused("the mechanism is not made of parts")
-    if claim["sensitivity"] is not None or claim["query"] is not None:
-        raise Refused("every part has its own sensitivity")
+    require(q.kind in COMBINATORS, Refused, "the mechanism is not made of parts")
+    forbid(claim["sensitivity"] is not None or claim["query"] is not None, Refused, "every part has its own sensitivity")
     relation(claim)
     values = Values(side, premises)
     several = sum(1 for _ in leaves(q.mechanism)) > 1
     values.assumed += [SAME] * several
-    if evidence.keys() - {"side", "at", "part", "neighbours"}:
-        raise Undecided("a bound by slopes, or at neighbours in the other order")
+    forbid(evidence.keys() - {"side", "at", "part", "neighbours"}, Undecided, "a bound by slopes, or at neighbours in the other order")
     if "neighbours" in evidence:
         return side, tables(q, evidence, side, values), at, values.assumed
     if shared(q.mechanism):
@@ -219,10 +198,8 @@ def relation(claim):
             walk(inner["mechanism"])
 
     walk(claim["mechanism"])
-    if len(named) > 1:
-        raise Refused(f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
-    if parallel and named - {"add-remove"}:
-        raise Refused("parts in parallel want neighbours by adding or removing one record")
+    require(len(named) <= 1, Refused, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
+    forbid(parallel and named - {"add-remove"}, Refused, "parts in parallel want neighbours by adding or removing one record")
 
 
 def tables(q, evidence, side, values):
@@ -238,8 +215,7 @@ def tables(q, evidence, side, values):
         named = told[0] if isinstance(told, list) and len(told) == 1 and isinstance(told[0], dict) else {}
         if named.keys() != {"inputs", "pair"} or named["inputs"] != len(listed[0][0].rows) or evidence.get("part") != plan:
             raise Undecided("neighbours that are named in another way")
-        if tuple(named["pair"]) not in pairs:
-            raise Refused("the two inputs are no neighbours")
+        require(tuple(named["pair"]) in pairs, Refused, "the two inputs are no neighbours")
         pairs = [tuple(named["pair"])]
     elif not isinstance(told, dict) or told.keys() != {"of", "plans"} or told["plans"] != [plan] or set(told["of"]) != {0}:
         raise Undecided("plans of another form")

@@ -1,12 +1,9 @@
 """Noisy max and above threshold with log-concave noise (docs/theory/selection.md)."""
 
-from __future__ import annotations
-
 import algebra as al
 from algebra import ONE, add, constant, mul, scale, sub
-from intervals import Undecided
-from noise import IDEAL, INFINITE, Noise, Question, Refused, natural, side_of, slopes, whole
-from terms import Malformed
+from noise import IDEAL, INFINITE, Noise, Question, natural, side_of, slopes, whole
+from terms import Malformed, Refused, Undecided, forbid, require
 
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
 
@@ -18,19 +15,16 @@ class Asked:
         self.side = side_of(evidence)
         self.q, self.at = q.at(evidence, self.side == "lower")
         m, self.field = q.mechanism, self.q.field
-        if m.get("bounds") is not None:
-            raise Undecided("answers between bounds")
+        forbid(m.get("bounds") is not None, Undecided, "answers between bounds")
         self.moved = ONE if self.q.moved is None else self.q.moved
-        if not self.field.positive(self.moved, strict=False):
-            raise Refused("the sensitivity is not certainly at least 0")
+        require(self.field.positive(self.moved, strict=False), Refused, "the sensitivity is not certainly at least 0")
         noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if m.get(key) is not None]
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
 
     def natural(self, text):
         p = self.q.form(text)
-        if not natural(self.field, p):
-            raise Refused("a count is not certainly an integer of at least 1")
+        require(natural(self.field, p), Refused, "a count is not certainly an integer of at least 1")
         return p
 
     def slopes(self, mechanism):
@@ -38,8 +32,7 @@ class Asked:
         if mechanism is None:
             return INFINITE, INFINITE
         noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values), {})
-        if noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp":
-            raise Undecided("noise that is not on the line")
+        forbid(noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp", Undecided, "noise that is not on the line")
         return tuple(s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)) if not noise.whole else tuple(slopes(noise))
 
     def times(self, count, slope):
@@ -70,14 +63,12 @@ class Asked:
 
 def noisy_max(q, evidence):
     asked, m = Asked(q, evidence), q.mechanism
-    if q.kind != "noisy_max":
-        raise Refused("the mechanism is no noisy max")
+    require(q.kind == "noisy_max", Refused, "the mechanism is no noisy max")
     if m["report"] not in ("index", "value", "index+gap") or m["neighbours"] not in ("all", "monotone", "one"):
         raise Malformed("a report, or neighbours, that noisy max has not")
     count, (left, right) = asked.natural(m["candidates"]), asked.slopes(m["noise"])
     if m["report"] == "value":
-        if m["noise"].get("integers") is True and m["neighbours"] == "all":
-            raise Undecided("the greatest value on the integers")
+        forbid(m["noise"].get("integers") is True and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
         return asked.bound(asked.greatest(asked.times(count, left), right))
     if m["report"] == "index+gap" and not asked.field.at_most(constant(2), count):
@@ -123,29 +114,24 @@ class Loss:
 
 
 def above_threshold(q, evidence):
-    if q.kind != "above_threshold":
-        raise Refused("the mechanism is no above threshold")
+    require(q.kind == "above_threshold", Refused, "the mechanism is no above threshold")
     asked, m = Asked(q, evidence), q.mechanism
     if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):
         raise Malformed("a report, or neighbours, that above threshold has not")
-    if (m["report"] == "fresh") != (m["fresh"] is not None):
-        raise Malformed("fresh noise is there where it is reported, and nowhere else")
+    forbid((m["report"] == "fresh") != (m["fresh"] is not None), Malformed, "fresh noise is there where it is reported, and nowhere else")
     queries = asked.natural(m["queries"])
     most = queries if m["positives"] is None else asked.natural(m["positives"])
     field = asked.field
     if "exact" in evidence:
         if evidence["exact"] is not True or asked.side != "lower" or m["query_noise"] is not None or m["threshold_noise"] is None:
             raise Refused("the answers are not exact, or the threshold is, or this is no lower bound")
-        if m["threshold_noise"].get("integers") is True:
-            raise Refused("noise on the integers does not tell near answers apart")
+        require(m["threshold_noise"].get("integers") is not True, Refused, "noise on the integers does not tell near answers apart")
         asked.slopes(m["threshold_noise"])
-        if not (field.at_most(constant(2), queries) and field.positive(asked.moved)):
-            raise Refused("there are not certainly two answers that move")
+        require(field.at_most(constant(2), queries) and field.positive(asked.moved), Refused, "there are not certainly two answers that move")
         return asked.bound(INFINITE)
     if m["report"] == "answers+value":
         return asked.bound(_told(asked, m, queries, asked.least(queries, most)))
-    if m["neighbours"] == "one":
-        raise Undecided("one answer that moves alone")
+    require(m["neighbours"] != "one", Undecided, "one answer that moves alone")
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
@@ -157,8 +143,7 @@ def above_threshold(q, evidence):
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
     if "peaks" in evidence:
         return asked.bound(_peaks(asked, m, losses, evidence["peaks"], queries, most))
-    if evidence.get("shift") not in ("up", "still", "down"):
-        raise Malformed("'shift' is not up, still or down")
+    require(evidence.get("shift") in ("up", "still", "down"), Malformed, "'shift' is not up, still or down")
     return asked.bound(asked.greatest(*(loss.everywhere(m, evidence["shift"], queries, most) for loss in losses)))
 
 
