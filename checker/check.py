@@ -22,6 +22,7 @@ from noise import INFINITE, Question, rational
 from terms import Malformed, Refused, Undecided, forbid, require
 
 RULES = {**noise.RULES, **finite.RULES, **selection.RULES}
+ODD = (TypeError, KeyError, IndexError, AttributeError, ValueError, ArithmeticError, RecursionError)  # what is of another form than is known here
 Fact = namedtuple("Fact", "rule about side value at assumed ordered")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
 KEYS = {
@@ -55,6 +56,7 @@ def read(data):
     need(isinstance(data, dict) and data.keys() == {"schema", "claim", "claim_sha256", "prec", "verdict", "lines"}, "not the keys of a certificate")
     need(data["schema"] == "dpverify-certificate/2", "another version")
     claim = data["claim"]
+    need(all(claim.get(key, 1) for key in MORE.split()), "a key of the claim is empty, and is left out then")
     written = json.dumps(claim, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     need(hashlib.sha256(written.encode()).hexdigest() == data["claim_sha256"], "claim_sha256 is not the hash of the claim")
     need(data["verdict"] in ("PROVED", "REFUTED", "UNKNOWN"), "the verdict is none")
@@ -130,7 +132,7 @@ def examine(data):
         form_check(claim["mechanism"])
         field = Field({name: domain(d) for name, d in claim["domains"].items()})
         wanted = [None if claim[key] == "tight" else field.form(terms.parse(claim[key])) for key in ("epsilon", "delta")]
-    except Undecided as why:
+    except (Undecided, *ODD) as why:
         return Answer("undecided", None, None, None, (), [f"the claim: {why}"])
     except (Malformed, Refused) as why:
         return Answer("refused", None, None, None, (), [f"the claim: {why}"])
@@ -139,7 +141,7 @@ def examine(data):
         fact = None
         try:
             fact = parts.infer(claim, field, line, facts, RULES, Fact)
-        except Undecided as why:
+        except (Undecided, *ODD) as why:
             notes.append(f"line {number}, {line['rule'][:40]}: {why}")
         except (Malformed, Refused) as why:
             return Answer("refused", None, None, None, (), [f"line {number}, {line['rule'][:40]}: {why}"])

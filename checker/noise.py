@@ -493,13 +493,9 @@ def point_witness(q, evidence):
     q, at = q.at(evidence)
     forbid(q.field.domains, Refused, "parameters without a value")
     noise = Noise(q, evidence, line=True)
-    noise.bits = 2 * max(evidence.get("prec", 200), 200) if type(evidence.get("prec", 200)) is int else 400
     noise.check_integrable()
-    a, b = ([_point(q, x) for x in evidence.get(side, [])] if isinstance(evidence.get(side), list) else [] for side in "ab")
-    forbid(not a or len(a) != len(b), Malformed, "'a' and 'b' are not lists of as many points")
-    assumed = _pair(noise, a, b)
-    radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
-    forbid(radius <= 0 and not noise.whole, Refused, "the radius is not positive: a point has probability 0")
+    a, b, assumed = _points(noise, evidence)
+    radius = _radius(noise, evidence, "radius")
     near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
     beyond = [[_beyond(noise, x) for x in side] for side in near]
     forbid(any(beyond[0]), Refused, "the density of P is 0 on the neighbourhood")
@@ -525,6 +521,23 @@ def point_witness(q, evidence):
             here = here.plus(ends[0].minus(ends[1], noise.bits), noise.bits)
         raise (Refused if here.hi < value else Undecided)("the loss is not certainly at least the value on the neighbourhood")
     return "lower", constant(value), at, [*assumed, IDEAL]
+
+
+def _points(noise, evidence):
+    """The points of evidence, and what their pair takes for granted."""
+    noise.bits = 2 * evidence.get("prec", 200)
+    require(type(noise.bits) is int and 106 <= noise.bits <= 32768, Malformed, "prec is a number of bits from 53 to 16384")
+    a, b = ([_point(noise.q, x) for x in evidence[side]] for side in "ab")
+    require(1 <= len(a) == len(b) <= 1000, Malformed, "'a' and 'b' are not lists of as many points")
+    if "event" in evidence:
+        _radius(noise, evidence, "event")
+    return a, b, _pair(noise, a, b)
+
+
+def _radius(noise, evidence, key):
+    radius = Fraction(0) if noise.whole else rational(evidence.get(key))
+    require(radius > 0 or noise.whole, Refused, f"the {key} is not positive: a point has probability 0")
+    return radius
 
 
 def _point(q, text):
@@ -593,6 +606,9 @@ def divergence(q, evidence):
     forbid(evidence.get("side") not in ("+inf", "-inf") or q.field.domains, Undecided, "a density that diverges or vanishes at a point")
     noise = Noise(q, evidence)
     noise.check_integrable()
+    require(rational(evidence.get("start")) > 0, Undecided, "an end that does not start beyond 0")
+    if "witness" in evidence:
+        _points(noise, evidence["witness"])
     h = noise.sides[1 if evidence["side"] == "-inf" and noise.q.kind != "radial" else 0]
     forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
     top, lead = growth(noise.field, h)

@@ -85,10 +85,10 @@ def about(q):
 
 
 class Values:
-    """What parts lose, from premises. backward: the pair of inputs is looked at in the other order."""
+    """What parts lose, from premises, and what that takes for granted."""
 
-    def __init__(self, side, premises, pair=None):
-        self.side, self.premises, self.assumed, self.pair = side, premises, [], pair
+    def __init__(self, side, premises):
+        self.side, self.premises, self.assumed, self.used = side, premises, [], set()
 
     def of(self, q, evidence):
         times = q.form(q.part["times"]) if hasattr(q, "part") else ONE
@@ -122,6 +122,7 @@ class Values:
         if type(evidence) is not int or not 0 <= evidence < len(self.premises):
             raise Undecided("a part without a premise") if isinstance(evidence, (dict, str)) else Malformed("a part wants the number of its premise")
         fact = self.premises[evidence]
+        self.used.add(evidence)
         require(fact is not None, Undecided, "a premise that is not decided here")
         forbid(fact.about != about(further(q)) or fact.at, Refused, "a premise is not about the part that it stands for")
         require(fact.side == self.side, Refused, "a premise bounds from the other side")
@@ -158,13 +159,16 @@ def combination(claim, q, evidence, premises):
     values.assumed += [SAME] * several
     forbid(evidence.keys() - {"side", "at", "part", "neighbours"}, Undecided, "a bound by slopes, or at neighbours in the other order")
     if "neighbours" in evidence:
+        require(not premises, Undecided, "premises about pairs of neighbours")
         return side, tables(q, evidence, side, values), at, values.assumed
     if shared(q.mechanism):
         if side == "lower" or any(leaf["kind"] in ("table", "exponential") for leaf, _ in leaves(q.mechanism)):
             raise Undecided("parts that share their neighbours")
     elif several:
         values.assumed += ["the neighbours that are worst for one part are worst for all"] * (side == "lower")
-    return side, values.of(q, evidence.get("part")), at, values.assumed
+    value = values.of(q, evidence.get("part"))
+    require(len(values.used) == len(premises), Refused, "a premise is not used")
+    return side, value, at, values.assumed
 
 
 def leaves(mechanism, part=None):
@@ -217,7 +221,7 @@ def tables(q, evidence, side, values):
             raise Undecided("neighbours that are named in another way")
         require(tuple(named["pair"]) in pairs, Refused, "the two inputs are no neighbours")
         pairs = [tuple(named["pair"])]
-    elif not isinstance(told, dict) or told.keys() != {"of", "plans"} or told["plans"] != [plan] or set(told["of"]) != {0}:
+    elif not isinstance(told, dict) or told.keys() != {"of", "plans"} or told["plans"] != [plan] or told["of"] != [0] * _different(listed, pairs):
         raise Undecided("plans of another form")
     totals = []
     for a, b in pairs:
@@ -229,3 +233,9 @@ def tables(q, evidence, side, values):
     if INFINITE in totals:
         return INFINITE
     return q.field.extreme("max", totals)
+
+
+def _different(listed, pairs):
+    """How many pairs of inputs are not alike."""
+    rows = [q.mechanism.get("rows") or q.mechanism["scores"] for _, q in listed]
+    return len({json.dumps([sorted(zip(r[a], r[b])) if "rows" in q.mechanism else [r[a], r[b]] for r, (_, q) in zip(rows, listed)]) for a, b in pairs if a < b})

@@ -21,6 +21,7 @@ class Refused(Exception):
 
 
 FUNCTIONS = set("exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma min max besselk logerfc logexprel logbesselk logratio".split())
+WRITING = "an expression that is not in its one writing"
 _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d{1,4})?)|([A-Za-z_]\w*)|(\*\*|[-+*/(),]))", re.ASCII)
 
 
@@ -87,21 +88,23 @@ def _product(tokens, depth):
     while operator := _take(tokens, "*", "/"):
         factor = _signed(tokens, depth)
         factors.append(factor if operator == "*" else ("pow", factor, num(-1)))
+    bare = [f for f in factors if not (f[0] == "num" or (f[0] == "pow" and f[1][0] == "num"))]
+    forbid(len(factors) > 1 == len(bare) and bare[0][0] == "add", Undecided, WRITING)
     return ("mul", tuple(factors)) if len(factors) > 1 else factors[0]
 
 
-def _signed(tokens, depth):
+def _signed(tokens, depth, power=False):
     sign = 1
     while taken := _take(tokens, "+", "-"):
         sign = -sign if taken == "-" else sign
-    base = _atom(tokens, depth)
+    base = _atom(tokens, depth, power)
     if _take(tokens, "**"):
         require(depth <= 120, Malformed, "an expression that is nested too deep")
-        base = ("pow", base, _signed(tokens, depth + 1))
+        base = ("pow", base, _signed(tokens, depth + 1, True))
     return base if sign > 0 else ("mul", (num(-1), base))
 
 
-def _atom(tokens, depth):
+def _atom(tokens, depth, power=False):
     token = tokens.pop()
     if token[0].isdigit():
         return num(token)
@@ -114,6 +117,8 @@ def _atom(tokens, depth):
         args.append(_sum(tokens, depth + 1))
     require(_take(tokens, ")"), Malformed, "a bracket is not closed")
     require(len(args) == 1 or token in ("min", "max", "besselk", "logbesselk", "logratio"), Malformed, f"{token} of {len(args)} arguments")
+    loose = token == "(" and args[0][0] != "add" and not (args[0][0] in ("mul", "pow", "num") and (power or tokens[-1:] == ["**"]))
+    forbid(loose, Undecided, WRITING)
     if token == "sqrt":
         return ("pow", args[0], num(Fraction(1, 2)))
     return args[0] if token == "(" else ("call", token, tuple(args))
