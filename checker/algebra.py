@@ -1,0 +1,481 @@
+"""Sums of products of powers: one form in which equal expressions meet, whose signs are proved for all parameters.
+
+A form is a dict from products to rational factors. A product is a tuple of (atom, exponent), an atom a symbol ("s", name), a prime ("p", n),
+pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its logarithm, or ("f", name, keys) for another function.
+Whatever is built has a value for all parameters: who divides, takes a root or a logarithm first proves a sign.
+"""
+
+from fractions import Fraction
+from math import comb, floor
+
+import intervals as iv
+from intervals import Interval
+from terms import Malformed, Undecided, forbid, require
+
+MOST_TERMS = 3000
+PRECISIONS = (64, 160, 480)
+ONE = {(): Fraction(1)}
+
+
+def key(p):
+    return tuple(sorted(p.items(), key=repr))
+
+
+def constant(x):
+    return {(): Fraction(x)} if x else {}
+
+
+def symbol(name):
+    return {((("s", name), Fraction(1)),): Fraction(1)}
+
+
+def atom(a, e=1):
+    return {((a, Fraction(e)),): Fraction(1)}
+
+
+def add(*forms):
+    total = {}
+    for p in forms:
+        for m, c in p.items():
+            total[m] = total.get(m, 0) + c
+    return {m: c for m, c in total.items() if c}
+
+
+def scale(p, c):
+    return {m: c * x for m, x in p.items()} if c else {}
+
+
+def sub(p, q):
+    return add(p, scale(q, -1))
+
+
+def mul(p, q):
+    forbid(len(p) * len(q) > MOST_TERMS, Undecided, "sums that are too long")
+    total = {}
+    for m, c in p.items():
+        for n, d in q.items():
+            product, factor = _joined(m, n)
+            total[product] = total.get(product, 0) + c * d * factor
+    return {m: c for m, c in total.items() if c}
+
+
+def _joined(m, n):
+    """The product of two products, and the rational that whole powers of primes give."""
+    if not m or not n:
+        return m or n, 1
+    powers = dict(m)
+    for a, e in n:
+        powers[a] = powers.get(a, 0) + e
+    factor = Fraction(1)
+    for a in [a for a in powers if a[0] == "p"]:
+        if w := floor(powers[a]):
+            factor, powers[a] = factor * Fraction(a[1]) ** w, powers[a] - w
+    return tuple(sorted(((a, e) for a, e in powers.items() if e), key=repr)), factor
+
+
+def whole_power(p, n):
+    result = ONE
+    for _ in range(n):
+        result = mul(result, p)
+    return result
+
+
+def names(p):
+    """The symbols of a form."""
+    return set().union(*(_names(a) for m in p for a, _ in m)) if p else set()
+
+
+def _names(a):
+    if a[0] == "s":
+        return {a[1]}
+    inside = {a[1]: 1} if a[0] == "e" else dict(a[1]) if a[0] in ("q", "l") else {}
+    keys = [names(dict(k)) for k in a[2]] if a[0] == "f" else []
+    return names(inside).union(*keys)
+
+
+def evaluate(p, bits, values=None):
+    """An interval that holds the form's value. values: intervals of symbols."""
+    total = iv.point(0)
+    for m, c in p.items():
+        term = iv.point(c)
+        for a, e in m:
+            term = term.times(_value(a, e, bits, values or {}), bits)
+        total = total.plus(term, bits)
+    return total
+
+
+def _value(a, e, bits, values):
+    kind = a[0]
+    if kind == "e":
+        return iv.exp(evaluate({a[1]: e}, bits, values), bits)
+    if kind == "s":
+        require(a[1] in values, Undecided, f"{a[1]} has no value")
+        base = values[a[1]]
+    elif kind == "p":
+        base = iv.point(a[1])
+    elif kind == "pi":
+        base = iv.pi(bits)
+    elif kind in ("q", "l"):
+        base = evaluate(dict(a[1]), bits, values)
+        base = iv.log(base, bits) if kind == "l" else base
+    else:
+        base = function(a[1], [evaluate(dict(k), bits, values) for k in a[2]], bits)
+    return iv.power(base, e, bits)
+
+
+def function(name, args, bits):
+    """A function other than exp and log on intervals."""
+    x = args[0]
+    if name == "asinh":
+        return iv.asinh(x, bits)
+    if name == "abs":
+        return iv.size(x)
+    if name in ("min", "max"):
+        pick = min if name == "min" else max
+        return Interval(pick(y.lo for y in args), pick(y.hi for y in args))
+    if name == "floor" and floor(x.lo) == floor(x.hi):
+        return iv.point(floor(x.lo))
+    raise Undecided(f"{name} is not enclosed here")
+
+
+class Field:
+    """Forms over parameters. domains: for each name (lower, upper, lower_open, upper_open, whole), None for an infinite end."""
+
+    def __init__(self, domains):
+        self.domains, self._known = dict(domains), {}
+
+    def over(self, name, lower=Fraction(0)):
+        """The same with one more symbol, above `lower`, or anywhere for None."""
+        return Field({**self.domains, name: (lower, None, True, True, False)})
+
+    # -- from trees
+
+    def form(self, tree):
+        kind = tree[0]
+        if kind == "num":
+            return constant(tree[1])
+        if kind == "sym":
+            require(tree[1] in self.domains, Malformed, f"{tree[1]} is no parameter here")
+            return symbol(tree[1])
+        if kind == "add":
+            return add(*map(self.form, tree[1]))
+        if kind == "mul":
+            result = ONE
+            for part in tree[1]:
+                result = mul(result, self.form(part))
+            return result
+        if kind == "pow":
+            base, e = self.form(tree[1]), self.form(tree[2])
+            return self.power(base, e.get((), Fraction(0))) if e.keys() <= {()} else self.exp(mul(e, self.log(base)))
+        return self._call(tree[1], [self.form(arg) for arg in tree[2]])
+
+    def _call(self, name, args):
+        if name == "pi":
+            return atom(("pi",))
+        if name in ("exp", "log"):
+            return getattr(self, name)(args[0])
+        if name == "abs" and (self.positive(args[0], strict=False) or self.positive(scale(args[0], -1), strict=False)):
+            return args[0] if self.positive(args[0], strict=False) else scale(args[0], -1)
+        if name in ("cosh", "sinh"):
+            up, down = self.exp(args[0]), self.exp(scale(args[0], -1))
+            return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
+        if name in ("min", "max"):
+            return self.extreme(name, args)
+        if name == "besselk" and len(args[0]) < 2 and abs(args[0].get((), 0)) in (Fraction(1, 2), Fraction(3, 2)):
+            x, half = args[1], Fraction(1, 2)  # K_1/2(x) = sqrt(pi/(2 x)) exp(-x), and K_3/2 that times 1 + 1/x
+            found = mul(self.power(mul(constant(2), x), -half), mul(atom(("pi",), half), self.exp(scale(x, -1))))
+            return found if abs(args[0][()]) == half else mul(found, add(ONE, self.power(x, Fraction(-1))))
+        if name == "asinh" and not args[0]:
+            return {}
+        if name in ("asinh", "abs", "floor"):
+            if name == "floor" and not names(args[0]):
+                return constant(self.floor(args[0]))
+            return atom(("f", name, tuple(map(key, args))))
+        raise Undecided(f"{name} is not known here")
+
+    def extreme(self, name, forms):
+        """The least or the greatest, where the order is certain."""
+        kept = []
+        for p in forms:
+            if any(self.at_most(*((k, p) if name == "min" else (p, k))) for k in kept):
+                continue
+            kept = [k for k in kept if not self.at_most(*((p, k) if name == "min" else (k, p)))] + [p]
+        return kept[0] if len(kept) == 1 else atom(("f", name, tuple(sorted(map(key, kept), key=repr))))
+
+    def floor(self, p):
+        """The floor of a constant."""
+        near = evaluate(p, PRECISIONS[1])
+        for n in range(floor(near.lo), floor(near.lo) + 3):
+            if self.at_most(constant(n), p) and self.positive(sub(constant(n + 1), p)):
+                return n
+        raise Undecided("the floor of what is not told from an integer")
+
+    def content(self, p):
+        """(c, product, rest) with p = c * product * rest, the rest with no common factor."""
+        least = dict(next(iter(p)))
+        for m in p:
+            powers = dict(m)
+            least = {a: min(e, powers.get(a, Fraction(0))) for a, e in {**dict.fromkeys(powers, Fraction(0)), **least}.items()}
+        kept = {a: e for a, e in least.items() if e and self.atom_positive(a)}
+        inverse = tuple(sorted(((a, -e) for a, e in kept.items()), key=repr))
+        rest = mul(p, {inverse: Fraction(1)})
+        c = key(rest)[0][1]
+        return c, {a: e for a, e in kept.items()}, scale(rest, 1 / c)
+
+    def power(self, p, e):
+        if e.denominator == 1 and 0 <= e <= 64:
+            return whole_power(p, int(e))
+        require(abs(e) <= 10000, Undecided, "a power that is too great")
+        if not p:
+            if e > 0:
+                return {}
+            raise Undecided("a quotient by 0")
+        c, product, rest = self.content(p)
+        if rest != ONE and not self.positive(rest):
+            require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what a root is taken of, is not certain")
+            c, rest = -c, scale(rest, -1)
+        result = constant(c**e) if e.denominator == 1 else self._root(c, e)
+        for a, power in product.items():
+            result = mul(result, _atom_power(a, power * e))
+        return result if rest == ONE else mul(result, _sum_power(rest, e))
+
+    def _root(self, c, e):
+        require(c > 0, Undecided, "a root of what is negative")
+        result = ONE
+        for n, sign in ((c.numerator, 1), (c.denominator, -1)):
+            for prime, power in factors(n):
+                result = mul(result, mul(ONE, _atom_power(("p", prime), sign * power * e)))
+        return result
+
+    def exp(self, p):
+        result = ONE
+        for m, c in p.items():
+            logs = [(a, e) for a, e in m if a[0] == "l"]
+            if len(m) == 1 and logs and logs[0][1] == 1:
+                result = mul(result, self.power(dict(logs[0][0][1]), c))
+            else:
+                result = mul(result, {((("e", m), c),): Fraction(1)})
+        return result
+
+    def log(self, p):
+        require(self.positive(p), Undecided, "a logarithm of what is not certainly positive")
+        c, product, rest = self.content(p)
+        if c < 0:
+            c, rest = -c, scale(rest, -1)
+        result = add(*(_log_atom(("p", prime), power * s) for n, s in ((c.numerator, 1), (c.denominator, -1)) for prime, power in factors(n)))
+        result = add(result, *(_log_atom(a, e) for a, e in product.items()))
+        return result if rest == ONE else add(result, atom(("l", key(rest))))
+
+    # -- signs
+
+    def at_most(self, p, q):
+        return self.positive(sub(q, p), strict=False)
+
+    def equal(self, p, q):
+        return self.zero(sub(p, q))
+
+    def zero(self, p):
+        """Whether a form is certainly 0: what stands below a line is multiplied out."""
+        if not p:
+            return True
+        bases = {a for m in p for a, _ in m if a[0] == "q"}
+        if not bases:
+            other = self._by_logarithm(p)
+            return other is not None and self.zero(other)
+        for base in bases:
+            least = min(dict(m).get(base, Fraction(0)) for m in p)
+            p = mul(p, {((base, -least),): Fraction(1)}) if least else p
+        total = {}
+        for m, c in p.items():
+            term, rest = constant(c), []
+            for a, e in m:
+                up = floor(e) if a[0] == "q" else 0
+                term = mul(term, whole_power(dict(a[1]), up)) if up else term
+                rest += [(a, e - up)] if e != up else []
+            total = add(total, mul(term, {tuple(rest): Fraction(1)}))
+        return total != p and self.zero(total)
+
+    def atom_positive(self, a):
+        """Whether an atom is certainly positive."""
+        kind = a[0]
+        if kind == "s":
+            lower, _, lower_open, _, _ = self.domains.get(a[1], (None,) * 5)
+            return lower is not None and (lower > 0 or (lower == 0 and lower_open))
+        if kind == "l":
+            return self.positive(sub(dict(a[1]), ONE))
+        if kind == "f":
+            return a[1] == "asinh" and self.positive(dict(a[2][0]))
+        return True
+
+    def positive(self, p, strict=True):
+        """Whether a form is certainly above 0, or at least 0, for all parameters."""
+        known = (key(p), strict)
+        if known not in self._known:
+            self._known[known] = False  # what is asked of it within its own answer is not known
+            self._known[known] = self._positive(p, strict)
+        return self._known[known]
+
+    def _positive(self, p, strict):
+        if not p:
+            return not strict
+        if not names(p):
+            for bits in PRECISIONS:
+                sign = evaluate(p, bits).sign()
+                if sign is not None:
+                    return sign > 0
+            return not strict and self.zero(p)
+        if all(c > 0 and all(e.denominator == 1 and e % 2 == 0 or self.atom_positive(a) for a, e in m) for m, c in p.items()):
+            return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
+        if not strict and self.zero(p):
+            return True
+        shifted = self._shifted(p)
+        if shifted is not None and _all_positive(self, *shifted, strict):
+            return True
+        other = self._by_logarithm(p)
+        return other is not None and self.positive(other, strict)
+
+    def _shifted(self, p):
+        """The form over the parameters' distances from their ends, times something positive, with which of these may be 0."""
+        for base in {a for m in p for a, e in m if a[0] in "qse" and e < 0}:
+            if base[0] == "s" and not self.atom_positive(base):
+                return None
+            p = mul(p, _cleared(base, -min(dict(m).get(base, Fraction(0)) for m in p)))
+        p, may_vanish = _expanded(p), set()
+        for name in sorted(names(p) & self.domains.keys()):
+            lower, upper, lower_open, upper_open, _ = self.domains[name]
+            a = ("s", name)
+            if lower is None and upper is None:
+                continue
+            if not (lower_open if upper is None else upper_open if lower is None else lower_open and upper_open):
+                may_vanish.add(name)
+            if lower == 0 and upper is None:
+                continue
+            degrees = [dict(m).get(a, Fraction(0)) for m in p]
+            if any(d.denominator != 1 for d in degrees) or any(a != b and name in _names(b) for m in p for b, _ in m):
+                return None
+            t = symbol(name)  # now what lies between the lower end and the value, or t/(1 + t) of the way to the upper one
+            top = int(max(degrees))
+            if upper is None:
+                up = {d: whole_power(add(constant(lower), t), d) for d in range(top + 1)}
+            elif lower is None:
+                up = {d: whole_power(sub(constant(upper), t), d) for d in range(top + 1)}
+            else:
+                way, rest = add(constant(lower), scale(t, upper)), add(ONE, t)
+                up = {d: mul(whole_power(way, d), whole_power(rest, top - d)) for d in range(top + 1)}
+            p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
+        for a in sorted({a for m in p for a, _ in m if a[0] == "e"}, key=repr):
+            exponents = [dict(m).get(a, Fraction(0)) for m in p]
+            if all(e.denominator == 1 and e >= 0 for e in exponents) and a[1] and self.positive({a[1]: Fraction(1)}):
+                u = ("e", (("above 1", a[1]),))  # exp(m) - 1, which is positive
+                up = [{((u, Fraction(k)),) if k else (): Fraction(comb(n, k)) for k in range(n + 1)} for n in range(int(max(exponents)) + 1)]
+                p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
+        return p, may_vanish
+
+    def _by_logarithm(self, p):
+        """Something of the same sign as a sum c (n_1 log A_1 + ...) + rest: c (A_1**n_1 ... - exp(-rest/c)); None where it is no such sum."""
+        logs = {m: c for m, c in p.items() if len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1}
+        moving = {m: c for m, c in logs.items() if names({m: c})} or logs
+        least = min((abs(c) for c in moving.values()), default=None)
+        if not moving or any((c / least).denominator != 1 or abs(c / least) > 64 for c in moving.values()):
+            return None
+        inside = ONE
+        for m, c in moving.items():
+            inside = mul(inside, self.power(dict(m[0][0][1]), c / least))
+        return sub(inside, self.exp(scale({m: c for m, c in p.items() if m not in moving}, -1 / least)))
+
+
+def _all_positive(field, p, may_vanish, strict):
+    groups = {}
+    for m, c in p.items():
+        moving = tuple(x for x in m if _moves(x[0]))
+        groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
+    above = False
+    for moving, factor in groups.items():
+        for a, _ in moving:
+            if a[0] == "s" and field.domains[a[1]][0] is None and field.domains[a[1]][1] is None:
+                return False
+            if a[0] in ("l", "f") and not field.atom_positive(a):
+                return False
+        if not Field({}).positive(factor, strict=False):
+            return False
+        above = above or (not {a[1] for a, _ in moving if a[0] == "s"} & may_vanish and Field({}).positive(factor))
+    return above or not strict
+
+
+def _moves(a):
+    return (a[0] == "e" and len(a[1]) == 1 and a[1][0][0] == "above 1") or bool(_names(a))
+
+
+def _cleared(base, e):
+    return {((base, e),): Fraction(1)} if e > 0 else ONE
+
+
+def _expanded(p):
+    total = {}
+    for m, c in p.items():
+        term, rest = constant(c), []
+        for a, e in m:
+            if a[0] == "q" and e.denominator == 1 and e > 0:
+                term = mul(term, whole_power(dict(a[1]), int(e)))
+            else:
+                rest.append((a, e))
+        total = add(total, mul(term, {tuple(rest): Fraction(1)}))
+    return total
+
+
+def _atom_power(a, e):
+    if a[0] == "p":
+        w = floor(e)
+        return scale(atom(a, e - w) if e != w else ONE, Fraction(a[1]) ** w)
+    if a[0] == "q":
+        return _sum_power(dict(a[1]), e)
+    return atom(a, e) if e else ONE
+
+
+def _sum_power(p, e):
+    return whole_power(p, int(e)) if e.denominator == 1 and 0 <= e <= 64 else atom(("q", key(p)), e)
+
+
+def _log_atom(a, e):
+    if a[0] == "e":
+        return {a[1]: Fraction(e)}
+    inside = constant(a[1]) if a[0] == "p" else dict(a[1]) if a[0] == "q" else atom(a)
+    return scale(atom(("l", key(inside))), Fraction(e))
+
+
+def factors(n):
+    """Prime factors with their powers; what is left above 10**8 stands as one."""
+    found, p = [], 2
+    while p * p <= n and p < 10_000:
+        power = 0
+        while n % p == 0:
+            n, power = n // p, power + 1
+        found += [(p, power)] if power else []
+        p += 1 + (p > 2)
+    return found + ([(n, 1)] if n > 1 else [])
+
+
+def substitute(p, field, values):
+    """The form with symbols replaced by forms, built again in a field."""
+    total = {}
+    for m, c in p.items():
+        term = constant(c)
+        for a, e in m:
+            term = mul(term, _substituted(a, e, field, values))
+        total = add(total, term)
+    return total
+
+
+def _substituted(a, e, field, values):
+    if a[0] == "s":
+        return field.power(values.get(a[1], symbol(a[1])), e)
+    if a[0] == "e":
+        return field.exp(substitute({a[1]: e}, field, values))
+    if a[0] in ("q", "l"):
+        inside = substitute(dict(a[1]), field, values)
+        return field.power(field.log(inside) if a[0] == "l" else inside, e)
+    if a[0] == "f":
+        inside = [substitute(dict(k), field, values) for k in a[2]]
+        return field.power(field._call(a[1], inside), e)
+    return _atom_power(a, e)
+

@@ -1,0 +1,169 @@
+"""Finite inputs and outputs: tables, exponential mechanisms, responses; and staircase noise and guarantees, whose rules are as short."""
+
+from itertools import permutations
+
+import algebra as al
+import terms
+from algebra import ONE, add, constant, mul, scale, sub
+from noise import IDEAL, INFINITE, side_of, whole
+from terms import Malformed, Refused, Undecided, forbid, require
+
+PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
+
+
+class Table:
+    """rows: probabilities, or beta times scores, of which sums are the normalisers. pairs: adjacent inputs in both orders."""
+
+    def __init__(self, q):
+        m = q.mechanism
+        self.q, self.field = q, q.field
+        listed = m["rows"] if q.kind == "table" else m["scores"] if q.kind == "exponential" else None
+        require(listed is not None, Refused, "there are no lists of inputs and outputs")
+        if not listed or not listed[0] or any(len(row) != len(listed[0]) for row in listed):
+            raise Refused("rows are not there, or not of one length")
+        self.rows = [[q.form(x) for x in row] for row in listed]
+        self.sums = [ONE] * len(listed)
+        adjacent = m["adjacent"]
+        for pair in adjacent or ():
+            if not (isinstance(pair, list) and len(pair) == 2 and all(type(i) is int and 0 <= i < len(listed) for i in pair)):
+                raise Refused("an adjacent pair names no two inputs")
+        self.pairs = [(a, b) for a, b in permutations(range(len(listed)), 2) if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
+        if q.kind == "table":
+            self._check()
+        else:
+            self._scores(q, m)
+
+    def _check(self):
+        for row in self.rows:
+            for p in row:
+                if not self.field.positive(p, strict=False):
+                    raise (Refused if self.field.positive(scale(p, -1)) else Undecided)("a probability that is not certainly at least 0")
+            if not self.field.equal(add(*row), ONE):
+                gap = sub(add(*row), ONE)
+                certain = self.field.positive(gap) or self.field.positive(scale(gap, -1))
+                raise (Refused if certain else Undecided)("the probabilities of a row do not certainly add up to 1")
+
+    def _scores(self, q, m):
+        forbid(m["points"], Undecided, "an exponential mechanism of points")
+        if q.moved is not None:
+            for a, b in self.pairs:
+                if not all(self.field.at_most(sub(s, t), q.moved) for s, t in zip(self.rows[a], self.rows[b])):
+                    raise Refused("scores differ by more than the sensitivity")
+        self.scores, beta = self.rows, q.form(m["beta"])
+        self.rows = [[mul(beta, s) for s in row] for row in self.rows]
+        self.sums = [add(*(self.field.exp(x) for x in row)) for row in self.rows]
+
+    def zero(self, x, y):
+        """Whether a probability is 0."""
+        if self.q.kind == "exponential" or self.field.positive(self.rows[x][y]):
+            return False
+        if self.field.zero(self.rows[x][y]):
+            return True
+        raise Undecided("a probability that may be 0")
+
+
+def loss_at(table, a, b, y):
+    """log P[a, y] - log P[b, y]."""
+    p, q, field = table.rows[a][y], table.rows[b][y], table.field
+    if table.q.kind == "exponential":
+        return add(p, scale(q, -1), field.log(table.sums[b]), scale(field.log(table.sums[a]), -1))
+    return INFINITE if table.zero(b, y) else sub(field.log(p), field.log(q))
+
+
+def _cell(item, table):
+    require(isinstance(item, list) and len(item) == 3 and all(type(i) is int for i in item), Malformed, "a cell is [x, x', y]")
+    forbid(tuple(item[:2]) not in table.pairs or not 0 <= item[2] < len(table.rows[0]), Refused, "a cell is no adjacent pair with an output")
+    return item
+
+
+def finite_table(q, evidence):
+    if "cells" in evidence:
+        require(isinstance(evidence["cells"], list), Malformed, "'cells' is no list")
+        table = Table(q)
+        assumed = [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
+        if not table.pairs:
+            return "upper", {}, {}, assumed
+        tops = []
+        for a, b, y in (_cell(item, table) for item in evidence["cells"]):
+            forbid(table.zero(a, y) or table.zero(b, y), Refused, "a named cell has a zero")
+            tops.append(loss_at(table, a, b, y))
+        require(tops, Refused, "no cell is named")
+        seen = {al.key(top) for top in tops}
+        for a, b in table.pairs:
+            for y in range(len(table.rows[a])):
+                if table.zero(a, y):
+                    continue
+                loss = loss_at(table, a, b, y)
+                require(loss != INFINITE, Refused, "a zero faces a probability above 0")
+                if al.key(loss) not in seen and not any(table.field.at_most(loss, top) for top in tops):
+                    higher = all(table.field.positive(sub(loss, top)) for top in tops)
+                    raise (Refused if higher else Undecided)(f"the loss at {[a, b, y]} is not certainly below a named cell")
+                seen.add(al.key(loss))
+        return "upper", table.field.extreme("max", tops), {}, assumed
+    q, at = q.at(evidence)
+    table = Table(q)
+    a, b, y = _cell(evidence.get("cell"), table)
+    forbid(table.zero(a, y), Refused, "the probability on x is 0")
+    return "lower", loss_at(table, a, b, y), at, [IDEAL, PAIRS["lower"] if q.mechanism["adjacent"] else "any two inputs are adjacent"]
+
+
+def exponential_general(q, evidence):
+    require(q.kind == "exponential", Refused, "the mechanism is no exponential one")
+    table, beta = Table(q), q.form(q.mechanism["beta"])
+    require(q.field.positive(beta, strict=False), Refused, "beta is not certainly at least 0")
+    moves = [sub(s, t) for a, b in table.pairs for s, t in zip(table.scores[a], table.scores[b])]
+    most = q.field.extreme("max", [dict(k) for k in dict.fromkeys(map(al.key, moves))]) if moves else {}
+    return "upper", mul(scale(beta, 2), most), {}, [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
+
+
+def kary_response(q, evidence):
+    require("side" in evidence, Malformed, "'side' is missing")
+    side = side_of(evidence)
+    q, at = q.at(evidence, side == "lower")
+    require(q.kind == "kary_response", Refused, "the mechanism is no k-ary response")
+    field, k, p = q.field, q.form(q.mechanism["k"]), q.form(q.mechanism["p"])
+    assumed = [IDEAL, *["any two inputs are adjacent"] * (side == "lower")]
+    require(whole(field, k) and field.at_most(constant(2), k), Refused, "k is not certainly an integer of at least 2")
+    if side == "lower" and (field.zero(p) or field.equal(p, ONE)):
+        return side, INFINITE, at, assumed
+    require(field.positive(p) and field.positive(sub(ONE, p)), Refused, "p is not certainly between 0 and 1")
+    ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), al.Fraction(-1)))
+    if "value" in evidence:
+        value = field.form(terms.parse(evidence["value"]))
+        require(field.positive(value, strict=False), Undecided if field.domains else Refused, "the value is not certainly at least 0")
+        if not field.equal(ratio, field.exp(value)):
+            gap = sub(ratio, field.exp(value))
+            certain = not al.names(gap) and (field.positive(gap) or field.positive(scale(gap, -1)))
+            raise (Refused if certain else Undecided)("p (k - 1)/(1 - p) is not certainly exp(value)")
+        return side, value, at, assumed
+    loss = field.log(ratio)
+    return side, field.extreme("max", [loss, scale(loss, -1)]), at, assumed
+
+
+def staircase(q, evidence):
+    require("side" in evidence, Malformed, "'side' is missing")
+    side = side_of(evidence)
+    q, at = q.at(evidence, side == "lower")
+    forbid(q.kind != "staircase" or q.query is not None, Refused, "the mechanism is no staircase noise, or has a query")
+    field, epsilon, gamma = q.field, q.form(q.mechanism["epsilon"]), q.form(q.mechanism["gamma"])
+    moved = ONE if q.moved is None else q.moved
+    if not (field.positive(epsilon) and field.positive(moved) and field.positive(gamma, strict=False) and field.at_most(gamma, ONE)):
+        raise Refused("epsilon and the sensitivity are not certainly positive, or gamma not in [0, 1]")
+    steps = ONE if field.at_most(moved, ONE) else constant(-field.floor(scale(moved, -1)))
+    word = "no answer moves further than" if side == "upper" else "some answers are apart by"
+    return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]
+
+
+def stated_epsilon(q, evidence):
+    m = q.mechanism
+    if q.kind != "guarantee" or m["measure"] != "approximate" or "order" in m or evidence:
+        raise Undecided("a guarantee in another measure, or of one order or row")
+    pure = [q.form(row[0]) for row in m["rows"] if len(row) == 2 and q.field.zero(q.form(row[1]))]
+    forbid(len(pure) != 1 or not q.field.positive(pure[0], strict=False), Undecided, "a guarantee without one pure epsilon")
+    return "upper", mul(getattr(q, "steps", ONE), pure[0]), {}, ["the mechanism has the guarantee that is stated, for all neighbours"]
+
+
+RULES = {
+    "finite-table": finite_table, "exponential-general": exponential_general, "kary-response": kary_response, "staircase": staircase,
+    "stated-epsilon": stated_epsilon,
+}
