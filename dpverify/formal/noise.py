@@ -1,0 +1,112 @@
+"""Claims of additive noise: that of a norm, of the line, of independent coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpverify.formal.comparisons import compared
+from dpverify.formal.file import Statement
+from dpverify.formal.moves import HALF_LINE, LINE, Calculus, Moves, exponent
+from dpverify.formal.terms import ATOM, NotReplayedError, Terms
+from dpverify.trusted.language.expr import ONE, Call, Expr, children, div, substitute, Sym
+from dpverify.trusted.language.model import Claim, Norm, Radial, Translation
+
+SPACE = """(shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> {space})
+    (Inputs : Type) (answer : Inputs -> {space}) (M : mechanism RR Inputs Outputs) (mass : R)"""
+
+
+def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr) -> Statement:
+    """Noise of a norm: its tight epsilon is bounded by how much the exponent moves with the distance."""
+    terms = Terms(dict(claim.domains))
+    inner = terms.with_names(r="r")
+    space = f"rows {_dimension(terms, mechanism.dimension)}"
+    named, text = _norm(mechanism.norm)
+    applied = inner.real(mechanism.scale, ATOM)
+    calculus = Calculus(inner, "r", HALF_LINE, div(distance, mechanism.scale), tuple(_arguments(epsilon)))
+    found = calculus.of(exponent(mechanism.profile))
+    parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.profile))
+    return Statement(
+        definitions=(f"Definition profile{_binders(terms, claim, mechanism.profile)} (r : R) : R := {inner.real(mechanism.profile)}.", *epsilon_is(terms, claim, epsilon)),
+        binders=(*terms.binders(), SPACE.format(space=space), *([f"(norm : {space} -> R)"] if named == "norm" else [])),
+        hypotheses=(
+            *(["seminorm norm"] if named == "norm" else []), "0 < mass",
+            f"adds_noise mu place M answer (fun z => profile{parameters} ({named} z / {applied}) / mass)",
+        ),
+        conclusion=f"pure_dp (within answer {named} {terms.real(distance, ATOM)}) M {applied_to('epsilon', terms, claim, epsilon)}",
+        proof=(
+            f"intros {'semi ' if named == 'norm' else ''}mass_positive noise.",
+            f"refine (replay_radial {'semi' if named == 'norm' else text} _ mass_positive _ noise); [positive|].",
+            *_loss(inner, found, f"profile{parameters}", exponent(mechanism.profile), epsilon),
+        ),
+        remarks=(f"the claim's norm is {text}; the theorem holds for every norm",) if named == "norm" else (),
+    )
+
+
+def translation(claim: Claim, mechanism: Translation, epsilon: Expr, distance: Expr) -> Statement:
+    """Noise on the line, or on the integers."""
+    if mechanism.support != (None, None):
+        raise NotReplayedError("the density lives on a part of the line alone.")
+    terms = Terms(dict(claim.domains))
+    inner = terms.with_names(z="z")
+    calculus = Calculus(inner, "z", LINE, distance, tuple(_arguments(epsilon)))
+    found = calculus.of(exponent(mechanism.density))
+    parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.density))
+    return Statement(
+        definitions=(f"Definition density{_binders(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.", *epsilon_is(terms, claim, epsilon)),
+        binders=(*terms.binders(), SPACE.format(space="[lmodType RR of RR^o]")),
+        hypotheses=("0 < mass", f"adds_noise mu place M answer (fun z => density{parameters} z / mass)"),
+        conclusion=f"pure_dp (within answer Rabs {terms.real(distance, ATOM)}) M {applied_to('epsilon', terms, claim, epsilon)}",
+        proof=(
+            "intros mass_positive noise.",
+            "refine (replay_translation mass_positive _ noise (fun _ _ near => near)).",
+            *_loss(inner, found, f"density{parameters}", exponent(mechanism.density), epsilon),
+        ),
+    )
+
+
+def _loss(terms: Terms, found: Moves, density: str, exponent_: Expr, epsilon: Expr) -> Iterator[str]:
+    """That the density loses at most epsilon."""
+    variable = next(iter(terms.names))
+    yield f"refine (loses_of_moves (h := fun {variable} => {terms.real(found.function)}) {found.proof} _ _ _)."
+    yield "- below."
+    yield f"- intros {variable} in_domain. unfold {density.split()[0]}. exponential."
+    yield "- unfold epsilon. " + " ".join(compared(terms, found.most, epsilon))
+
+
+def epsilon_is(terms: Terms, claim: Claim, epsilon: Expr) -> Iterator[str]:
+    """The definition of what is claimed: by itself, for numbers of Coq's are written as those of MathComp where a theorem asks for these."""
+    yield f"Definition epsilon{_binders(terms, claim, epsilon)} : R := {terms.real(epsilon)}."
+
+
+def applied_to(name: str, terms: Terms, claim: Claim, expr: Expr) -> str:
+    """A definition at the parameters of the claim that its expression names."""
+    used = _used(terms, claim, expr)
+    return f"({name} {' '.join(used)})" if used else name
+
+
+def _dimension(terms: Terms, dimension: Expr) -> str:
+    return terms.whole(dimension)
+
+
+def _norm(norm: Norm) -> tuple[str, str]:
+    return "norm", norm.kind
+
+
+def _used(terms: Terms, claim: Claim, expr: Expr) -> list[str]:
+    from dpverify.trusted.language.expr import symbols
+
+    return [terms.parameter(name) for name in dict(claim.domains) if name in symbols(expr)]
+
+
+def _binders(terms: Terms, claim: Claim, expr: Expr) -> str:
+    from dpverify.trusted.language.expr import symbols
+
+    return "".join(f" ({terms.parameter(name)} : {terms.type_of(name)})" for name in dict(claim.domains) if name in symbols(expr))
+
+
+def _arguments(expr: Expr) -> Iterator[Expr]:
+    """Of what the inverse hyperbolic sine is taken."""
+    if isinstance(expr, Call) and expr.name == "asinh":
+        yield expr.args[0]
+    for child in children(expr):
+        yield from _arguments(child)

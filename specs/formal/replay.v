@@ -1,0 +1,126 @@
+(* From theorems about any real numbers to claims about Coq's own. The exponentials, the order and the arithmetic are the same, so that
+   what the claim of a certificate says follows from bounds that `interval`, `field` and `lra` decide. Theorems over Coq's real numbers
+   rest on the axioms of its library Reals beside the three of MathComp Analysis. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
+From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure exp Rstruct.
+From Coq Require Import Reals Lra.
+From Coquelicot Require Import Rcomplements.
+From dpverify Require Import definitions density norms losses.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Import numFieldNormedType.Exports.
+Local Open Scope classical_set_scope.
+Local Open Scope ring_scope.
+
+Notation RR := (real_realType).
+
+(* -- One exponential -- *)
+
+Lemma fact_factorial n : fact n = n`!.
+Proof. by elim: n => //= n ->; rewrite factS mulSn. Qed.
+
+Lemma sum_series (u : nat -> R) n : sum_f_R0 u n = series u n.+1.
+Proof.
+rewrite /series /=; elim: n => [|n IH]; first by rewrite big_mkord big_ord_recl big_ord0 addr0.
+by rewrite big_nat_recr //= -IH.
+Qed.
+
+Lemma exp_expR (x : R) : Rtrigo_def.exp x = @expR RR x.
+Proof.
+have H : (series (@exp_coeff RR x) @ \oo --> (Rtrigo_def.exp x : RR)).
+  rewrite -cvg_shiftS; apply/cvgrPdist_lt => e e0.
+  rewrite /Rtrigo_def.exp; case: exist_exp => l /= H.
+  have /RltP e0' := e0.
+  have [N HN] := H e (Rlt_gt _ _ e0').
+  exists N => //= n Nn.
+  have := HN n (elimT ssrnat.leP Nn); rewrite /R_dist => /RltP.
+  rewrite sum_series distrC => lt.
+  suff -> : series (exp_coeff x) n.+1 = series (fun i : nat => (/ INR (fact i) * x ^ i)%R) n.+1 :> R by exact: lt.
+  rewrite /series /=; apply: eq_bigr => i _.
+  rewrite /exp_coeff INRE fact_factorial RpowE RinvE; last by rewrite pnatr_eq0 -lt0n fact_gt0.
+  by rewrite RmultE [RHS]mulrC.
+by rewrite -(cvg_lim _ H).
+Qed.
+
+(* -- Losses -- *)
+
+(* A density that falls by at most the factor e^eps between points of A at distance at most D. *)
+Definition loses (A : R -> Prop) (g : R -> R) (D eps : R) :=
+  forall a b, A a -> A b -> Rle (Rabs (Rminus a b)) D -> Rle (g a) (Rmult (Rtrigo_def.exp eps) (g b)).
+
+Lemma loses_of_moves (A : R -> Prop) (h g : R -> R) D D' m eps :
+  moves A h D' m -> Rle D D' -> (forall r, A r -> g r = Rtrigo_def.exp (Ropp (h r))) -> Rle m eps -> loses A g D eps.
+Proof.
+move=> H DD gE me a b Aa Ab ab; rewrite !gE // -exp_plus.
+have := H a b Aa Ab (Rle_trans _ _ _ ab DD) => H'.
+have : Rle (Ropp (h a)) (Rplus eps (Ropp (h b))) by lra.
+by case=> [lt | ->]; [left; exact: exp_increasing | right].
+Qed.
+
+Lemma divided_le (mass : R) (a b eps : R) : Rlt 0 mass -> Rle a (Rmult eps b) -> Rle (Rdiv a mass) (Rmult eps (Rdiv b mass)).
+Proof.
+move=> m0 ab; rewrite /Rdiv -Rmult_assoc; apply: Rmult_le_compat_r => //.
+by left; exact: Rinv_0_lt_compat.
+Qed.
+
+(* -- Additive noise -- *)
+
+Notation rows d := 'rV[RR]_(d%nat).
+Notation measure_on Y := ({measure set Y -> \bar RR}%type).
+
+Section Noise.
+Context (V : lmodType RR) (shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> V).
+Context (Inputs : Type) (M : mechanism RR Inputs Outputs) (answer : Inputs -> V).
+
+(* The mechanism adds to its answers noise of density f. *)
+Definition adds_noise (f : V -> R) := forall x, has_density mu (M x) (fun y => f (place y - answer x)).
+
+(* Neighbours: their answers are at most D apart. *)
+Definition within (norm : V -> R) (D : R) : relation Inputs := fun x x' => Rle (norm (answer x - answer x')) D.
+
+(* Densities that keep to e^eps of each other at all outputs. *)
+Lemma replay_densities (N : relation Inputs) (p : Inputs -> Outputs -> R) (eps : R) :
+  (forall x, has_density mu (M x) (p x)) ->
+  (forall x x' y, both N x x' -> Rle (p x y) (Rmult (Rtrigo_def.exp eps) (p x' y))) ->
+  pure_dp N M eps.
+Proof.
+move=> Mp H; apply: (density_upper_everywhere Mp) => x x' y xx.
+by rewrite -exp_expR; apply/RleP; exact: H.
+Qed.
+
+Theorem replay_radial (norm : V -> R) (profile : R -> R) (scale mass D eps : R) :
+  seminorm norm -> Rlt 0 scale -> Rlt 0 mass -> loses half_line profile (Rdiv D scale) eps ->
+  adds_noise (fun z => Rdiv (profile (Rdiv (norm z) scale)) mass) -> pure_dp (within norm D) M eps.
+Proof.
+move=> semi s0 m0 H Mp; apply: (replay_densities Mp) => x x' y xx.
+have pos z : Rle 0 (Rdiv (norm z) scale).
+  apply: Rmult_le_pos; last by left; exact: Rinv_0_lt_compat.
+  by apply/RleP; exact: seminorm_ge0.
+apply: divided_le => //; apply: H; [exact: pos | exact: pos |].
+set u := norm _; set v := norm _.
+have -> : Rminus (Rdiv u scale) (Rdiv v scale) = Rdiv (Rminus u v) scale by rewrite /Rdiv /Rminus; ring.
+rewrite Rabs_div; last by move: s0; lra.
+rewrite (Rabs_pos_eq scale); last by left.
+apply: Rmult_le_compat_r; first by left; exact: Rinv_0_lt_compat.
+have := seminorm_dist semi (place y - answer x) (place y - answer x') => /RleP/Rle_trans; apply.
+have -> : place y - answer x - (place y - answer x') = answer x' - answer x.
+  by rewrite opprB addrC addrA subrK.
+by case: xx => [xx|//]; rewrite (seminormC semi).
+Qed.
+End Noise.
+
+(* On the line: of any density, even or not. *)
+Theorem replay_translation (shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> [lmodType RR of RR^o])
+    (Inputs : Type) (M : mechanism RR Inputs Outputs) (answer : Inputs -> [lmodType RR of RR^o]) (density : R -> R) (mass D eps : R) (N : relation Inputs) :
+  Rlt 0 mass -> loses line density D eps -> adds_noise mu place M answer (fun z => Rdiv (density z) mass) ->
+  (forall x x', N x x' -> Rle (Rabs (Rminus (answer x) (answer x'))) D) -> pure_dp N M eps.
+Proof.
+move=> m0 H Mp ND; apply: (replay_densities Mp) => x x' y xx.
+apply: divided_le => //; apply: H => //.
+have -> : Rminus (place y - answer x) (place y - answer x') = Ropp (Rminus (answer x) (answer x')).
+  by rewrite !RminusE RoppE opprB addrC addrA subrK opprB.
+rewrite Rabs_Ropp; case: xx => [/ND//|/ND]; by rewrite Rabs_minus_sym.
+Qed.
