@@ -27,7 +27,7 @@ from dpverify.trusted.rules.selection import delta_greatest as greatest
 from dpverify.trusted.rules.selection import delta_release as release
 from dpverify.trusted.rules.selection.compared import asked
 from dpverify.trusted.rules.selection.delta_masses import value_of
-from dpverify.trusted.rules.selection.noise_laws import law
+from dpverify.trusted.rules.selection.noise_laws import in_closed_form
 from dpverify.trusted.rules.selection.shifted import MOVES
 
 Point = tuple[float, ...]
@@ -126,7 +126,7 @@ def _cuts(first: OnLine | None, centre: Fraction, points: set[Fraction]) -> list
     every = {centre, *points}
     if first is None:
         return sorted(every | {min(every) - 1})
-    noise, far = law(first), 1
+    noise, far = in_closed_form(first), 1
     while noise.outside(rational(far)) > arb(2) ** -(2 * ctx.prec + _SPARE):
         far *= 2
     spread = {centre + sign * Fraction(far, 2**power) for sign in (-1, 1) for power in range(4)}
@@ -183,7 +183,7 @@ class _Floats:
     def of(cls, noise: OnLine | None) -> _Floats | None:
         if noise is None:
             return None
-        found = law(noise)
+        found = in_closed_form(noise)
         return cls(found.gaussian, float(found.rate))
 
     def density(self, z: float) -> float:

@@ -9,10 +9,11 @@ from flint import arb
 
 from dpverify.search.output_sets import decimals
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.model import NoisyMax
+from dpverify.trusted.language.model import ONE_WAY, NoisyMax
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection import delta_event as rule
+from dpverify.trusted.rules.selection.chances import MOVES
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import of_run, value_of
 
@@ -26,7 +27,7 @@ def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     here, there, event, other = (_of_max if isinstance(question.selection, NoisyMax) else _of_threshold)(question, fact)
     factor = epsilon.exp()
     ways = [(p - factor * q, p, q, here, there, event), (1 - p - factor * (1 - q), 1 - p, 1 - q, here, there, other)]
-    if question.selection.neighbours not in rule.ONE_WAY:
+    if question.selection.neighbours not in ONE_WAY:
         ways += [(q - factor * p, q, p, there, here, event), (1 - q - factor * (1 - p), 1 - q, 1 - p, there, here, other)]
     excess, p, q, here, there, event = max(ways, key=lambda way: float(way[0].mid()))
     found = {"pair": f"{here}; and {there}", "event": event, "P": decimals(p), "Q": decimals(q)}
@@ -47,7 +48,7 @@ def _of_threshold(question: Asked, fact: Fact) -> tuple[str, str, str, str]:
     told, step = fact.parameters, value_of(question.moved, rule.NAME, "the sensitivity")
     negatives, positives = told["negatives"], told["positives"]
     low, high = (to_fraction(text, rule.NAME) for text in told["answers"])
-    u, v = rule.MOVES["monotone" if question.selection.neighbours == "one" else question.selection.neighbours][told["move"]]
+    u, v = MOVES["monotone" if question.selection.neighbours == "one" else question.selection.neighbours][told["move"]]
     here, there = (
         ", then ".join(
             f"{count} {'answer' if count == 1 else 'answers'} {_short(at)}" for count, at in ((negatives, low), (positives, high)) if count

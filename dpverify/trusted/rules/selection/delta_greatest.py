@@ -21,7 +21,7 @@ from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import count_of, law_of, of_run
-from dpverify.trusted.rules.selection.noise_laws import Law
+from dpverify.trusted.rules.selection.noise_laws import Closed
 
 NAME: Final = "greatest-noise"
 STATEMENT: Final = (
@@ -42,7 +42,7 @@ class Shared:
     law: None where no noise is shared. moved: by how many deviations, or scales, it is moved.
     """
 
-    law: Law | None
+    law: Closed | None
     moved: arb
 
     @property
@@ -74,7 +74,7 @@ class Greatest:
     """So many noises of one law, how far and how often the greatest is moved, and what is shared."""
 
     noises: int
-    law: Law
+    law: Closed
     reach: arb
     times: int
     shared: Shared

@@ -18,7 +18,7 @@ from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection.chances import MOST
 from dpverify.trusted.rules.selection.compared import Asked, asked
-from dpverify.trusted.rules.selection.noise_laws import Law, law
+from dpverify.trusted.rules.selection.noise_laws import Closed, in_closed_form
 
 RULE: Final = "masses"
 
@@ -39,8 +39,8 @@ class Comparisons:
     answers: None for exact answers.
     """
 
-    first: Law | None
-    answers: Law | None
+    first: Closed | None
+    answers: Closed | None
     centre: Fraction
     cuts: Sequence[Fraction]
 
@@ -76,14 +76,14 @@ class Comparisons:
             found -= self.first.below(acb(rational(room)), room > 0).real  # even noise: what is beyond is as probable on both sides
         return found
 
-    def _at_centre(self, answers: Law, sides: Sequence[Side]) -> arb:
+    def _at_centre(self, answers: Closed, sides: Sequence[Side]) -> arb:
         found = arb(1)
         for side in sides:
             room = self.centre - side.point if side.below else side.point - self.centre
             found *= answers.below(acb(rational(room)), room > 0).real ** side.count
         return found
 
-    def _between(self, first: Law, answers: Law, sides: Sequence[Side], left: Fraction, right: Fraction) -> arb:
+    def _between(self, first: Closed, answers: Closed, sides: Sequence[Side], left: Fraction, right: Fraction) -> arb:
         after = [_after(left, right, point) for point in (self.centre, *(side.point for side in sides))]
         middle, points = rational(self.centre), [rational(side.point) for side in sides]
 
@@ -136,8 +136,8 @@ def value_of(expr: Expr, rule: str, what: str) -> Fraction:
     return expr.value
 
 
-def law_of(noise: OnLine | None, rule: str, what: str) -> Law:
+def law_of(noise: OnLine | None, rule: str, what: str) -> Closed:
     """Gaussian or Laplace noise. Raises Rejected."""
     if noise is None:
         raise Rejected(rule, what, "there is none")
-    return law(noise)
+    return in_closed_form(noise)

@@ -47,7 +47,7 @@ class Closed:
     def at(self, point: Fraction) -> tuple[arb, arb]:
         """By closed forms."""
         place = acb(rational(point))
-        return self._below(place, point > 0).real, self._below(-place, point < 0).real
+        return self.below(place, point > 0).real, self.below(-place, point < 0).real
 
     def next_to(self, low: Fraction, high: Fraction) -> Local | None:
         """By closed forms on one side of 0."""
@@ -55,18 +55,24 @@ class Closed:
             return None
         above = low >= 0
         return Local(
-            lambda z, a: self._density(z, above), lambda z, a: self._below(z, above), lambda z, a: self._below(-z, not above)
+            lambda z, a: self.density(z, above), lambda z, a: self.below(z, above), lambda z, a: self.below(-z, not above)
         )
 
-    def _density(self, z: acb, above: bool) -> acb:
+    def density(self, z: acb, above: bool) -> acb:
+        """At z, which is above 0 or not."""
         if self.gaussian:
             return (-((self.rate * z) ** 2) / 2).exp() * self.rate / (2 * arb.pi()).sqrt()
         return (-self.rate * z if above else self.rate * z).exp() * self.rate / 2
 
-    def _below(self, z: acb, above: bool) -> acb:
+    def below(self, z: acb, above: bool) -> acb:
+        """The probability of less than z, which is above 0 or not."""
         if self.gaussian:
             return (-self.rate * z / arb(2).sqrt()).erfc() / 2
         return 1 - (-self.rate * z).exp() / 2 if above else (self.rate * z).exp() / 2
+
+    def outside(self, distance: arb) -> arb:
+        """The probability of more than a distance from 0 on one side."""
+        return self.below(acb(-distance), False).real
 
 
 class Whole:
@@ -124,6 +130,14 @@ def closed(noise: OnLine) -> Closed | None:
             if found is not None:
                 return Closed(gaussian, constant(found[1]))
     return None
+
+
+def in_closed_form(noise: OnLine) -> Closed:
+    """Gaussian or Laplace noise about 0. Raises Rejected for all other."""
+    found = closed(noise)
+    if found is None:
+        raise Rejected(RULE, "the noise", "it is not certainly Gaussian or Laplace noise about 0, with a value for every parameter")
+    return found
 
 
 def law(noise: OnLine, cuts: Sequence[Fraction]) -> Law | Whole:
