@@ -341,6 +341,64 @@ def test_noise_of_another_density_is_compared_in_floats_and_says_so():
     assert not any("exact" in line or "demand" in line for line in sampler.told)
 
 
+ADAPTIVE = stream(
+    Branch((guard("q + a - t - 2"),), "far", (parse("q + a - t"),), (), named(cost="1/2")),
+    Branch((guard("q + b - t"), guard("3 - s", True)), "near", (), named(s="s + 1"), named(cost="1")),
+    Branch(emit="below", change=named(t="t + z/7")),
+    once=(("rho", laplace(2)),), fresh=(("a", gaussian(3)), ("b", EXPONENTIAL), ("z", GEOMETRIC)),
+    state=(("t", "rho - 1/3"), ("s", "0")), limits=(("cost", "2"),),
+)  # fmt: skip
+
+
+RESAMPLED = comparisons.as_stream(sparse(laplace(2), LOGISTIC, 4, 2, resample=True))
+
+
+@pytest.mark.parametrize("program", [ADAPTIVE, RESAMPLED], ids=["stream", "resampled"])
+@pytest.mark.parametrize("first_bits", [5, 12, 53])
+@pytest.mark.parametrize("step", [None, "1/8"])
+def test_what_floats_decide_is_what_more_digits_say(program, first_bits, step, monkeypatch):
+    plain = comparisons.noise_of
+    monkeypatch.setattr(comparisons, "noise_of", lambda noise: replace(plain(noise), bits=first_bits))
+    made = comparisons._program(program, None if step is None else grid(step), ())
+    rows = [[Fraction(q)] for q in (0, "3/2", -1, "1/3")]
+    runs = comparisons._Runs(made, rows, 60, np.random.default_rng(8))
+    found, rng = runs.done(), np.random.default_rng(9)
+    assert len(runs.open) < 60 and (runs.open if first_bits == 5 else first_bits == 12 or not runs.open)
+    for run in set(range(60)) - set(runs.open):
+        draws = {}
+        for (name, number), (alive, words) in runs.words.items():
+            if run in alive:
+                draws[name, number] = made.noises[name].lazy(rng, words[list(alive).index(run)])
+        assert made.alone(rows, draws, rng) == pytest.approx(found[run].tolist(), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("told", ["index", "value", "index+gap"])
+@pytest.mark.parametrize(("first_bits", "least"), [(8, 50), (53, 80)])
+def test_the_greatest_that_floats_decide_is_the_greatest_by_more_digits(told, first_bits, least):
+    noise, answers, seen = replace(digits.noise_of(laplace(2)), bits=first_bits), [Fraction(0), Fraction(1, 2), Fraction(-1)], []
+
+    class Noted:
+        def __getattr__(self, name):
+            return getattr(noise, name)
+
+        def draw(self, size, rng):
+            seen.append(noise.draw(size, rng))
+            return seen[-1]
+
+    snapping = comparisons._Snapping(Fraction(1, 2), 2.0)
+    found = comparisons._greatest(Noted(), answers, 80, np.random.default_rng(3), told, snapping)
+    decided = 0
+    for run in range(80):
+        ways = set()
+        for again in range(3):
+            rng = np.random.default_rng([run, again])
+            draws = {("z", i): noise.lazy(rng, z.words[run]) for i, z in enumerate(seen)}
+            ways.add(tuple(comparisons._greatest_exactly(answers, draws, told, snapping)))
+        if len(ways) == 1:  # the first bits decide, or as good as: where they do, floats said the same
+            decided += ways == {tuple(found[run])}
+    assert decided >= least
+
+
 # -- what is refused, and how samplers go together ---------------------------------------------------------------------
 
 
