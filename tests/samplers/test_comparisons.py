@@ -94,15 +94,17 @@ def test_a_known_noise_is_a_monotone_function_of_its_bits_that_has_its_law(noise
     assert stats.kstest(middle, law.cdf).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("first_bits", [4, 53])
 @pytest.mark.parametrize(("noise", "law"), LAWS.values(), ids=LAWS)
-def test_the_interval_in_floats_holds_the_noise_whatever_bits_come_after(noise, law):
-    known = replace(digits.noise_of(noise), bits=4)
+def test_the_interval_in_floats_holds_the_noise_whatever_bits_come_after(noise, law, first_bits):
+    known = replace(digits.noise_of(noise), bits=first_bits)
     draws, rng = known.draw(60, np.random.default_rng(3)), np.random.default_rng(4)
     for middle, radius, word in zip(draws.middle, draws.radius, draws.words, strict=True):
         with precision(200):
             ball = known.lazy(rng, word).ball(150)
         assert ball.rad() < 1e-20
         assert abs(float(ball.mid()) - middle) <= radius or math.isinf(radius)
+        assert first_bits == 4 or 2.0**-44 < radius / (2 + abs(middle)) < 2.0**-20 or not radius < 1  # wider than rounding
 
 
 def test_more_digits_keep_the_first_ones():
@@ -297,6 +299,13 @@ def test_state_and_counters_are_in_comparisons_and_steps_that_tell_nothing_leave
 def test_a_strict_comparison_fails_where_both_sides_are_equal():
     program = stream(Branch((guard("q", True),), "more"), Branch((guard("q"),), "equal"), Branch(emit="less"))
     assert drawn(program, [1, 0, -1], 1).tolist() == [[0, 1, 2]]
+    rows = [[Fraction(q)] for q in (1, 0, -1)]
+    assert comparisons._program(program, None, ()).alone(rows, {}, np.random.default_rng(0)) == [0, 1, 2]
+
+
+def test_sums_that_floats_round_are_compared_exactly():
+    program = stream(Branch((guard(f"q + s - {2**53}", True),), "more"), Branch(emit="not more"), state=(("s", "1"),))
+    assert drawn(program, [2**53, 2**53 - 1, 2**53 - 2], 1).tolist() == [[0, 1, 1]]
 
 
 def test_noise_that_is_drawn_once_is_the_same_in_each_step_and_fresh_noise_another(bits):
@@ -374,7 +383,7 @@ def test_what_floats_decide_is_what_more_digits_say(program, first_bits, step, m
 
 @pytest.mark.parametrize("told", ["index", "value", "index+gap"])
 @pytest.mark.parametrize(("first_bits", "least"), [(8, 50), (53, 80)])
-def test_the_greatest_that_floats_decide_is_the_greatest_by_more_digits(told, first_bits, least):
+def test_the_greatest_that_floats_decide_is_the_greatest_by_more_digits(told, first_bits, least, monkeypatch):
     noise, answers, seen = replace(digits.noise_of(laplace(2)), bits=first_bits), [Fraction(0), Fraction(1, 2), Fraction(-1)], []
 
     class Noted:
@@ -385,18 +394,22 @@ def test_the_greatest_that_floats_decide_is_the_greatest_by_more_digits(told, fi
             seen.append(noise.draw(size, rng))
             return seen[-1]
 
+    exactly, again = comparisons._greatest_exactly, set()
+
+    def noted(answers, draws, told, snapping):
+        again.add(tuple(draw.word[0] for draw in draws.values()))
+        return exactly(answers, draws, told, snapping)
+
+    monkeypatch.setattr(comparisons, "_greatest_exactly", noted)
     snapping = comparisons._Snapping(Fraction(1, 2), 2.0)
     found = comparisons._greatest(Noted(), answers, 80, np.random.default_rng(3), told, snapping)
-    decided = 0
-    for run in range(80):
-        ways = set()
-        for again in range(3):
-            rng = np.random.default_rng([run, again])
+    decided = [run for run in range(80) if tuple(int(z.words[run]) for z in seen) not in again]
+    assert len(decided) >= least
+    for run in decided:
+        for more in range(3):
+            rng = np.random.default_rng([run, more])
             draws = {("z", i): noise.lazy(rng, z.words[run]) for i, z in enumerate(seen)}
-            ways.add(tuple(comparisons._greatest_exactly(answers, draws, told, snapping)))
-        if len(ways) == 1:  # the first bits decide, or as good as: where they do, floats said the same
-            decided += ways == {tuple(found[run])}
-    assert decided >= least
+            assert exactly(answers, draws, told, snapping) == found[run].tolist()
 
 
 # -- what is refused, and how samplers go together ---------------------------------------------------------------------
