@@ -17,12 +17,12 @@ from dpverify.report import (
     exact_delta,
     findings,
     quantity,
-    selections,
     utility,
 )
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
 from dpverify.report.results import Results
+from dpverify.trusted.language.model import Selection
 
 
 def render(results: Results) -> str:
@@ -84,7 +84,10 @@ def record(entry: Entry) -> dict[str, Any]:
         data["query"] = {"rows": [list(map(str, row)) for row in entry.claim.query.rows], "adjacency": entry.claim.query.adjacency}
     if entry.claim.order:
         data["order"] = entry.claim.order
-    data |= selections.record(entry)
+    if isinstance(entry.claim.mechanism, Selection):
+        from dpverify.report import selections
+
+        data |= selections.record(entry)
     if entry.claim.utility:
         data["utility"] = utility.record(entry.claim, judgement, lambda bound, side: decimal(bound, entry.digits, side))
     return data

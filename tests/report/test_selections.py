@@ -54,6 +54,13 @@ def test_an_alignment_is_told_branch_by_branch_and_adds_up_to_the_bound():
     assert selections.alignments(BOUNDED) == []
 
 
+def test_a_cost_is_the_greatest_over_what_an_answer_may_move_by(tmp_path):
+    text = '[mechanism]\nkind = "stream"\nfresh = { nu = ' + LAPLACE + ' }\nqueries = 3\nneighbours = "increasing"\n'
+    [entry] = entries(tmp_path, text + '[[mechanism.step]]\ntell = "q + nu"\n' + CLAIM.format(1, "3/2"))
+    [found] = selections.alignments(entry)
+    assert found.rows == (("what is told", {"nu": "-d"}, "1/2"),) and found.prices == {"each step": "1/2"}
+
+
 def test_explain_tells_the_alignment_as_a_table_and_the_run_that_loses_as_much():
     done = CliRunner().invoke(cli.main, ["explain", str(ROOT / "specs" / "stream_adaptive.toml"), "--claim", "exact"])
     assert done.output.endswith("""\

@@ -94,15 +94,17 @@ def test_a_known_noise_is_a_monotone_function_of_its_bits_that_has_its_law(noise
     assert stats.kstest(middle, law.cdf).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("first_bits", [4, 53])
 @pytest.mark.parametrize(("noise", "law"), LAWS.values(), ids=LAWS)
-def test_the_interval_in_floats_holds_the_noise_whatever_bits_come_after(noise, law):
-    known = replace(digits.noise_of(noise), bits=4)
+def test_the_interval_in_floats_holds_the_noise_whatever_bits_come_after(noise, law, first_bits):
+    known = replace(digits.noise_of(noise), bits=first_bits)
     draws, rng = known.draw(60, np.random.default_rng(3)), np.random.default_rng(4)
     for middle, radius, word in zip(draws.middle, draws.radius, draws.words, strict=True):
         with precision(200):
             ball = known.lazy(rng, word).ball(150)
         assert ball.rad() < 1e-20
         assert abs(float(ball.mid()) - middle) <= radius or math.isinf(radius)
+        assert first_bits == 4 or 2.0**-44 < radius / (2 + abs(middle)) < 2.0**-20 or not radius < 1  # wider than rounding
 
 
 def test_more_digits_keep_the_first_ones():
@@ -297,6 +299,17 @@ def test_state_and_counters_are_in_comparisons_and_steps_that_tell_nothing_leave
 def test_a_strict_comparison_fails_where_both_sides_are_equal():
     program = stream(Branch((guard("q", True),), "more"), Branch((guard("q"),), "equal"), Branch(emit="less"))
     assert drawn(program, [1, 0, -1], 1).tolist() == [[0, 1, 2]]
+    rows = [[Fraction(q)] for q in (1, 0, -1)]
+    assert comparisons._program(program, None, ()).alone(rows, {}, np.random.default_rng(0)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("text", ["q + s - t", "s + q - t", "a - t + q", "a - b + q"])
+def test_sums_that_floats_round_are_compared_exactly(text):
+    far = str(2**53)
+    program = stream(
+        Branch((guard(text, True),), "more"), Branch(emit="not more"), state=(("s", far), ("t", far), ("a", far), ("b", far))
+    )
+    assert drawn(program, [1, 0, -1], 1).tolist() == [[0, 1, 1]]
 
 
 def test_noise_that_is_drawn_once_is_the_same_in_each_step_and_fresh_noise_another(bits):
@@ -339,6 +352,68 @@ def test_noise_of_another_density_is_compared_in_floats_and_says_so():
     outputs = sampler([0, 0], SIZE, np.random.default_rng(1))
     assert fits(np.bincount(outputs), [1 / 2, 1 / 2])
     assert not any("exact" in line or "demand" in line for line in sampler.told)
+
+
+ADAPTIVE = stream(
+    Branch((guard("q + a - t - 2"),), "far", (parse("q + a - t"),), (), named(cost="1/2")),
+    Branch((guard("q + b - t"), guard("3 - s", True)), "near", (), named(s="s + 1"), named(cost="1")),
+    Branch(emit="below", change=named(t="t + z/7")),
+    once=(("rho", laplace(2)),), fresh=(("a", gaussian(3)), ("b", EXPONENTIAL), ("z", GEOMETRIC)),
+    state=(("t", "rho - 1/3"), ("s", "0")), limits=(("cost", "2"),),
+)  # fmt: skip
+
+
+RESAMPLED = comparisons.as_stream(sparse(laplace(2), LOGISTIC, 4, 2, resample=True))
+
+
+@pytest.mark.parametrize("program", [ADAPTIVE, RESAMPLED], ids=["stream", "resampled"])
+@pytest.mark.parametrize("first_bits", [5, 12, 53])
+@pytest.mark.parametrize("step", [None, "1/8"])
+def test_what_floats_decide_is_what_more_digits_say(program, first_bits, step, monkeypatch):
+    plain = comparisons.noise_of
+    monkeypatch.setattr(comparisons, "noise_of", lambda noise: replace(plain(noise), bits=first_bits))
+    made = comparisons._program(program, None if step is None else grid(step), ())
+    rows = [[Fraction(q)] for q in (0, "3/2", -1, "1/3")]
+    runs = comparisons._Runs(made, rows, 60, np.random.default_rng(8))
+    found, rng = runs.done(), np.random.default_rng(9)
+    assert len(runs.open) < 60 and (runs.open if first_bits == 5 else first_bits == 12 or not runs.open)
+    for run in set(range(60)) - set(runs.open):
+        draws = {}
+        for (name, number), (alive, words) in runs.words.items():
+            if run in alive:
+                draws[name, number] = made.noises[name].lazy(rng, words[list(alive).index(run)])
+        assert made.alone(rows, draws, rng) == pytest.approx(found[run].tolist(), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("told", ["index", "value", "index+gap"])
+@pytest.mark.parametrize(("first_bits", "least"), [(8, 250), (53, 400)])
+def test_the_greatest_that_floats_decide_is_the_greatest_by_more_digits(told, first_bits, least, monkeypatch):
+    noise, answers, seen = replace(digits.noise_of(laplace(2)), bits=first_bits), [Fraction(0), Fraction(1, 2), Fraction(-1)], []
+
+    class Noted:
+        def __getattr__(self, name):
+            return getattr(noise, name)
+
+        def draw(self, size, rng):
+            seen.append(noise.draw(size, rng))
+            return seen[-1]
+
+    exactly, again = comparisons._greatest_exactly, set()
+
+    def noted(answers, draws, told, snapping):
+        again.add(tuple(draw.word[0] for draw in draws.values()))
+        return exactly(answers, draws, told, snapping)
+
+    monkeypatch.setattr(comparisons, "_greatest_exactly", noted)
+    snapping = comparisons._Snapping(Fraction(1, 2), 2.0)
+    found = comparisons._greatest(Noted(), answers, 400, np.random.default_rng(3), told, snapping)
+    decided = [run for run in range(400) if tuple(int(z.words[run]) for z in seen) not in again]
+    assert len(decided) >= least
+    for run in decided:
+        for more in range(3):
+            rng = np.random.default_rng([run, more])
+            draws = {("z", i): noise.lazy(rng, z.words[run]) for i, z in enumerate(seen)}
+            assert exactly(answers, draws, told, snapping) == found[run].tolist()
 
 
 # -- what is refused, and how samplers go together ---------------------------------------------------------------------
