@@ -16,7 +16,6 @@ from dpverify.trusted.rules.selection import delta_event as rule
 from dpverify.trusted.rules.selection.chances import MOVES
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import of_run, value_of
-from dpverify.trusted.rules.selection.shifted import MOVES
 
 
 def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
