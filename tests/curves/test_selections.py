@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,14 +16,15 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Part, Subsample
+from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Measure, Part, Subsample
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves import least
+from dpverify.trusted.rules.measures import selections
 from dpverify.trusted.rules.selection import delta_event, delta_first_positive, delta_greatest, delta_release
 from dpverify.trusted.rules.selection.delta_masses import of_run
-from tests.selections import ALL_N, GEOMETRIC, LOGISTIC, gaussian, laplace, largest, of, sparse
+from tests.selections import ALL_N, GEOMETRIC, LOGISTIC, gaussian, laplace, largest, of, on_line, sparse
 
 G1, G2, L2 = gaussian(1), gaussian(2), laplace(2)
 UNIT = (ZERO, ONE)
@@ -79,7 +81,7 @@ def test_above_threshold_moves_by_the_length_in_the_covariance_of_what_is_compar
     assert squared(sparse(G1, G2, n, report=report, neighbours=neighbours)) == pytest.approx(most)
 
 
-@pytest.mark.parametrize(("first", "second", "n"), [(G1, G2, 1), (G1, G2, 3), (G2, G1, 3), (G1, G2, 9), (G2, G1, 9)])
+@pytest.mark.parametrize(("first", "second", "n"), [(G1, G2, 1), (G2, G1, 1), (G1, G2, 3), (G2, G1, 3), (G1, G2, 9), (G2, G1, 9)])
 @pytest.mark.parametrize("neighbours", ["monotone", "increasing", "decreasing"])
 def test_answers_that_move_together_move_by_at_most_what_any_share_of_them_does(first, second, n, neighbours):
     (s, t) = (1, 4) if first is G1 else (4, 1)
@@ -201,7 +203,6 @@ def by_far(n, reach, epsilon):
         (delta_greatest, sparse(L2, G2, 3, report="fresh", fresh=G2), "all are to be Gaussian"),
         (delta_greatest, sparse(G1, G2, 3, report="fresh", fresh=L2), "all are to be Gaussian"),
         (delta_greatest, largest(LOGISTIC, 3), "not certainly Gaussian or Laplace"),
-        (delta_greatest, largest(GEOMETRIC, 3), "not certainly Gaussian or Laplace"),
         (delta_greatest, largest(G1, 2000), "from 1 to 1000"),
         (delta_greatest, largest(G1, "5/2"), "from 1 to 1000"),
         (delta_release, largest(L2, 3), "not certainly Gaussian noise on the line"),
@@ -215,6 +216,77 @@ def by_far(n, reach, epsilon):
 def test_bounds_by_what_is_released_or_moved_are_refused_where_they_are_not_proved(rule, mechanism, why):
     with pytest.raises(Rejected, match=why):
         curve(rule, mechanism)
+
+
+# -- on the integers -----------------------------------------------------------------------------------------------------
+
+DISCRETE = on_line("exp(-z**2/8)", integers=True)
+WHOLE = np.arange(-60, 61)
+LAWS = {"gaussian": (DISCRETE, np.exp(-(WHOLE**2) / 8)), "geometric": (GEOMETRIC, np.exp(-abs(WHOLE) / 2))}
+"""Noise with its weights."""
+
+
+def by_sum(weights, n, reach, epsilon):
+    """The mean over the greatest of n integers."""
+    chance = weights / weights.sum()
+    most = np.diff(np.concatenate([[0], np.cumsum(chance) ** n]))
+    falls = np.concatenate([chance[reach:], np.zeros(reach)]) / chance
+    return (most * np.maximum(0, 1 - math.exp(epsilon) * falls)).sum()
+
+
+@pytest.mark.parametrize("name", ["gaussian", "geometric"])
+@pytest.mark.parametrize(
+    ("words", "sensitivity", "reach"), [({}, 1, 2), ({"neighbours": "monotone"}, 2, 2), ({"neighbours": "one"}, "7/2", 3)]
+)
+@pytest.mark.parametrize("epsilon", [0, 0.4, 2])
+def test_the_greatest_of_integers_is_summed(name, words, sensitivity, reach, epsilon):
+    noise, weights = LAWS[name]
+    found = height(delta_greatest, largest(noise, 3, **words), epsilon, sensitivity, cuts=["-50", "50"])
+    assert found == pytest.approx(by_sum(weights, 3, reach, epsilon), rel=1e-9, abs=1e-9)
+
+
+def test_what_is_outside_of_the_integers_that_are_added_counts_in_full():
+    sharp = by_sum(LAWS["gaussian"][1], 3, 2, 0.4)
+    for low, high, most in ((-1, 50, 1.3), (-50, 5, 1.2)):
+        found = height(delta_greatest, largest(DISCRETE, 3), 0.4, cuts=[str(low), str(high)])
+        assert sharp - 1e-12 <= found <= most * sharp
+
+
+def test_no_pair_of_integers_is_above_the_bound():
+    noise = LAWS["gaussian"][1] / LAWS["gaussian"][1].sum()
+    law = dict(zip(WHOLE.tolist(), noise, strict=True))
+
+    def first(lead):
+        """The chance of the first of two to be the greatest, which it is at a tie."""
+        return sum(law[a] * sum(noise[a + lead >= WHOLE]) for a in range(-50, 51))
+
+    for epsilon in (0.1, 0.8):
+        bound = height(delta_greatest, largest(DISCRETE, 2), epsilon, cuts=["-50", "50"])
+        for lead in range(-6, 7):
+            for p, q in ((first(lead), first(lead - 2)), (first(lead - 2), first(lead))):
+                assert excess(np.array([p, 1 - p]), np.array([q, 1 - q]), epsilon) <= bound + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "cuts", "why"),
+    [
+        (largest(DISCRETE, 3, report="value"), ["-9", "9"], "the index of the greatest alone"),
+        (largest(DISCRETE, 3, report="index+gap"), ["-9", "9"], "the index of the greatest alone"),
+        (sparse(DISCRETE, DISCRETE, 3), ["-9", "9"], "the index of the greatest alone"),
+        (largest(on_line("1/(1 + z**2)", integers=True), 3), ["-9", "9"], "log-concave|smooth|shape"),
+        (largest(DISCRETE, 3), ["0", "1"], "no further apart"),
+        (largest(DISCRETE, 2000), ["-9", "9"], "from 1 to 1000"),
+    ],
+)
+def test_sums_over_integers_are_refused_where_they_are_not_proved(mechanism, cuts, why):
+    with pytest.raises(Rejected, match=why):
+        curve(delta_greatest, mechanism, cuts=cuts)
+
+
+def test_cuts_between_integers_are_refused_where_they_are_evaluated():
+    found = curve(delta_greatest, largest(DISCRETE, 3), cuts=["-19/2", "9"]).upper
+    with pytest.raises(Rejected, match="they are integers"), precision(64):
+        found.forward(arb(1))
 
 
 def test_nothing_is_integrated_where_nothing_moves():
@@ -305,11 +377,12 @@ def mean_of_losses(first, n, step, low, high, way, epsilon):
         ({"neighbours": "increasing"}, 1, [(1, 0)]),
         ({"neighbours": "decreasing"}, 1, [(0, 1)]),
         ({}, 0.5, [(1, 1)]),
+        ({}, 7, [(1, 1)]),
     ],
 )
 @pytest.mark.parametrize("epsilon", [0.05, 0.2])
 def test_outputs_between_bounds_are_weighed_where_negatives_are_the_most_probable(words, step, ways, epsilon):
-    expected = max(mean_of_losses(1, 3, step, 0, 1, way, epsilon) for way in ways)
+    expected = max(mean_of_losses(1, 3, min(step, 1), 0, 1, way, epsilon) for way in ways)
     found = height(
         delta_first_positive, sparse(G1, G2, 3, bounds=UNIT, **words), epsilon, Fraction(step), cuts=[*CUTS[:4], "1/2", *CUTS[4:]]
     )
@@ -569,6 +642,24 @@ def test_a_map_by_half_a_step_refutes_nothing(delta, noise):
 
 def test_the_order_of_a_record_is_not_told_by_a_selection():
     assert judged(largest(G2, 2), "1/2", "1/1000", order="one-sided").verdict == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"), [(Measure("gdp", None), 0.5), (Measure("zcdp", None), 0.125), (Measure("renyi", None, Fraction(3)), 0.375)]
+)
+def test_other_measures_are_those_of_the_gaussian_pair_that_dominates(measure, value):
+    claim = Claim(largest(gaussian(4), 4), None, ZERO, ONE, measure=measure)
+    assert float(enclose(selections.infer(claim, {}, ())[0].value).mid()) == pytest.approx(value)
+    assert verify(replace(claim, measure=replace(measure, value=parse(str(value * 1.001)))), 10).judgement.verdict == "PROVED"
+    with pytest.raises(Rejected, match="neither noisy max nor"):
+        selections.infer(replace(claim, mechanism=G1), {}, ())
+    with pytest.raises(Rejected, match="no measure of privacy"):
+        selections.infer(replace(claim, measure=None), {}, ())
+
+
+def test_a_selection_is_a_part_in_other_measures():
+    both = Compose((Part(largest(gaussian(4), 4), ONE), Part(gaussian(4), ONE)))
+    assert verify(Claim(both, None, ZERO, measure=Measure("zcdp", value=parse("5/32"))), 10).judgement.verdict == "PROVED"
 
 
 def test_a_claim_with_open_parameters_stays_open_with_its_reason():
