@@ -14,9 +14,10 @@ from flint import arb, ctx
 from dpverify.search import plans as building
 from dpverify.search.numeric import written
 from dpverify.search.plans import Plan
+from dpverify.search.rough_laws import Rough
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, Num
-from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, Compared, NoisyMax, OnLine
+from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, Compared, NoisyMax, OnLine, on_integers
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves import least
@@ -46,6 +47,8 @@ _ROUGH, _FINE = 1e-2, 1e-8
 """How far apart the corners of a simplex are in the end, in units of its first size."""
 _ROUNDS = 200
 _GUESS = 1e-6
+_NEGLIGIBLE = 1e-40
+"""The share of the greatest probability of an integer below which it is outside of what is added."""
 _FIRST_BITS = 64
 _SPARE = 64
 _MUCH, _TINY = 1e4, 1e-300
@@ -95,10 +98,19 @@ def _above(mechanism: Compared, sensitivity: Any, premise: Plan | None) -> Itera
     if premise is not None and mechanism.neighbours not in ONE_WAY:
         yield {"rule": pure_guarantee.NAME, "premise": premise}
     yield {"rule": release.NAME}
-    yield {"rule": greatest.NAME}
+    yield {"rule": greatest.NAME, **_whole(mechanism)}
     if isinstance(mechanism, AboveThreshold) and mechanism.bounds is not None and mechanism.positives == ONE:
         with suppress(DpverifyError):
             yield {"rule": first_positive.NAME, "cuts": _written(_between_bounds(mechanism, sensitivity)), "prec": _FIRST_BITS}
+
+
+def _whole(mechanism: Compared) -> Plan:
+    """The integers between which probabilities of noise are added."""
+    if not isinstance(mechanism, NoisyMax) or not on_integers(mechanism):
+        return {}
+    nodes = Rough(mechanism.noise).nodes
+    seen = nodes.z[nodes.density > nodes.density.max() * _NEGLIGIBLE]
+    return {"cuts": [str(int(seen.min())), str(int(seen.max()))]}
 
 
 def _height(run: Run, one: Plan, epsilon: float) -> float:

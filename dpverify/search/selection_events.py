@@ -55,9 +55,9 @@ def _of_threshold(question: Asked, fact: Fact) -> tuple[str, str, str, str]:
         )
         for low, high in ((low, high), (low + u * step, high - v * step))
     )
-    events = [f"the first {negatives} are negative"] * (negatives > 0)
-    events += [f"the next {positives} are {'all' if told['next'] == 'all' else 'not all negative, some'} positive"] * (positives > 0)
-    event = ", ".join(events)
+    events = [f"the first {negatives} negative"] * (negatives > 0)
+    events += [f"{'all' if told['next'] == 'all' else 'one at least'} of the next {positives} positive"] * (positives > 0)
+    event = ", then ".join(events)
     return here, there, event, f"not: {event}"
 
 

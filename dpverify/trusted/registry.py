@@ -137,6 +137,7 @@ _IN_MEASURES: Final[Mapping[str, str]] = {
     "measures-of-a-curve": "measures.of_a_curve",
     "parallel-measures": "measures.parallel",
     "sampled-measures": "measures.sampled",
+    "selection-measures": "measures.selections",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

@@ -55,7 +55,7 @@ class _Weighed:
         self.low, self.high = (value_of(end, NAME, "bounds") for end in mechanism.bounds)
         if not self.low < self.high:
             raise Rejected(NAME, "the bounds", "they do not rise")
-        self.step = min(value_of(question.moved, NAME, "the sensitivity"), self.high - self.low)
+        self.step = value_of(question.moved, NAME, "the sensitivity")
         self.queries = count_of(mechanism.queries, NAME, "queries")
         self.centre = value_of(mechanism.threshold, NAME, "threshold")
         self._compared()  # so that noise that is refused is refused now

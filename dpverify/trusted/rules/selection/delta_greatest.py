@@ -11,9 +11,10 @@ from flint import acb, arb, ctx
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, falling
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, symmetric
+from dpverify.trusted.facts.pairs import Curve, Profile, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import AboveThreshold, NoisyMax, Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -30,7 +31,10 @@ STATEMENT: Final = (
     "same way or one alone. Above threshold with n queries and c positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the "
     "profile of the noise of the threshold by itself at D."
 )
-CHECKED: Final = ("the noises are Gaussian or Laplace", "the integral over the law of M, by enclosed quadrature with the tail outside")
+CHECKED: Final = (
+    "the noises are Gaussian or Laplace; of noisy max on the integers log-concave",
+    "the mean over the law of M, by enclosed quadrature, or a sum, with the tail outside",
+)
 ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
 SOURCE: Final = Source("docs/theory/selection.md#greatest-noise")
 
@@ -126,14 +130,21 @@ class Greatest:
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
-    """The curve of one run of a selection, from above. parameters: "prec". Raises Rejected, Undecided, CertificateError."""
+    """The curve of one run of a selection, from above. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "prec"; for noise on the integers "cuts", two of them between which probabilities are added.
+    """
     question = of_run(run, NAME)
     if not certainly_lt(ZERO, question.moved, {}):
         raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
+    profile = load("rules.selection.delta_integers").profile(question, parameters) if question.whole else _on_line(question)
+    return settled.noise(run, Curve(symmetric(profile), None, (NAME,), ASSUMED), parameters)
+
+
+def _on_line(question: Asked) -> Profile:
     _greatest(question)  # at this precision, so that what is refused is refused now
     made = per_precision(lambda: _greatest(question))
-    profile = falling(lambda epsilon: accurately(lambda: made().profile(epsilon.max(arb(0)))))
-    return settled.noise(run, Curve(symmetric(profile), None, (NAME,), ASSUMED), parameters)
+    return falling(lambda epsilon: accurately(lambda: made().profile(epsilon.max(arb(0)))))
 
 
 def _greatest(question: Asked) -> Greatest:
