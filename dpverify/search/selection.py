@@ -38,12 +38,21 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
         return  # nothing is sharper
     if proposal.extend(_log_concave, claim, digits):
         return
-    found = proposal.extend(survival.propose, claim, digits)
+    found = proposal.extend(_greater_of_two, claim, digits) or proposal.extend(survival.propose, claim, digits)
     if proposal.extend(lambda claim, _: _by_moduli(claim, known), claim, digits) or found:
         del proposal.reasons[before:]
     reasons = len(proposal.reasons)
     if _is_met(claim, proposal.steps) or proposal.extend(worst_output.apart, claim, digits):
         del proposal.reasons[reasons:]
+
+
+def _greater_of_two(claim: Claim, digits: int) -> Steps:
+    mechanism = claim.mechanism
+    if not isinstance(mechanism, NoisyMax) or mechanism.candidates != num(2):
+        return []
+    from dpverify.search import two_candidates
+
+    return two_candidates.propose(claim, digits)
 
 
 def _is_met(claim: Claim, steps: Steps) -> bool:

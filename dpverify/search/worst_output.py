@@ -16,7 +16,6 @@ from dpverify.search.numeric import written
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr, Num, Sym, num, substitute, symbols
 from dpverify.trusted.language.model import Claim, NoisyMax, OnLine
-from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import exact, precision, rational
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import chances
@@ -130,11 +129,20 @@ def apart(claim: Claim, _: int) -> list[dict[str, Any]]:
     for point in _points(claim):
         found = _against(claim, unclaimed, point)
         if found:
-            told, counted = found[0]["evidence"], _counted(claim)
-            needed = told["negatives"] + told["positives"] + isinstance(claim.mechanism, NoisyMax)
-            fewer = {name: num(max(needed, _first(claim, name))) if name in counted else value for name, value in point.items()}
-            return _against(claim, unclaimed, fewer) or found
+            return _with_few(claim, unclaimed, point, found)
     return _best(unclaimed, {}, 0.0)
+
+
+def _with_few(claim: Claim, unclaimed: Claim, point: dict[str, Expr], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same with the fewest candidates or queries with which a bound was found that is above the claim."""
+    for name in _counted(claim):
+        told = found[0]["evidence"]
+        low, high = _first(claim, name), told["negatives"] + told["positives"] + isinstance(claim.mechanism, NoisyMax)
+        while low <= high:
+            middle = (low + high) // 2
+            fewer = _against(claim, unclaimed, {**point, name: num(middle)})
+            low, high, found = (low, middle - 1, fewer) if fewer else (middle + 1, high, found)
+    return found
 
 
 def _against(claim: Claim, unclaimed: Claim, point: Mapping[str, Expr]) -> list[dict[str, Any]]:
