@@ -1,5 +1,6 @@
 """Selections with any noise that has a density: outputs between bounds, pairs of answers, and the greater of two (theory: selection.md)."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -65,7 +66,7 @@ def chance(first, answers, k, y, low, high, centre=0.0):
         np.inf,
     ]
     with np.errstate(all="ignore"):
-        return sum(integrate.quad(integrand, a, b, epsabs=1e-13, limit=200)[0] for a, b in zip(parts, parts[1:], strict=False))
+        return sum(integrate.quad(integrand, a, b, epsabs=1e-13, limit=200)[0] for a, b in itertools.pairwise(parts))
 
 
 def both(mechanism, sensitivity=1):
