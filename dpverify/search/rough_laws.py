@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 else:
     np, Array = Later("numpy"), Any
 
-_EACH: Final = 700
-"""Floats on either side of 0 at which a density is looked at."""
+_FIRST, _EACH = 250, 160
+"""Floats on either side of 0 at which a density is looked at: to find out how wide it is, and then."""
 _LEAST, _FARTHEST = 1e-9, 1e18
+_NEAR, _FAR = 1e-2, 1e9
+"""In units of its width."""
 _WIDTH: Final = 1e-6
 """The narrowest cell, in units of the noise."""
 _STEEP: Final = 2**7
@@ -61,17 +63,25 @@ class Rough:
             self.density, self.support = noise.density, domain(noise)
         else:
             self.density, self.support = density_of(noise)
+        self.width = 1.0
         self.kinks = [] if self.whole else _ends(self.density, self.support)
 
     @cached_property
     def nodes(self) -> Nodes:
         """Further and further apart away from 0; all integers where the noise lives on them."""
+        if self.whole:
+            return self._at(np.arange(-MOST_TERMS // 8, MOST_TERMS // 8 + 1.0))
+        far = np.geomspace(_LEAST, _FARTHEST, _FIRST)
+        first = self._at(np.concatenate([-far[::-1], [0.0], far]))
+        low, middle, high = (float(first.z[int(np.searchsorted(first.below, chance))]) for chance in (0.25, 0.5, 0.75))
+        self.width = max(high - low, _LEAST)
+        far = self.width * np.concatenate([np.geomspace(_NEAR, 8, _EACH), np.geomspace(9, _FAR, _EACH // 2)])
+        return self._at(np.concatenate([middle - far, [middle], middle + far]))
+
+    def _at(self, spread: Array) -> Nodes:
         low, high = (None if end is None else float(end) for end in self.support)
-        far = np.arange(-MOST_TERMS // 8, MOST_TERMS // 8 + 1.0) if self.whole else np.geomspace(_LEAST, _FARTHEST, _EACH)
-        spread = far if self.whole else np.concatenate([-far[::-1], [0.0], far])
-        beside = [point + side for point in map(float, self.kinks) for side in (-_LEAST, 0.0, _LEAST)]
-        even = np.linspace(low, high, _EACH) if low is not None and high is not None else np.zeros(1)
-        z = np.unique(np.concatenate([spread, beside, even]))
+        beside = [point + side * self.width for point in map(float, self.kinks) for side in (-_LEAST, 0.0, _LEAST)]
+        z = np.unique(np.concatenate([spread, beside]))
         inside = (z >= (-math.inf if low is None else low)) & (z <= (math.inf if high is None else high))
         height = np.where(inside, np.nan_to_num(vectorised(self.density, "z")(z), nan=0.0, posinf=0.0), 0.0)
         if self.whole:
@@ -89,13 +99,8 @@ class Rough:
     def above(self, z: Array) -> Array:
         return np.interp(z, self.nodes.z, self.nodes.above)
 
-    def at(self, z: Array) -> Array:
+    def height(self, z: Array) -> Array:
         return np.interp(z, self.nodes.z, self.nodes.density, left=0.0, right=0.0)
-
-    def quantile(self, chance: float) -> float:
-        """Where about so much is below."""
-        nodes = self.nodes
-        return float(nodes.z[int(np.searchsorted(nodes.below, chance))])
 
     def reach(self, bits: int) -> tuple[Fraction, Fraction]:
         """Beyond which about 2^-bits is left on either side, or nothing."""
@@ -113,8 +118,7 @@ class Rough:
             return []
         if self.whole:
             return [Fraction(low.__floor__()), Fraction(high.__ceil__())]
-        unit = Fraction(max(self.quantile(0.75) - self.quantile(0.25), _WIDTH)).limit_denominator(1 << 20)
-        unit = Fraction(2) ** round(math.log2(unit)) if unit else Fraction(1)
+        unit = Fraction(2) ** round(math.log2(self.width if self.nodes.z.size else 1.0))
         points = {low, high, *(point for point in (*self.kinks, Fraction(0)) if low < point < high)}
         step = unit / 4
         while step < max(abs(low), abs(high)):

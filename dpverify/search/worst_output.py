@@ -14,9 +14,8 @@ from flint import ctx
 from dpverify.search import counterexample
 from dpverify.search.numeric import written
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import Expr, Num, substitute
+from dpverify.trusted.language.expr import Expr, Num, Sym, num, substitute, symbols
 from dpverify.trusted.language.model import Claim, NoisyMax, OnLine
-from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import exact, precision, rational
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import chances
@@ -32,11 +31,13 @@ _FARTHEST = 12
 _ROUGH, _FINE = 53, 128
 _MOST_DIGITS = 9
 """Digits of what rests on noise without a closed form."""
-_COUNTS = (0, 1, 2, 4, 8, 24)
+_COUNTS = (0, 1, 2, 5, 24)
 """Negatives of outputs at answers without bounds."""
-_PLACES = (-16.0, -6.0, -2.0, -0.5, 0.0, 0.5, 2.0, 6.0, 16.0)
+_PLACES = (-20.0, -6.0, -2.0, -0.5, 0.0, 0.5, 2.0, 6.0, 20.0)
 """Where answers are put first, in units of what they move by."""
-_PAIRS = 12
+_MANY = 64
+_WIDEST = 32
+_PAIRS = 4
 """Values of the parameters at which pairs of answers are looked for."""
 _BITS = 40
 
@@ -119,25 +120,64 @@ def _answers(moved: Expr, winner: bool) -> Iterator[tuple[Fraction, Fraction]]:
 def apart(claim: Claim, _: int) -> list[dict[str, Any]]:
     """The output and the pair of answers that lose the most of those that are looked at, for noise of any law.
 
-    Where a claim has parameters: for all their values, or where it is not met at values of which it is not true.
+    Where a claim has parameters: at values of them at which that is more than is claimed, with as few candidates or queries as that
+    output needs, or for all their values.
     """
     unclaimed = replace(claim, epsilon=None, delta=None)
     if claim.epsilon is None or not claim.domains:
-        return _at(unclaimed, {})
-    for point in islice(counterexample.points(dict(claim.domains)), _PAIRS):
-        at = {name: str(value.value) for name, value in point.items() if isinstance(value, Num)}
-        try:
-            found = _at(unclaimed, at)
-            claimed = enclose(substitute(claim.epsilon, point))
-        except DpverifyError:
-            continue
-        if found and rational(to_fraction(found[0]["evidence"]["value"], rule.NAME)) > claimed:
-            return found
-    return _at(unclaimed, {})
+        return _best(unclaimed, {}, 0.0)
+    for point in _points(claim):
+        found = _against(claim, unclaimed, point)
+        if found:
+            return _with_few(claim, unclaimed, point, found)
+    return _best(unclaimed, {}, 0.0)
 
 
-def _at(claim: Claim, at: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The same at values of the parameters. Raises Rejected, Undecided."""
+def _with_few(claim: Claim, unclaimed: Claim, point: dict[str, Expr], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same with the fewest candidates or queries with which a bound was found that is above the claim."""
+    for name in _counted(claim):
+        told = found[0]["evidence"]
+        low, high = _first(claim, name), told["negatives"] + told["positives"] + isinstance(claim.mechanism, NoisyMax)
+        while low <= high:
+            middle = (low + high) // 2
+            fewer = _against(claim, unclaimed, {**point, name: num(middle)})
+            low, high, found = (low, middle - 1, fewer) if fewer else (middle + 1, high, found)
+    return found
+
+
+def _against(claim: Claim, unclaimed: Claim, point: Mapping[str, Expr]) -> list[dict[str, Any]]:
+    """A lower bound above what is claimed at values of the parameters; none where there is none, or values do not fit."""
+    assert claim.epsilon is not None
+    at = {name: str(value.value) for name, value in point.items() if isinstance(value, Num)}
+    try:
+        return _best(unclaimed, at, float(enclose(substitute(claim.epsilon, point)).upper()))
+    except DpverifyError:
+        return []
+
+
+def _points(claim: Claim) -> Iterator[dict[str, Expr]]:
+    """Values of the parameters, with many candidates or queries where their number is one."""
+    domains, counted = dict(claim.domains), _counted(claim)
+    many = {name: num(_first(claim, name) + _MANY) for name in counted if domains[name].holds(Fraction(_first(claim, name) + _MANY))}
+    others = {name: domain for name, domain in claim.domains if name not in many}
+    for point in islice(counterexample.points(others), _PAIRS) if others else ({},):
+        yield {**point, **many}
+
+
+def _counted(claim: Claim) -> frozenset[str]:
+    """The parameters that say how many candidates or queries there are."""
+    count = claim.mechanism.candidates if isinstance(claim.mechanism, NoisyMax) else getattr(claim.mechanism, "queries", num(1))
+    return symbols(count) & dict(claim.domains).keys() if isinstance(count, Sym) else frozenset()
+
+
+def _first(claim: Claim, name: str) -> int:
+    """The least value of a count."""
+    lower = dict(claim.domains)[name].lower
+    return 1 if lower is None else max(1, math.ceil(lower))
+
+
+def _best(claim: Claim, at: Mapping[str, str], least: float) -> list[dict[str, Any]]:
+    """The same at values of the parameters, where it is more than at least. Raises Rejected, Undecided."""
     told: dict[str, Any] = {"side": "lower", **({"at": dict(at)} if at else {})}
     question = asked(claim, told, rule.NAME, near=True)
     rule.readable(question)
@@ -145,35 +185,35 @@ def _at(claim: Claim, at: Mapping[str, str]) -> list[dict[str, Any]]:
     setting, size = Setting.of(question, rough=True), float(step.mid())
     if not step > 0:
         return []
+    neighbours = question.selection.neighbours
     best: tuple[float, int, tuple[int, int], tuple[float, float]] | None = None
-    for move in range(len(chances.MOVES[question.selection.neighbours])):
+    for move, ways in enumerate(chances.MOVES[neighbours]):
         for counts in _counts(question):
-            if question.selection.neighbours == "one" and not chances.moves_alone(question, move, counts):
+            if neighbours == "one" and not chances.moves_alone(question, move, counts):
                 continue
-            ways = chances.MOVES[question.selection.neighbours][move]
             height, answers = _climbed(question, setting, ways, counts, size)
             if best is None or height > best[0] + 1e-9:
                 best = height, move, counts, answers
-    if best is None or best[0] <= 1e-6:
+    if best is None or best[0] <= max(least, 1e-6):
         return []
     _, move, counts, answers = best
     low, high = (Fraction(answer / size).limit_denominator(64) * exact(step.mid()) for answer in answers)
     with precision(_BITS + _SERIES_SPARE):
         here, there = chances.pair(question, move, counts, (low, high))
         shared = setting.evidence([here, there], _BITS)
-        noises, cuts = rule.read(claim, {**told, **shared})[1], [Fraction(cut) for cut in shared["cuts"]]
+        noises, cuts = rule.read(claim, {**told, **shared})[1], [Fraction(str(cut)) for cut in shared["cuts"]]
         value = Fraction(exact(chances.loss(noises, here, there, cuts).lower()) * 2**_BITS // 1, 2**_BITS)
     output = {"positives": counts[1], "negatives": counts[0], "move": move, "answers": [str(low), str(high)]}
     evidence = {**told, **shared, **output, "value": written(value)}
-    return [{"rule": rule.NAME, "evidence": evidence, "prec": _BITS + _SERIES_SPARE}] if value > 0 else []
+    return [{"rule": rule.NAME, "evidence": evidence, "prec": _BITS + _SERIES_SPARE}] if value > least else []
 
 
 def _counts(question: Asked) -> list[tuple[int, int]]:
     """Negatives and positives of outputs that may occur."""
     winner = isinstance(question.selection, NoisyMax)
     most = getattr(question.selection, "positives", None)
-    some = {1, int(most.value)} if isinstance(most, Num) else {1, 2, 4}
-    positives = (0,) if winner else sorted(y for y in {0} | some if y <= max(_COUNTS))
+    some = int(most.value) if isinstance(most, Num) else 4
+    positives = (0,) if winner else sorted({0, min(some, max(_COUNTS))})
     return [(k, y) for y in positives for k in _COUNTS if k + y and chances.may_occur(question, k, y)]
 
 
@@ -205,8 +245,8 @@ def _climbed(
         tried = [(low + i * stride, high + j * stride) for i, j in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1))]
         again = max(tried, key=lambda both: height(*both))
         found = height(*again)
-        if found > best:
-            (low, high), best = again, found
+        if found > best + 1e-5:
+            (low, high), best, stride = again, found, min(2 * stride, _WIDEST * size)
         else:
             stride /= 2
     return best, (low, high)
@@ -301,5 +341,5 @@ class Setting:
         if first.whole:
             return float((first.nodes.density * height(first.nodes.z + centre)).sum())
         t = np.unique(np.concatenate([first.nodes.z + centre, answers.nodes.z + low, answers.nodes.z + high]))
-        values = first.at(t - centre) * height(t)
+        values = first.height(t - centre) * height(t)
         return float((np.diff(t) * (values[1:] + values[:-1]) / 2).sum())

@@ -35,6 +35,7 @@ _OF_THE_MECHANISM: Final = {
     "selection-moduli": "selection.moduli",
     "staircase": "additive.staircase",
     "survival": "selection.survival",
+    "two-candidates": "selection.two_candidates",
     "worst-output": "selection.worst_output",
     "worst-run": "selection.worst_run",
 }
