@@ -19,6 +19,9 @@ Definition convex_on_half h := forall a b t, 0 <= a -> 0 <= b -> 0 <= t -> t <= 
 Definition convex_on_line h := forall a b t, 0 <= t -> t <= 1 -> h (t * a + (1 - t) * b) <= t * h a + (1 - t) * h b.
 Definition never_falls h := forall a b, 0 <= a -> a <= b -> h a <= h b.
 
+Lemma over_ge0 a b : 0 <= a -> 0 < b -> 0 <= a / b.
+Proof. by move=> a0 b0; rewrite divr_ge0// ltW. Qed.
+
 (* A point between two others, as a chord. *)
 Lemma chord a b c : a < b -> a <= c -> c <= b -> exists t, [/\ 0 <= t, t <= 1, t * (b - a) = c - a & c = t * b + (1 - t) * a].
 Proof.
@@ -191,7 +194,7 @@ Proof.
 move=> small a0 D0; elim=> [|n IH]; first by rewrite mul0r addr0 mulr0 subrr.
 have nD : 0 <= n%:R * D by rewrite mulr_ge0// ler0n.
 have b0 : 0 <= a + n%:R * D by lra.
-have := small _ b0; rewrite -natr1 mulrDl mul1r addrA; lra.
+have := small _ b0; rewrite -addn1 natrD mulrDl mul1r addrA; lra.
 Qed.
 
 Lemma beyond (r0 a D : R) : 0 < D -> exists n : nat, r0 <= a + n%:R * D.
