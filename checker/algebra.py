@@ -328,13 +328,13 @@ class Field:
             return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
         if not strict and self.zero(p):
             return True
-        shifted = self._shifted(p)
+        shifted = self._shifted(p, strict)
         if shifted is not None and _all_positive(self, *shifted, strict):
             return True
         other = self._by_logarithm(p)
         return other is not None and self.positive(other, strict)
 
-    def _shifted(self, p):
+    def _shifted(self, p, strict):
         """The form over the parameters' distances from their ends, times something positive, with which of these may be 0."""
         for base in {a for m in p for a, e in m if a[0] in "qse" and e < 0}:
             if base[0] == "s" and not self.atom_positive(base):
@@ -350,6 +350,8 @@ class Field:
                 may_vanish.add(name)
             if lower == 0 and upper is None:
                 continue
+            if strict and None not in (lower, upper) and not upper_open:
+                return None  # the upper end itself is not among the values of lower + t/(1 + t) (upper - lower)
             degrees = [dict(m).get(a, Fraction(0)) for m in p]
             if any(d.denominator != 1 for d in degrees) or any(a != b and name in _names(b) for m in p for b, _ in m):
                 return None

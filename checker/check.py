@@ -75,6 +75,7 @@ def read(data):
 def domain(data):
     need(isinstance(data, dict) and data.keys() == {"lower", "upper", "lower_open", "upper_open", "integer"}, "a domain is not of the form")
     need(all(type(data[key]) is bool for key in ("lower_open", "upper_open", "integer")), "a domain is not of the form")
+    exact([data[key] for key in ("lower", "upper") if data[key] is not None])
     lower, upper = (None if data[key] is None else rational(data[key]) for key in ("lower", "upper"))
     if data["integer"] and ((data["lower_open"] and lower is not None) or (data["upper_open"] and upper is not None)):
         raise Undecided("integers in an open interval")
@@ -146,6 +147,8 @@ def examine(data):
         except (Malformed, Refused) as why:
             return Answer("refused", None, None, None, (), [f"line {number}, {line['rule'][:40]}: {why}"])
         facts.append(fact)
+        if fact is not None and "normaliser" in line.get("parameters", {}):
+            notes.append(f"line {number}, {line['rule']}: its 'normaliser', for that the density is integrable is shown otherwise")
     if any(key in claim for key in ("measure", "order", "within")) or wanted[1] != {}:
         return Answer("undecided", None, None, None, (), ["the claim is not one of pure privacy in both orders", *notes])
     return judged(data, field, wanted[0], [f for f in facts if f is not None and f.about == "whole"], notes)

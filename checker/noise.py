@@ -606,7 +606,7 @@ def divergence(q, evidence):
     forbid(evidence.get("side") not in ("+inf", "-inf") or q.field.domains, Undecided, "a density that diverges or vanishes at a point")
     noise = Noise(q, evidence)
     noise.check_integrable()
-    require(rational(evidence.get("start")) > 0, Undecided, "an end that does not start beyond 0")
+    require(rational(evidence.get("start")) >= 16, Undecided, "an end that starts before 16")
     if "witness" in evidence:
         _points(noise, evidence["witness"])
     h = noise.sides[1 if evidence["side"] == "-inf" and noise.q.kind != "radial" else 0]
