@@ -6,6 +6,7 @@ Whatever is built has a value for all parameters: who divides, takes a root or a
 """
 
 from fractions import Fraction
+from functools import reduce
 from math import comb, floor
 
 import intervals as iv
@@ -74,10 +75,7 @@ def _joined(m, n):
 
 
 def whole_power(p, n):
-    result = ONE
-    for _ in range(n):
-        result = mul(result, p)
-    return result
+    return reduce(mul, [p] * n, ONE)
 
 
 def names(p):
@@ -97,10 +95,8 @@ def evaluate(p, bits, values=None):
     """An interval that holds the form's value. values: intervals of symbols."""
     total = iv.point(0)
     for m, c in p.items():
-        term = iv.point(c)
-        for a, e in m:
-            term = term.times(_value(a, e, bits, values or {}), bits)
-        total = total.plus(term, bits)
+        factors_of = [_value(a, e, bits, values or {}) for a, e in m]
+        total = total.plus(reduce(lambda x, y: x.times(y, bits), factors_of, iv.point(c)), bits)
     return total
 
 
@@ -111,10 +107,8 @@ def _value(a, e, bits, values):
     if kind == "s":
         require(a[1] in values, Undecided, f"{a[1]} has no value")
         base = values[a[1]]
-    elif kind == "p":
-        base = iv.point(a[1])
-    elif kind == "pi":
-        base = iv.pi(bits)
+    elif kind in ("p", "pi"):
+        base = iv.point(a[1]) if kind == "p" else iv.pi(bits)
     elif kind in ("q", "l"):
         base = evaluate(dict(a[1]), bits, values)
         base = iv.log(base, bits) if kind == "l" else base
@@ -125,17 +119,11 @@ def _value(a, e, bits, values):
 
 def function(name, args, bits):
     """A function other than exp and log on intervals."""
-    x = args[0]
-    if name == "asinh":
-        return iv.asinh(x, bits)
-    if name == "abs":
-        return iv.size(x)
     if name in ("min", "max"):
         pick = min if name == "min" else max
         return Interval(pick(y.lo for y in args), pick(y.hi for y in args))
-    if name == "floor" and floor(x.lo) == floor(x.hi):
-        return iv.point(floor(x.lo))
-    raise Undecided(f"{name} is not enclosed here")
+    require(name == "asinh", Undecided, f"{name} is not enclosed here")
+    return iv.asinh(args[0], bits)
 
 
 class Field:
@@ -160,10 +148,7 @@ class Field:
         if kind == "add":
             return add(*map(self.form, tree[1]))
         if kind == "mul":
-            result = ONE
-            for part in tree[1]:
-                result = mul(result, self.form(part))
-            return result
+            return reduce(mul, map(self.form, tree[1]))
         if kind == "pow":
             base, e = self.form(tree[1]), self.form(tree[2])
             return self.power(base, e.get((), Fraction(0))) if e.keys() <= {()} else self.exp(mul(e, self.log(base)))
@@ -174,8 +159,8 @@ class Field:
             return atom(("pi",))
         if name in ("exp", "log"):
             return getattr(self, name)(args[0])
-        if name == "abs" and (self.positive(args[0], strict=False) or self.positive(scale(args[0], -1), strict=False)):
-            return args[0] if self.positive(args[0], strict=False) else scale(args[0], -1)
+        if name == "abs" and (self.at_most({}, args[0]) or self.at_most(args[0], {})):
+            return args[0] if self.at_most({}, args[0]) else scale(args[0], -1)
         if name in ("cosh", "sinh"):
             up, down = self.exp(args[0]), self.exp(scale(args[0], -1))
             return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
@@ -187,11 +172,8 @@ class Field:
             return found if abs(args[0][()]) == half else mul(found, add(ONE, self.power(x, Fraction(-1))))
         if name == "asinh" and not args[0]:
             return {}
-        if name in ("asinh", "abs", "floor"):
-            if name == "floor" and not names(args[0]):
-                return constant(self.floor(args[0]))
-            return atom(("f", name, tuple(map(key, args))))
-        raise Undecided(f"{name} is not known here")
+        require(name == "asinh", Undecided, f"{name} is not known here")
+        return atom(("f", name, tuple(map(key, args))))
 
     def extreme(self, name, forms):
         """The least or the greatest, where the order is certain."""
@@ -217,44 +199,34 @@ class Field:
             powers = dict(m)
             least = {a: min(e, powers.get(a, Fraction(0))) for a, e in {**dict.fromkeys(powers, Fraction(0)), **least}.items()}
         kept = {a: e for a, e in least.items() if e and self.atom_positive(a)}
-        inverse = tuple(sorted(((a, -e) for a, e in kept.items()), key=repr))
-        rest = mul(p, {inverse: Fraction(1)})
+        rest = mul(p, {tuple(sorted(((a, -e) for a, e in kept.items()), key=repr)): Fraction(1)})
         c = key(rest)[0][1]
-        return c, {a: e for a, e in kept.items()}, scale(rest, 1 / c)
+        return c, kept, scale(rest, 1 / c)
 
     def power(self, p, e):
         if e.denominator == 1 and 0 <= e <= 64:
             return whole_power(p, int(e))
         require(abs(e) <= 10000, Undecided, "a power that is too great")
+        require(p or e > 0, Undecided, "a quotient by 0")
         if not p:
-            if e > 0:
-                return {}
-            raise Undecided("a quotient by 0")
+            return {}
         c, product, rest = self.content(p)
         if rest != ONE and not self.positive(rest):
             require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what a root is taken of, is not certain")
             c, rest = -c, scale(rest, -1)
         result = constant(c**e) if e.denominator == 1 else self._root(c, e)
-        for a, power in product.items():
-            result = mul(result, _atom_power(a, power * e))
+        result = reduce(mul, (_atom_power(a, power * e) for a, power in product.items()), result)
         return result if rest == ONE else mul(result, _sum_power(rest, e))
 
     def _root(self, c, e):
         require(c > 0, Undecided, "a root of what is negative")
-        result = ONE
-        for n, sign in ((c.numerator, 1), (c.denominator, -1)):
-            for prime, power in factors(n):
-                result = mul(result, mul(ONE, _atom_power(("p", prime), sign * power * e)))
-        return result
+        return reduce(mul, (_atom_power(("p", prime), power * e) for prime, power in _primes(c)), ONE)
 
     def exp(self, p):
         result = ONE
         for m, c in p.items():
-            logs = [(a, e) for a, e in m if a[0] == "l"]
-            if len(m) == 1 and logs and logs[0][1] == 1:
-                result = mul(result, self.power(dict(logs[0][0][1]), c))
-            else:
-                result = mul(result, {((("e", m), c),): Fraction(1)})
+            alone = len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1
+            result = mul(result, self.power(dict(m[0][0][1]), c) if alone else {((("e", m), c),): Fraction(1)})
         return result
 
     def log(self, p):
@@ -262,8 +234,7 @@ class Field:
         c, product, rest = self.content(p)
         if c < 0:
             c, rest = -c, scale(rest, -1)
-        result = add(*(_log_atom(("p", prime), power * s) for n, s in ((c.numerator, 1), (c.denominator, -1)) for prime, power in factors(n)))
-        result = add(result, *(_log_atom(a, e) for a, e in product.items()))
+        result = add(*(_log_atom(("p", n), e) for n, e in _primes(c)), *(_log_atom(a, e) for a, e in product.items()))
         return result if rest == ONE else add(result, atom(("l", key(rest))))
 
     # -- signs
@@ -285,14 +256,7 @@ class Field:
         for base in bases:
             least = min(dict(m).get(base, Fraction(0)) for m in p)
             p = mul(p, {((base, -least),): Fraction(1)}) if least else p
-        total = {}
-        for m, c in p.items():
-            term, rest = constant(c), []
-            for a, e in m:
-                up = floor(e) if a[0] == "q" else 0
-                term = mul(term, whole_power(dict(a[1]), up)) if up else term
-                rest += [(a, e - up)] if e != up else []
-            total = add(total, mul(term, {tuple(rest): Fraction(1)}))
+        total = _expanded(p)
         return total != p and self.zero(total)
 
     def atom_positive(self, a):
@@ -319,11 +283,8 @@ class Field:
         if not p:
             return not strict
         if not names(p):
-            for bits in PRECISIONS:
-                sign = evaluate(p, bits).sign()
-                if sign is not None:
-                    return sign > 0
-            return not strict and self.zero(p)
+            sign = next((s for s in (evaluate(p, bits).sign() for bits in PRECISIONS) if s is not None), None)
+            return sign > 0 if sign is not None else not strict and self.zero(p)
         if all(c > 0 and all(e.denominator == 1 and e % 2 == 0 or self.atom_positive(a) for a, e in m) for m, c in p.items()):
             return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
         if not strict and self.zero(p):
@@ -339,7 +300,7 @@ class Field:
         for base in {a for m in p for a, e in m if a[0] in "qse" and e < 0}:
             if base[0] == "s" and not self.atom_positive(base):
                 return None
-            p = mul(p, _cleared(base, -min(dict(m).get(base, Fraction(0)) for m in p)))
+            p = mul(p, {((base, -min(dict(m).get(base, Fraction(0)) for m in p)),): Fraction(1)})
         p, may_vanish = _expanded(p), set()
         for name in sorted(names(p) & self.domains.keys()):
             lower, upper, lower_open, upper_open, _ = self.domains[name]
@@ -357,13 +318,10 @@ class Field:
                 return None
             t = symbol(name)  # now what lies between the lower end and the value, or t/(1 + t) of the way to the upper one
             top = int(max(degrees))
-            if upper is None:
-                up = {d: whole_power(add(constant(lower), t), d) for d in range(top + 1)}
-            elif lower is None:
-                up = {d: whole_power(sub(constant(upper), t), d) for d in range(top + 1)}
-            else:
+            way, rest = (add(constant(lower), t) if upper is None else sub(constant(upper), t)), ONE
+            if None not in (lower, upper):
                 way, rest = add(constant(lower), scale(t, upper)), add(ONE, t)
-                up = {d: mul(whole_power(way, d), whole_power(rest, top - d)) for d in range(top + 1)}
+            up = {d: mul(whole_power(way, d), whole_power(rest, top - d)) for d in range(top + 1)}
             p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
         for a in sorted({a for m in p for a, _ in m if a[0] == "e"}, key=repr):
             exponents = [dict(m).get(a, Fraction(0)) for m in p]
@@ -408,27 +366,18 @@ def _moves(a):
     return (a[0] == "e" and len(a[1]) == 1 and a[1][0][0] == "above 1") or bool(_names(a))
 
 
-def _cleared(base, e):
-    return {((base, e),): Fraction(1)} if e > 0 else ONE
-
-
 def _expanded(p):
     total = {}
     for m, c in p.items():
-        term, rest = constant(c), []
-        for a, e in m:
-            if a[0] == "q" and e.denominator == 1 and e > 0:
-                term = mul(term, whole_power(dict(a[1]), int(e)))
-            else:
-                rest.append((a, e))
-        total = add(total, mul(term, {tuple(rest): Fraction(1)}))
+        ups = {a: floor(e) for a, e in m if a[0] == "q" and e >= 1}
+        rest = tuple((a, e - ups.get(a, 0)) for a, e in m if e != ups.get(a, 0))
+        total = add(total, reduce(mul, (whole_power(dict(a[1]), n) for a, n in ups.items()), {rest: c}))
     return total
 
 
 def _atom_power(a, e):
     if a[0] == "p":
-        w = floor(e)
-        return scale(atom(a, e - w) if e != w else ONE, Fraction(a[1]) ** w)
+        return scale(atom(a, e - floor(e)) if e != floor(e) else ONE, Fraction(a[1]) ** floor(e))
     if a[0] == "q":
         return _sum_power(dict(a[1]), e)
     return atom(a, e) if e else ONE
@@ -445,6 +394,10 @@ def _log_atom(a, e):
     return scale(atom(("l", key(inside))), Fraction(e))
 
 
+def _primes(c):
+    return [(p, e) for p, e in factors(c.numerator)] + [(p, -e) for p, e in factors(c.denominator)]
+
+
 def factors(n):
     """Prime factors with their powers; what is left above 10**8 stands as one."""
     found, p = [], 2
@@ -459,13 +412,7 @@ def factors(n):
 
 def substitute(p, field, values):
     """The form with symbols replaced by forms, built again in a field."""
-    total = {}
-    for m, c in p.items():
-        term = constant(c)
-        for a, e in m:
-            term = mul(term, _substituted(a, e, field, values))
-        total = add(total, term)
-    return total
+    return add(*(reduce(mul, (_substituted(a, e, field, values) for a, e in m), constant(c)) for m, c in p.items()))
 
 
 def _substituted(a, e, field, values):

@@ -8,7 +8,6 @@ import hashlib
 import json
 import sys
 from collections import namedtuple
-from fractions import Fraction
 from pathlib import Path
 
 import algebra as al
@@ -18,8 +17,8 @@ import parts
 import selection
 import terms
 from algebra import Field, constant
-from noise import INFINITE, Question, rational
-from terms import Malformed, Refused, Undecided, forbid, require
+from noise import INFINITE, rational
+from terms import Malformed, Refused, Undecided, require
 
 RULES = {**noise.RULES, **finite.RULES, **selection.RULES}
 ODD = (TypeError, KeyError, IndexError, AttributeError, ValueError, ArithmeticError, RecursionError)  # what is of another form than is known here

@@ -11,14 +11,19 @@ from terms import Malformed, Refused, Undecided, forbid, require
 PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
 
 
+def apart(field, p, q):
+    """Whether two constants are certainly different."""
+    return not al.names(sub(p, q)) and (field.positive(sub(p, q)) or field.positive(sub(q, p)))
+
+
 class Table:
     """rows: probabilities, or beta times scores, of which sums are the normalisers. pairs: adjacent inputs in both orders."""
 
     def __init__(self, q):
         m = q.mechanism
         self.q, self.field = q, q.field
-        listed = m["rows"] if q.kind == "table" else m["scores"] if q.kind == "exponential" else None
-        require(listed is not None, Refused, "there are no lists of inputs and outputs")
+        require(q.kind in ("table", "exponential"), Refused, "there are no lists of inputs and outputs")
+        listed = m["rows" if q.kind == "table" else "scores"]
         if not listed or not listed[0] or any(len(row) != len(listed[0]) for row in listed):
             raise Refused("rows are not there, or not of one length")
         self.rows = [[q.form(x) for x in row] for row in listed]
@@ -28,20 +33,14 @@ class Table:
             if not (isinstance(pair, list) and len(pair) == 2 and all(type(i) is int and 0 <= i < len(listed) for i in pair)):
                 raise Refused("an adjacent pair names no two inputs")
         self.pairs = [(a, b) for a, b in permutations(range(len(listed)), 2) if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
-        if q.kind == "table":
-            self._check()
-        else:
+        if q.kind == "exponential":
             self._scores(q, m)
-
-    def _check(self):
-        for row in self.rows:
+        for row in self.rows if q.kind == "table" else ():
             for p in row:
-                if not self.field.positive(p, strict=False):
-                    raise (Refused if self.field.positive(scale(p, -1)) else Undecided)("a probability that is not certainly at least 0")
-            if not self.field.equal(add(*row), ONE):
-                gap = sub(add(*row), ONE)
-                certain = self.field.positive(gap) or self.field.positive(scale(gap, -1))
-                raise (Refused if certain else Undecided)("the probabilities of a row do not certainly add up to 1")
+                wrong = Refused if self.field.positive(scale(p, -1)) else Undecided
+                require(self.field.at_most({}, p), wrong, "a probability that is not certainly at least 0")
+            wrong = Refused if apart(self.field, add(*row), ONE) else Undecided
+            require(self.field.equal(add(*row), ONE), wrong, "the probabilities of a row do not certainly add up to 1")
 
     def _scores(self, q, m):
         forbid(m["points"], Undecided, "an exponential mechanism of points")
@@ -55,11 +54,9 @@ class Table:
 
     def zero(self, x, y):
         """Whether a probability is 0."""
-        if self.q.kind == "exponential" or self.field.positive(self.rows[x][y]):
-            return False
-        if self.field.zero(self.rows[x][y]):
-            return True
-        raise Undecided("a probability that may be 0")
+        above, zero = self.q.kind == "exponential" or self.field.positive(self.rows[x][y]), self.field.zero(self.rows[x][y])
+        require(above or zero, Undecided, "a probability that may be 0")
+        return not above
 
 
 def loss_at(table, a, b, y):
@@ -131,10 +128,8 @@ def kary_response(q, evidence):
     if "value" in evidence:
         value = field.form(terms.parse(evidence["value"]))
         require(field.positive(value, strict=False), Undecided if field.domains else Refused, "the value is not certainly at least 0")
-        if not field.equal(ratio, field.exp(value)):
-            gap = sub(ratio, field.exp(value))
-            certain = not al.names(gap) and (field.positive(gap) or field.positive(scale(gap, -1)))
-            raise (Refused if certain else Undecided)("p (k - 1)/(1 - p) is not certainly exp(value)")
+        wrong = Refused if apart(field, ratio, field.exp(value)) else Undecided
+        require(field.equal(ratio, field.exp(value)), wrong, "p (k - 1)/(1 - p) is not certainly exp(value)")
         return side, value, at, assumed
     loss = field.log(ratio)
     return side, field.extreme("max", [loss, scale(loss, -1)]), at, assumed
@@ -154,16 +149,6 @@ def staircase(q, evidence):
     return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]
 
 
-def stated_epsilon(q, evidence):
-    m = q.mechanism
-    if q.kind != "guarantee" or m["measure"] != "approximate" or "order" in m or evidence:
-        raise Undecided("a guarantee in another measure, or of one order or row")
-    pure = [q.form(row[0]) for row in m["rows"] if len(row) == 2 and q.field.zero(q.form(row[1]))]
-    forbid(len(pure) != 1 or not q.field.positive(pure[0], strict=False), Undecided, "a guarantee without one pure epsilon")
-    return "upper", mul(getattr(q, "steps", ONE), pure[0]), {}, ["the mechanism has the guarantee that is stated, for all neighbours"]
-
-
 RULES = {
     "finite-table": finite_table, "exponential-general": exponential_general, "kary-response": kary_response, "staircase": staircase,
-    "stated-epsilon": stated_epsilon,
 }

@@ -10,7 +10,6 @@ from math import isqrt
 
 from terms import Undecided, forbid, require
 
-LARGEST_EXPONENT = 1 << 20
 SPARE = 24
 
 
@@ -30,7 +29,7 @@ class Interval:
 
     __slots__ = ("hi", "lo")
 
-    def __init__(self, lo, hi, bits = 0):
+    def __init__(self, lo, hi, bits=0):
         self.lo, self.hi = (rounded(lo, bits, False), rounded(hi, bits, True)) if bits else (lo, hi)
 
     def sign(self):
@@ -94,7 +93,7 @@ def _log_of(x, bits):
 
 def _exp_of(x, bits):
     """Bounds on exp(x), relatively within about 2**-bits: x = m log 2 + y, exp(y) = exp(y/256)**256."""
-    require(abs(x) <= LARGEST_EXPONENT, Undecided, "the exponential of a number that is too large")
+    require(abs(x) <= 1 << 20, Undecided, "the exponential of a number that is too large")
     w = bits + 2 * SPARE + abs(int(x)).bit_length()
     least, most = _log2(w)
     scaled, below = (x.numerator << w) // x.denominator, -1
@@ -148,7 +147,6 @@ def log(x, bits):
 
 
 def root(x, k, bits):
-    require(x.lo >= 0, Undecided, "a root of what may be negative")
     return Interval(_root_of(x.lo, k, bits)[0], _root_of(x.hi, k, bits)[1], bits)
 
 
@@ -180,11 +178,6 @@ def power(x, e, bits):
 
 def hull(x, y):
     return Interval(min(x.lo, y.lo), max(x.hi, y.hi))
-
-
-def size(x):
-    """abs(x)."""
-    return x if x.lo >= 0 else Interval(-x.hi, -x.lo) if x.hi <= 0 else Interval(Fraction(0), max(-x.lo, x.hi))
 
 
 def asinh(x, bits):

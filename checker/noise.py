@@ -26,8 +26,8 @@ class Question:
     def tree(self, text):
         return replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
 
-    def form(self, text, field=None):
-        return (field or self.field).form(self.tree(text))
+    def form(self, text):
+        return self.field.form(self.tree(text))
 
     def at(self, evidence, allowed=True):
         """The question at the parameters that evidence fixes, and these."""
@@ -98,12 +98,9 @@ def _degree(p):
 
 def growth(field, h):
     """(e, factor): h grows as factor * r**e, e > 0, or as factor * log r for e = 0; INFINITE where it grows faster than powers."""
-    powers = {Fraction(0): {}}
-    for m, c in h.items():
-        moving, rest = _split(m)
+    powers, fast = {Fraction(0): {}}, False
+    for moving, rest, c in [(*_split(m), c) for m, c in h.items() if _split(m)[0]]:
         outer = {rest: c}
-        if not moving:
-            continue
         require(len(moving) <= 1, Undecided, "a product whose growth is not known")
         (a, e), power, factor = moving[0], Fraction(0), {}
         if a == R:
@@ -118,17 +115,15 @@ def growth(field, h):
             power, factor = top * e, mul(outer, field.power(lead, e))
         elif a[0] == "e":
             top, lead = growth(field, {a[1]: e})
-            if top != INFINITE and (top > 0 or lead) and field.positive(scale(lead, -1)):
-                continue  # it falls to 0
-            if field.positive(outer):
-                return INFINITE, None
-            raise Undecided("an exponential whose growth is not known")
+            falls = top != INFINITE and field.positive(scale(lead, -1))
+            require(falls or field.positive(outer), Undecided, "an exponential whose growth is not known")
+            fast = fast or not falls
         else:
             raise Undecided("a function whose growth is not known")
-        if power >= 0 and (power or a[0] == "l"):
+        if power > 0 or a[0] == "l":
             powers[power] = add(powers.get(power, {}), factor)
     top = max(p for p in powers if powers[p] or p == 0)
-    return top, powers[top]
+    return (INFINITE, None) if fast else (top, powers[top])
 
 
 def _log_rate(field, p):
@@ -148,13 +143,8 @@ def _log_rate(field, p):
 def bends(field, p, line=False):
     """The set of "convex" and "concave" that a form certainly is in r > 0, or on the line."""
     found = {"convex", "concave"}
-    for m, c in p.items():
-        moving, rest = _split(m)
-        if not moving:
-            continue
-        if len(moving) > 1:
-            return set()
-        outer, bend = {rest: c}, _bend(field, *moving[0], line)
+    for moving, rest, c in [(*_split(m), c) for m, c in p.items() if _split(m)[0]]:
+        outer, bend = {rest: c}, _bend(field, *moving[0], line) if len(moving) == 1 else set()
         if field.positive(scale(outer, -1)):
             bend = {{"convex": "concave", "concave": "convex"}[b] for b in bend}
         elif not field.positive(outer):
@@ -197,7 +187,7 @@ def mirrored(field, h):
 
 
 def matrix_of(rows):
-    return [[rational(x) for x in row] for row in rows]
+    return [list(map(rational, row)) for row in rows]
 
 
 def eliminated(rows):
@@ -205,14 +195,11 @@ def eliminated(rows):
     rows, pivots = [list(row) for row in rows], []
     for j in range(len(rows[0])):
         i = len(pivots)
-        k = next((k for k in range(i, len(rows)) if rows[k][j]), None)
-        if k is None:
-            continue
-        rows[i], rows[k] = rows[k], rows[i]
-        pivots.append((j, rows[i][j] if k == i else Fraction(0)))
-        for below in rows[i + 1 :]:
-            factor = below[j] / rows[i][j]
-            below[:] = [x - factor * y for x, y in zip(below, rows[i])]
+        for k in [k for k in range(i, len(rows)) if rows[k][j]][:1]:
+            rows[i], rows[k] = rows[k], rows[i]
+            pivots.append(rows[i][j] if k == i else Fraction(0))
+            for below in rows[i + 1 :]:
+                below[:] = [x - below[j] / rows[i][j] * y for x, y in zip(below, rows[i])]
     return rows, pivots
 
 
@@ -227,7 +214,7 @@ def check_norm(norm, dimension):
     pivots = eliminated(rows)[1]
     if norm["kind"] != "ellipsoid":
         require(len(pivots) >= dimension, Refused, "the rows of the norm do not span the space")
-    elif any(rows[i][j] != rows[j][i] for i in range(len(rows)) for j in range(i)) or not len(pivots) == len(rows) == sum(p > 0 for _, p in pivots):
+    elif any(rows[i][j] != rows[j][i] for i in range(len(rows)) for j in range(i)) or not len(pivots) == len(rows) == sum(p > 0 for p in pivots):
         raise Refused("the matrix of the norm is not symmetric and positive definite")
 
 
@@ -318,7 +305,8 @@ class Noise:
         self.shift = mul(self.reach, q.field.power(factor, Fraction(-1)))
         require(q.field.positive(self.shift, strict=False), Refused, "the sensitivity is not certainly at least 0")
         if self.whole and not whole(q.field, self.shift):
-            self.shift = constant(q.field.floor(self.shift)) if not al.names(self.shift) else _unknown("the floor of the sensitivity")
+            require(not al.names(self.shift), Undecided, "the floor of the sensitivity")
+            self.shift = constant(q.field.floor(self.shift))
         self.field = q.field.over("r")
         if "support" in m and m["support"] != [None, None]:
             require(line, Undecided, "noise on a part of the line")
@@ -336,7 +324,8 @@ class Noise:
     def _reach(self, dimension, evidence):
         q = self.q
         if q.query is None:
-            return q.moved if q.moved is not None else _refuse("neither a sensitivity nor a query is given")
+            require(q.moved is not None, Refused, "neither a sensitivity nor a query is given")
+            return q.moved
         forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
         vectors = differences(q.query)
         if self.whole and any(x.denominator != 1 for v in vectors for x in v) or (self.whole and q.query["adjacency"] == "l1" and vectors):
@@ -376,14 +365,6 @@ class Noise:
 def _log_r(m):
     moving = _split(m)[0]
     return len(moving) == 1 and moving[0] == (("l", al.key(symbol("r"))), Fraction(1))
-
-
-def _unknown(what):
-    raise Undecided(what)
-
-
-def _refuse(why):
-    raise Refused(why)
 
 
 def assumed_of(noise, side):
@@ -565,7 +546,8 @@ def _exact(noise, p):
     negative = noise.q.kind != "radial" and noise.q.field.positive(scale(p, -1))
     side = noise.sides[1] if negative else noise.h
     p = scale(p, -1) if negative else p
-    return al.substitute(side, noise.q.field, {"r": p}) if noise.q.field.positive(p, strict=False) else _unknown("the side of a point")
+    require(noise.q.field.at_most({}, p), Undecided, "the side of a point")
+    return al.substitute(side, noise.q.field, {"r": p})
 
 
 def _pair(noise, a, b):

@@ -1,13 +1,11 @@
 """Parts of a mechanism: which part a line speaks of, and how the pure epsilons of parts come together (docs/theory/composition.md)."""
 
 import json
-from fractions import Fraction
 
 import algebra as al
-import terms
-from algebra import ONE, add, constant, mul, scale, sub
+from algebra import ONE, add, constant, mul, sub
 from finite import Table, loss_at
-from noise import INFINITE, Question, side_of, whole
+from noise import INFINITE, Noise, Question, side_of, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
 COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
@@ -25,12 +23,11 @@ def inside(mechanism):
 def infer(claim, field, line, facts, rules, made):
     """The fact that a line proves."""
     place, evidence, rule = line.get("place", []), line.get("parameters", {}), line["rule"]
-    values = {}
     forbid(place and isinstance(place[0], dict) and place[0].keys() == {"at"}, Undecided, "a place at values of parameters")
     top = Question(claim["mechanism"], None, claim["query"], field)
     top.moved = None if claim["sensitivity"] is None else top.form(claim["sensitivity"])
     q = top
-    for number, step in enumerate(place):
+    for step in place:
         require(isinstance(step, dict) and step.keys() == {"part"}, Undecided, "a place that is no part")
         q = down(q, step["part"])
     forbid(q.kind in COMBINATORS and place, Undecided, "a part that is made of parts")
@@ -65,23 +62,17 @@ def further(q):
     factor = getattr(q, "factor", ONE)
     if factor == ONE:
         return q
-    if q.kind in ("radial", "translation", "product") and q.query is None and q.moved is not None:
-        moved = mul(factor, q.moved)
-        if q.mechanism.get("integers") is True:
-            one = q.moved if whole(q.field, q.moved) else constant(q.field.floor(q.moved))
-            require(whole(q.field, factor), Undecided, "noise on the integers at no whole number of steps")
-            moved = mul(factor, one)
-        return Question(q.mechanism, moved, None, q.field, q.values)
-    if q.kind == "guarantee" and whole(q.field, factor) and q.field.at_most(ONE, factor) and q.mechanism["measure"] == "approximate":
-        found = Question(q.mechanism, None, None, q.field, q.values)
-        found.steps = factor
-        return found
-    raise Undecided("this mechanism on neighbours of neighbours")
+    known = q.kind in ("radial", "translation", "product") and q.query is None and q.moved is not None
+    require(known, Undecided, "this mechanism on neighbours of neighbours")
+    one, integers = q.moved, q.mechanism.get("integers") is True
+    forbid(integers and not whole(q.field, factor), Undecided, "noise on the integers at no whole number of steps")
+    one = constant(q.field.floor(one)) if integers and not whole(q.field, one) else one
+    return Question(q.mechanism, mul(factor, one), None, q.field, q.values)
 
 
 def about(q):
     moved = None if q.moved is None else al.key(q.moved)
-    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, al.key(getattr(q, "steps", ONE)), tuple(sorted(q.values.items()))
+    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, tuple(sorted(q.values.items()))
 
 
 class Values:
@@ -102,8 +93,8 @@ class Values:
             listed = evidence.get("parts") if isinstance(evidence, dict) else None
             if not isinstance(listed, list) or len(listed) != len(inside(q.mechanism)):
                 raise Malformed("the evidence has not a part for each part")
+            forbid(kind == "parallel" and factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
             if kind == "parallel":
-                require(factor == ONE, Undecided, "parallel parts on neighbours of neighbours")
                 self.assumed += ["parts in parallel see disjoint data; neighbours differ by adding or removing one record"]
                 self.assumed += ["the worst neighbours of each part occur"] * (self.side == "lower")
             values = [self.of(down(q, n), e) for n, e in enumerate(listed)]
@@ -126,8 +117,8 @@ class Values:
         require(fact is not None, Undecided, "a premise that is not decided here")
         forbid(fact.about != about(further(q)) or fact.at, Refused, "a premise is not about the part that it stands for")
         require(fact.side == self.side, Refused, "a premise bounds from the other side")
-        if self.side == "lower" and q.kind in ("translation", "product") and not _even(q):
-            raise Undecided("which order of two neighbours is the worse for noise that is not even")
+        even = self.side == "upper" or q.kind not in ("translation", "product") or Noise(q, {}, line=True).even
+        require(even, Undecided, "which order of two neighbours is the worse for noise that is not even")
         self.assumed += fact.assumed
         return fact.value
 
@@ -140,12 +131,6 @@ class Values:
         self.assumed += ["a record of a database may be the only one of its kind"] * (self.side == "lower")
         value = self.of(down(q, 0), evidence)
         return value if value == INFINITE else q.field.log(add(ONE, mul(rate, sub(q.field.exp(value), ONE))))
-
-
-def _even(q):
-    from noise import Noise
-
-    return Noise(q, {}, line=True).even
 
 
 def combination(claim, q, evidence, premises):

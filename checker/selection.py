@@ -1,7 +1,6 @@
 """Noisy max and above threshold with log-concave noise (docs/theory/selection.md)."""
 
-import algebra as al
-from algebra import ONE, add, constant, mul, scale, sub
+from algebra import ONE, add, constant, mul, sub
 from noise import IDEAL, INFINITE, Noise, Question, natural, side_of, slopes, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
@@ -122,16 +121,7 @@ def above_threshold(q, evidence):
     queries = asked.natural(m["queries"])
     most = queries if m["positives"] is None else asked.natural(m["positives"])
     field = asked.field
-    if "exact" in evidence:
-        if evidence["exact"] is not True or asked.side != "lower" or m["query_noise"] is not None or m["threshold_noise"] is None:
-            raise Refused("the answers are not exact, or the threshold is, or this is no lower bound")
-        require(m["threshold_noise"].get("integers") is not True, Refused, "noise on the integers does not tell near answers apart")
-        asked.slopes(m["threshold_noise"])
-        require(field.at_most(constant(2), queries) and field.positive(asked.moved), Refused, "there are not certainly two answers that move")
-        return asked.bound(INFINITE)
-    if m["report"] == "answers+value":
-        return asked.bound(_told(asked, m, queries, asked.least(queries, most)))
-    require(m["neighbours"] != "one", Undecided, "one answer that moves alone")
+    forbid("exact" in evidence or m["report"] == "answers+value" or m["neighbours"] == "one", Undecided, "answers that are exact, told, or move alone")
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
@@ -141,40 +131,9 @@ def above_threshold(q, evidence):
         if not field.at_most(mul(c, add(k, ONE)) if m["resample"] else add(k, c), queries) or not field.at_most(c, most):
             raise Refused("it is not certain that so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
-    if "peaks" in evidence:
-        return asked.bound(_peaks(asked, m, losses, evidence["peaks"], queries, most))
+    forbid("peaks" in evidence, Undecided, "the worst of all outputs")
     require(evidence.get("shift") in ("up", "still", "down"), Malformed, "'shift' is not up, still or down")
     return asked.bound(asked.greatest(*(loss.everywhere(m, evidence["shift"], queries, most) for loss in losses)))
-
-
-def _peaks(asked, m, losses, peaks, queries, most):
-    """The greatest loss at the peaks of losses that are concave in the number of positives."""
-    if m["resample"] or set(queries) != {()} or set(most) != {()}:
-        raise Refused("the worst output wants numbers, and one noise of the threshold")
-    n, limit = int(queries[()]), int(min(queries[()], most[()]))
-    if not isinstance(peaks, list) or len(peaks) != len(losses) or not all(type(p) is int and 0 <= p <= limit for p in peaks):
-        raise Malformed("'peaks' are not numbers of positives, one for each way to move")
-    found = []
-    for loss, peak in zip(losses, peaks):
-        value = loss.of(constant(n - peak), constant(peak))
-        for beside in (peak - 1, peak + 1):
-            other = loss.of(constant(n - beside), constant(beside)) if 0 <= beside <= limit else {}
-            if value != INFINITE and (other == INFINITE or not asked.field.at_most(other, value)) and 0 <= beside <= limit:
-                raise Refused(f"{beside} positives do not certainly lose at most what {peak} do")
-        found.append(value)
-    return asked.greatest(*found)
-
-
-def _told(asked, m, queries, most):
-    """Where the noisy answers of positives are told."""
-    left, right = asked.slopes(m["query_noise"])
-    either = asked.greatest(left, right)
-    up, down = asked.times(queries, left), asked.times(most, right)
-    if m["neighbours"] == "one":
-        return either
-    if m["neighbours"] == "all":
-        return asked.total(asked.times(sub(queries, most), left), asked.times(most, either))
-    return {"increasing": up, "decreasing": down}.get(m["neighbours"]) or asked.greatest(up, down)
 
 
 RULES = {"log-concave-noisy-max": noisy_max, "log-concave-threshold": above_threshold}
