@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
 
 import algebra as al
@@ -234,9 +235,12 @@ def up_to_sign(v):
     return tuple(v) if next((x for x in v if x), 0) >= 0 else tuple(-x for x in v)
 
 
+def dot(a, b):
+    return sum((x * y for x, y in zip(a, b)), Fraction(0))
+
+
 def longest(norm, vectors, dimension, evidence, field):
     """The greatest length of vectors in a norm, a form."""
-    dot = lambda a, b: sum((x * y for x, y in zip(a, b)), Fraction(0))  # noqa: E731
     if norm["kind"] == "lp":
         p = None if norm["p"] is None or dimension == 1 else rational(norm["p"])
         if p is None or p == 1:
@@ -247,39 +251,28 @@ def longest(norm, vectors, dimension, evidence, field):
     if norm["kind"] == "facets":
         return constant(max(abs(dot(row, v)) for row in rows for v in vectors))
     if norm["kind"] == "ellipsoid":
-        return field.power(constant(max(dot(v, _solved(rows, v)) for v in vectors)), Fraction(1, 2))
+        bordered = [[[*row, y] for row, y in zip(rows, v)] + [[*v, Fraction(0)]] for v in vectors]
+        return field.power(constant(max(-eliminated(square)[0][-1][-1] for square in bordered)), Fraction(1, 2))  # v' S**-1 v
     if set(vectors) == {up_to_sign(row) for row in rows if any(row)}:
         return ONE  # theory/additive.md, Gauges: the longest column is extreme
-    return constant(_gauge(rows, vectors, evidence, dot))
+    return constant(_gauge(rows, vectors, evidence))
 
 
-def _solved(rows, v):
-    """The x with rows x = v."""
-    done, _ = eliminated([[*row, y] for row, y in zip(rows, v)])
-    x = [Fraction(0)] * len(v)
-    for i in reversed(range(len(v))):
-        x[i] = (done[i][-1] - sum((done[i][j] * x[j] for j in range(i + 1, len(v))), Fraction(0))) / done[i][i]
-    return x
-
-
-def _gauge(points, vectors, evidence, dot):
+def _gauge(points, vectors, evidence):
     """The greatest gauge in the hull of + and - the points, by weak duality."""
     require(isinstance(evidence, dict), Undecided, "a norm by columns wants the optimum of a linear program under 'sensitivity'")
     value, primal, worst, dual = rational(evidence.get("value")), evidence.get("primal"), evidence.get("worst"), evidence.get("dual")
-    if not isinstance(primal, list) or len(primal) != len(vectors) or type(worst) is not int or not 0 <= worst < len(vectors):
-        raise Refused("the gauge wants weights for each difference, and the number of one")
-    forbid(not isinstance(dual, list) or len(dual) != len(points[0]), Refused, "the dual of the gauge is not of the dimension")
+    formed = len(primal) == len(vectors) and type(worst) is int and 0 <= worst < len(vectors) and len(dual) == len(points[0])
+    require(formed, Refused, "the gauge wants weights for each difference, the number of one, and a dual of the dimension")
     for weights, v in zip(primal, vectors):
-        try:
-            known = {int(k): rational(w) for k, w in weights.items()}
-            reached = [sum((w * points[k][j] for k, w in known.items()), Fraction(0)) for j in range(len(v))]
-        except (AttributeError, ValueError, IndexError) as error:
-            raise Refused("the weights of the gauge name no points") from error
-        if min(known, default=0) < 0 or tuple(reached) != v or sum(map(abs, known.values())) > value:
-            raise Refused("the weights of the gauge do not give the difference, or are above its value")
-    u = [rational(x) for x in dual]
-    if any(abs(dot(u, p)) > 1 for p in points) or dot(u, vectors[worst]) != value:
-        raise Refused("the dual of the gauge does not reach its value")
+        known = {int(k): rational(w) for k, w in weights.items()}
+        require(all(0 <= k < len(points) for k in known), Refused, "the weights of the gauge name no points")
+        reached = tuple(dot(known.values(), [points[k][j] for k in known]) for j in range(len(v)))
+        good = reached == v and sum(map(abs, known.values())) <= value
+        require(good, Refused, "the weights of the gauge do not give the difference, or are above its value")
+    u = list(map(rational, dual))
+    least = all(abs(dot(u, p)) <= 1 for p in points) and dot(u, vectors[worst]) == value
+    require(least, Refused, "the dual of the gauge does not reach its value")
     return value
 
 
@@ -311,15 +304,13 @@ class Noise:
         if "support" in m and m["support"] != [None, None]:
             require(line, Undecided, "noise on a part of the line")
             self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
-        self.sides = [self._exponent(m["profile"] if q.kind == "radial" else m["density"], sign) for sign in (1, -1)]
-        self.even = q.kind == "radial" or al.key(self.sides[0]) == al.key(self.sides[1])
+        self.sides = [self._exponent(m["density"], "z", sign) for sign in (1, -1)] if q.kind != "radial" else [self._exponent(m["profile"], "r", 1)]
+        self.even = al.key(self.sides[0]) == al.key(self.sides[-1])
         self.h = self.sides[0]
 
-    def _exponent(self, text, sign):
-        if self.q.kind == "radial" and sign < 0:
-            return None
-        name, r = ("r", ("sym", "r")) if self.q.kind == "radial" else ("z", ("mul", (terms.num(sign), ("sym", "r"))))
-        return scale(self.field.log(self.field.form(replaced(self.q.tree(text), {name: r}))), -1)
+    def _exponent(self, text, name, sign):
+        density = replaced(self.q.tree(text), {name: ("mul", (terms.num(sign), ("sym", "r")))})
+        return scale(self.field.log(self.field.form(density)), -1)
 
     def _reach(self, dimension, evidence):
         q = self.q
@@ -328,24 +319,19 @@ class Noise:
             return q.moved
         forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
         vectors = differences(q.query)
-        if self.whole and any(x.denominator != 1 for v in vectors for x in v) or (self.whole and q.query["adjacency"] == "l1" and vectors):
-            raise Undecided("answers that differ by no integers")
+        apart = q.query["adjacency"] == "l1" or any(x.denominator != 1 for v in vectors for x in v)
+        forbid(self.whole and vectors and apart, Undecided, "answers that differ by no integers")
         return longest(self.norm, vectors, dimension, evidence.get("sensitivity"), q.field) if vectors else {}
 
     def check_integrable(self):
         """Undecided unless exp(-h) certainly has finite mass far out, and near 0 on a half line; a support with ends has none to check."""
         for h, end in zip(self.sides, reversed(self.support)):
-            if h is None or end is not None:
-                continue
-            top, lead = growth(self.field, h)
-            if top != INFINITE and not self.q.field.positive(lead if top > 0 else sub(lead, self.dimension)):
-                raise Undecided("whether the density is integrable far out")
-        for h in self.sides:
-            if h is not None:
-                near = {m: c for m, c in h.items() if not (len(m) and _log_r(m))}
-                logs = add(*({_split(m)[1]: c} for m, c in h.items() if _log_r(m)))
-                if (logs and self.whole) or self.at_zero(near) is None or not self.q.field.positive(sub(self.dimension, logs)):
-                    raise Undecided("whether the density is integrable near 0")
+            top, lead = growth(self.field, h) if end is None else (INFINITE, None)
+            far = top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension))
+            require(far, Undecided, "whether the density is integrable far out")
+            logs = add(*({_split(m)[1]: c} for m, c in h.items() if _log_r(m)))
+            near = self.at_zero({m: c for m, c in h.items() if not _log_r(m)}) is not None and self.q.field.positive(sub(self.dimension, logs))
+            require(near and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
 
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
@@ -362,6 +348,11 @@ class Noise:
         return left if near.hi <= 0 else iv.hull(left, al.evaluate(self.h, self.bits, {"r": Interval(Fraction(0), near.hi)}))
 
 
+    def loss(self, a, b):
+        """The sum of h(b) - h(a) over coordinates."""
+        return reduce(lambda s, d: s.plus(d, self.bits), (self.value(y).minus(self.value(x), self.bits) for x, y in zip(a, b)))
+
+
 def _log_r(m):
     moving = _split(m)[0]
     return len(moving) == 1 and moving[0] == (("l", al.key(symbol("r"))), Fraction(1))
@@ -369,20 +360,22 @@ def _log_r(m):
 
 def assumed_of(noise, side):
     q = noise.q
-    if side == "upper":
-        found = [] if q.query else ["no answer moves further than the stated sensitivity, in the norm of the noise"]
-    else:
-        found = ["histograms are real"] * (q.query["adjacency"] == "l1") if q.query else ["answers of some neighbours are the sensitivity apart, in the worst direction"]
-    return [*found, *["answers are integers"] * (noise.whole and not q.query), IDEAL]
+    real = ["histograms are real"] * (side == "lower" and q.query is not None and q.query["adjacency"] == "l1")
+    worst = "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
+    return real + [f"{worst} the stated sensitivity"] * (not q.query) + ["answers are integers"] * (noise.whole and not q.query) + [IDEAL]
 
 
 # -- rules -----------------------------------------------------------------------------------------------------------------------
 
 
-def concave_exponent(q, evidence):
+def _opened(q, evidence):
     side = side_of(evidence)
     q, at = q.at(evidence, side == "lower")
-    noise = Noise(q, evidence)
+    return side, q, at, Noise(q, evidence)
+
+
+def concave_exponent(q, evidence):
+    side, q, at, noise = _opened(q, evidence)
     forbid(not noise.even or "concave" not in bends(noise.field, noise.h), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
     require(start is not None, Undecided, "whether h is finite at 0")
@@ -403,18 +396,16 @@ def _alike(noise, side, loss):
 
 
 def convex_exponent(q, evidence):
-    side = side_of(evidence)
-    q, at = q.at(evidence, side == "lower")
-    noise = Noise(q, evidence)
+    side, q, at, noise = _opened(q, evidence)
     return side, _convex_value(noise, side), at, assumed_of(noise, side)
 
 
 def _convex_value(noise, side):
     rates, n = slopes(noise), noise.copies
-    if INFINITE in rates:
-        if side == "lower" and noise.q.field.positive(noise.shift):
-            return INFINITE
-        raise Undecided("a slope without bound")
+    steep = INFINITE in rates
+    forbid(steep and (side == "upper" or not noise.q.field.positive(noise.shift)), Undecided, "a slope without bound")
+    if steep:
+        return INFINITE
     far = noise.shift
     if n != ONE:
         known = noise.norm["kind"] == "lp" and noise.even and (noise.q.query is None or noise.norm["p"] == "1")
@@ -429,8 +420,8 @@ def _convex_value(noise, side):
 def slopes(noise):
     """The limits of the slope of a convex h to the left and to the right, each certainly positive, or INFINITE."""
     if noise.even:
-        if "convex" not in bends(noise.field, noise.h) or not rises(noise.q.field, noise.h):
-            raise Undecided("whether h is convex and never falls")
+        good = "convex" in bends(noise.field, noise.h) and rises(noise.q.field, noise.h)
+        require(good, Undecided, "whether h is convex and never falls")
         sides = [noise.h]
     else:
         line = noise.q.field.over("r", None)
@@ -445,15 +436,10 @@ def slopes(noise):
 
 
 def power_identity(q, evidence):
-    side = side_of(evidence)
-    q, at = q.at(evidence, side == "lower")
-    noise = Noise(q, evidence)
+    side, q, at, noise = _opened(q, evidence)
     forbid(not noise.even or (side == "lower" and noise.whole), Undecided, "noise on the integers, or that is not even")
     weight, ratios = {}, []
-    for m, c in noise.h.items():
-        moving, rest = _split(m)
-        if not moving:
-            continue
+    for moving, rest, c in [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]:
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
         square = {_split(n)[1]: d for n, d in inside.items() if _split(n)[0] == [(R, Fraction(2))]}
         free = {n: d for n, d in inside.items() if not _split(n)[0]}
@@ -461,10 +447,10 @@ def power_identity(q, evidence):
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
     field = q.field
-    if not ratios or not all(field.equal(ratios[0], other) for other in ratios):
-        raise Undecided("an exponent that is no sum of logarithms of one A0 + A1 r**2")
-    if not (field.positive(ratios[0]) and field.positive(weight) and field.positive(sub(scale(weight, 2), noise.dimension))):
-        raise Undecided("whether the density is integrable")
+    same = ratios and all(field.equal(ratios[0], other) for other in ratios)
+    require(same, Undecided, "an exponent that is no sum of logarithms of one A0 + A1 r**2")
+    good = field.positive(ratios[0]) and field.positive(weight) and field.positive(sub(scale(weight, 2), noise.dimension))
+    require(good, Undecided, "whether the density is integrable")
     unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
     value = _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)])))
     return side, value, at, assumed_of(noise, side)
@@ -485,9 +471,7 @@ def point_witness(q, evidence):
         require(any(beyond[1]), Refused, "the density of Q does not vanish on the neighbourhood")
         return "lower", INFINITE, at, [*assumed, IDEAL]
     forbid(any(beyond[1]), Refused, "the neighbourhood is not inside the support")
-    loss = iv.point(0)
-    for x, y in zip(*near):
-        loss = loss.plus(noise.value(y).minus(noise.value(x), noise.bits), noise.bits)
+    loss = noise.loss(*near)
     if "limit" in evidence:
         value = q.field.form(terms.parse(evidence["limit"]))
         gap = sub(add(*(sub(_exact(noise, y), _exact(noise, x)) for x, y in zip(a, b))), value)
@@ -495,12 +479,8 @@ def point_witness(q, evidence):
         require(q.field.positive(gap, strict=False), error, "the loss of the two points is not certainly at least the limit")
         return "lower", value, at, [*assumed, IDEAL]
     value = rational(evidence.get("value"))
-    if loss.lo < value:
-        here = iv.point(0)
-        for x, y in zip(a, b):
-            ends = [noise.value(al.evaluate(p, noise.bits)) for p in (y, x)]
-            here = here.plus(ends[0].minus(ends[1], noise.bits), noise.bits)
-        raise (Refused if here.hi < value else Undecided)("the loss is not certainly at least the value on the neighbourhood")
+    here = noise.loss(*([_around(noise, x, Fraction(0)) for x in side] for side in (a, b)))
+    require(loss.lo >= value, Refused if here.hi < value else Undecided, "the loss is not certainly at least the value on the neighbourhood")
     return "lower", constant(value), at, [*assumed, IDEAL]
 
 
@@ -535,17 +515,15 @@ def _around(noise, p, radius):
 def _beyond(noise, near):
     """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
     low, high = noise.support
-    if (low and near.hi < low.lo) or (high and near.lo > high.hi):
-        return True
-    forbid((low and near.lo < low.hi) or (high and near.hi > high.lo), Undecided, "a neighbourhood at an end of the support")
-    return False
+    beyond = (low and near.hi < low.lo) or (high and near.lo > high.hi)
+    within_it = not ((low and near.lo < low.hi) or (high and near.hi > high.lo))
+    require(beyond or within_it, Undecided, "a neighbourhood at an end of the support")
+    return beyond
 
 
 def _exact(noise, p):
     """h at a point."""
-    negative = noise.q.kind != "radial" and noise.q.field.positive(scale(p, -1))
-    side = noise.sides[1] if negative else noise.h
-    p = scale(p, -1) if negative else p
+    side, p = (noise.sides[1], scale(p, -1)) if noise.q.kind != "radial" and noise.q.field.positive(scale(p, -1)) else (noise.h, p)
     require(noise.q.field.at_most({}, p), Undecided, "the side of a point")
     return al.substitute(side, noise.q.field, {"r": p})
 
@@ -553,8 +531,7 @@ def _exact(noise, p):
 def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
     q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b)]
-    if q.kind == "radial" and not all(field.positive(x, strict=False) for x in (*a, *b)):
-        raise Refused("a distance is not certainly at least 0")
+    require(q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b)), Refused, "a distance is not certainly at least 0")
     forbid(noise.whole and any(set(x) - {()} or x.get((), Fraction(0)).denominator != 1 for x in (*a, *b)), Refused, "a point is no integer")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
     if q.kind != "product":
@@ -569,16 +546,13 @@ def _pair(noise, a, b):
     require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
-        if any(set(s) - {()} for s in shifts) or up_to_sign(v) not in differences(q.query):
-            raise Refused("the shift is not one of the query's differences")
+        known = not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query)
+        require(known, Refused, "the shift is not one of the query's differences")
         return ["histograms are real"] * (q.query["adjacency"] == "l1")
-    p = noise.norm["p"]
     require(noise.norm["kind"] == "lp", Undecided, "shifts of coordinates in a norm by a matrix")
-    if p is None:
-        fits = all(field.at_most(s, noise.shift) for s in sizes)
-    else:
-        e = rational(p)
-        fits = field.at_most(add(*(field.power(s, e) if s else {} for s in sizes)), field.power(noise.shift, e))
+    e = rational(noise.norm["p"] or 1)
+    total = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
+    fits = all(field.at_most(s, field.power(noise.shift, e)) for s in total)
     require(fits, Refused, "the points are further apart than answers move")
     return ["answers of neighbours are at every distance up to the sensitivity, in every direction"]
 
@@ -594,8 +568,8 @@ def divergence(q, evidence):
     h = noise.sides[1 if evidence["side"] == "-inf" and noise.q.kind != "radial" else 0]
     forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
     top, lead = growth(noise.field, h)
-    if not (top == INFINITE or (top > 1 and q.field.positive(lead))) or not q.field.positive(noise.shift):
-        raise Refused("the slope of h does not certainly grow without bound, or answers do not move")
+    steep = top == INFINITE or (top > 1 and q.field.positive(lead))
+    require(steep and q.field.positive(noise.shift), Refused, "the slope of h does not certainly grow without bound, or answers do not move")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
 
 
