@@ -1,13 +1,13 @@
 """Sums of products of powers: one form in which equal expressions meet, whose signs are proved for all parameters.
 
-A form is a dict from products to rational factors. A product is a tuple of (atom, exponent), an atom a symbol ("s", name), a prime ("p", n),
-pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its logarithm, or ("f", name, keys) for another function.
+A form is a dict from products to rational factors: a product is a tuple of (atom, exponent), an atom a symbol ("s", name), a prime
+("p", n), pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its logarithm, or ("f", name, keys) for another function.
 Whatever is built has a value for all parameters: who divides, takes a root or a logarithm first proves a sign.
 """
 
 from fractions import Fraction
 from functools import reduce
-from math import comb, floor
+from math import floor
 
 import intervals as iv
 from intervals import Interval
@@ -212,7 +212,7 @@ class Field:
             return {}
         c, product, rest = self.content(p)
         if rest != ONE and not self.positive(rest):
-            require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what a root is taken of, is not certain")
+            require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what is under a root")
             c, rest = -c, scale(rest, -1)
         result = constant(c**e) if e.denominator == 1 else self._root(c, e)
         result = reduce(mul, (_atom_power(a, power * e) for a, power in product.items()), result)
@@ -285,7 +285,7 @@ class Field:
         if not names(p):
             sign = next((s for s in (evaluate(p, bits).sign() for bits in PRECISIONS) if s is not None), None)
             return sign > 0 if sign is not None else not strict and self.zero(p)
-        if all(c > 0 and all(e.denominator == 1 and e % 2 == 0 or self.atom_positive(a) for a, e in m) for m, c in p.items()):
+        if all(c > 0 and all(e % 2 == 0 or self.atom_positive(a) for a, e in m) for m, c in p.items()):
             return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
         if not strict and self.zero(p):
             return True
@@ -327,12 +327,12 @@ class Field:
             exponents = [dict(m).get(a, Fraction(0)) for m in p]
             if all(e.denominator == 1 and e >= 0 for e in exponents) and a[1] and self.positive({a[1]: Fraction(1)}):
                 u = ("e", (("above 1", a[1]),))  # exp(m) - 1, which is positive
-                up = [{((u, Fraction(k)),) if k else (): Fraction(comb(n, k)) for k in range(n + 1)} for n in range(int(max(exponents)) + 1)]
+                up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents)) + 1)]
                 p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
         return p, may_vanish
 
     def _by_logarithm(self, p):
-        """Something of the same sign as a sum c (n_1 log A_1 + ...) + rest: c (A_1**n_1 ... - exp(-rest/c)); None where it is no such sum."""
+        """What has the sign of c (n_1 log A_1 + ...) + rest: A_1**n_1 ... - exp(-rest/c), c > 0; None for another form."""
         logs = {m: c for m, c in p.items() if len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1}
         moving = {m: c for m, c in logs.items() if names({m: c})} or logs
         least = min((abs(c) for c in moving.values()), default=None)

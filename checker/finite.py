@@ -32,7 +32,8 @@ class Table:
         for pair in adjacent or ():
             if not (isinstance(pair, list) and len(pair) == 2 and all(type(i) is int and 0 <= i < len(listed) for i in pair)):
                 raise Refused("an adjacent pair names no two inputs")
-        self.pairs = [(a, b) for a, b in permutations(range(len(listed)), 2) if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
+        every = permutations(range(len(listed)), 2)
+        self.pairs = [(a, b) for a, b in every if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
         if q.kind == "exponential":
             self._scores(q, m)
         for row in self.rows if q.kind == "table" else ():
@@ -46,7 +47,7 @@ class Table:
         forbid(m["points"], Undecided, "an exponential mechanism of points")
         if q.moved is not None:
             for a, b in self.pairs:
-                if not all(self.field.at_most(sub(s, t), q.moved) for s, t in zip(self.rows[a], self.rows[b])):
+                if not all(self.field.at_most(sub(s, t), q.moved) for s, t in zip(self.rows[a], self.rows[b], strict=True)):
                     raise Refused("scores differ by more than the sensitivity")
         self.scores, beta = self.rows, q.form(m["beta"])
         self.rows = [[mul(beta, s) for s in row] for row in self.rows]
@@ -69,7 +70,8 @@ def loss_at(table, a, b, y):
 
 def _cell(item, table):
     require(isinstance(item, list) and len(item) == 3 and all(type(i) is int for i in item), Malformed, "a cell is [x, x', y]")
-    forbid(tuple(item[:2]) not in table.pairs or not 0 <= item[2] < len(table.rows[0]), Refused, "a cell is no adjacent pair with an output")
+    known = tuple(item[:2]) in table.pairs and 0 <= item[2] < len(table.rows[0])
+    require(known, Refused, "a cell is no adjacent pair with an output")
     return item
 
 
@@ -108,7 +110,7 @@ def exponential_general(q, evidence):
     require(q.kind == "exponential", Refused, "the mechanism is no exponential one")
     table, beta = Table(q), q.form(q.mechanism["beta"])
     require(q.field.positive(beta, strict=False), Refused, "beta is not certainly at least 0")
-    moves = [sub(s, t) for a, b in table.pairs for s, t in zip(table.scores[a], table.scores[b])]
+    moves = [sub(s, t) for a, b in table.pairs for s, t in zip(table.scores[a], table.scores[b], strict=True)]
     most = q.field.extreme("max", [dict(k) for k in dict.fromkeys(map(al.key, moves))]) if moves else {}
     return "upper", mul(scale(beta, 2), most), {}, [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
 

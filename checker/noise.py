@@ -14,6 +14,7 @@ from terms import Malformed, Refused, Undecided, forbid, replaced, require
 
 INFINITE = "infinite"
 R = ("s", "r")
+EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 IDEAL = "what is drawn is drawn from the law that is declared"
 
 
@@ -163,19 +164,21 @@ def _bend(field, a, e, line):
         return {"convex"} & bends(field, {a[1]: e}, line)
     if a[0] == "l" and e == 1:
         inside = dict(a[1])
-        log_convex = all(c > 0 and all(b[0] == "e" and "convex" in bends(field, {b[1]: k}, line) for b, k in _split(m)[0]) for m, c in inside.items())
-        rests = all(field.positive({_split(m)[1]: c}) for m, c in inside.items())
-        return ({"convex"} if log_convex and rests else set()) | ({"concave"} & bends(field, inside, line))
+        split = [(*_split(m), c) for m, c in inside.items()]
+        exps = all(b[0] == "e" and "convex" in bends(field, {b[1]: k}, line) for moving, _, _ in split for b, k in moving)
+        return ({"convex"} if exps and all(field.positive({rest: c}) for _, rest, c in split) else set()) | ({"concave"} & bends(field, inside, line))
     if a[0] == "q":
         inside = bends(field, dict(a[1]), line)
-        quadratic = e == Fraction(1, 2) and all(_split(m)[0] in ([], [(R, Fraction(2))]) and field.positive({_split(m)[1]: c}) for m, c in a[1])
+        split = [(*_split(m), c) for m, c in a[1]]
+        quadratic = all(moving in ([], [(R, 2)]) and field.positive({rest: c}) for moving, rest, c in split) and 2 * e == 1
         return ({"convex"} if quadratic or (e >= 1 and "convex" in inside) else set()) | ({"concave"} & inside if 0 < e <= 1 else set())
     return set()
 
 
 def rises(field, h):
     """Whether h, convex in r > 0, certainly never falls: term by term, or because it is even and convex on the line."""
-    simple = all(not (moving := _split(m)[0]) or (moving[0][0] == R and moving[0][1] > 0 and field.positive({_split(m)[1]: c})) for m, c in h.items())
+    split = [(*_split(m), c) for m, c in h.items() if _split(m)[0]]
+    simple = all(moving[0][0] == R and moving[0][1] > 0 and field.positive({rest: c}) for moving, rest, c in split)
     line = field.over("r", None)
     return simple or ("convex" in bends(line, h, True) and al.key(mirrored(line, h)) == al.key(h))
 
@@ -200,7 +203,7 @@ def eliminated(rows):
             rows[i], rows[k] = rows[k], rows[i]
             pivots.append(rows[i][j] if k == i else Fraction(0))
             for below in rows[i + 1 :]:
-                below[:] = [x - below[j] / rows[i][j] * y for x, y in zip(below, rows[i])]
+                below[:] = [x - below[j] / rows[i][j] * y for x, y in zip(below, rows[i], strict=True)]
     return rows, pivots
 
 
@@ -215,17 +218,18 @@ def check_norm(norm, dimension):
     pivots = eliminated(rows)[1]
     if norm["kind"] != "ellipsoid":
         require(len(pivots) >= dimension, Refused, "the rows of the norm do not span the space")
-    elif any(rows[i][j] != rows[j][i] for i in range(len(rows)) for j in range(i)) or not len(pivots) == len(rows) == sum(p > 0 for p in pivots):
-        raise Refused("the matrix of the norm is not symmetric and positive definite")
+    else:
+        good = rows == [list(column) for column in zip(*rows, strict=True)] and dimension == sum(p > 0 for p in pivots)
+        require(good, Refused, "the matrix of the norm is not symmetric and positive definite")
 
 
 def differences(query):
     """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
     rows = matrix_of(query["rows"])
     forbid(not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows), Refused, "the rows of the query are not of one length")
-    columns = list(dict.fromkeys(zip(*rows)))
+    columns = list(dict.fromkeys(zip(*rows, strict=True)))
     if query["adjacency"] == "replace":
-        columns = [tuple(x - y for x, y in zip(f, g)) for f, g in combinations(columns, 2)]
+        columns = [tuple(x - y for x, y in zip(f, g, strict=True)) for f, g in combinations(columns, 2)]
     elif query["adjacency"] not in ("add-remove", "l1"):
         raise Undecided("a query on histograms under l2")
     return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
@@ -236,7 +240,7 @@ def up_to_sign(v):
 
 
 def dot(a, b):
-    return sum((x * y for x, y in zip(a, b)), Fraction(0))
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
 def longest(norm, vectors, dimension, evidence, field):
@@ -251,7 +255,7 @@ def longest(norm, vectors, dimension, evidence, field):
     if norm["kind"] == "facets":
         return constant(max(abs(dot(row, v)) for row in rows for v in vectors))
     if norm["kind"] == "ellipsoid":
-        bordered = [[[*row, y] for row, y in zip(rows, v)] + [[*v, Fraction(0)]] for v in vectors]
+        bordered = [[[*row, y] for row, y in zip(rows, v, strict=True)] + [[*v, Fraction(0)]] for v in vectors]
         return field.power(constant(max(-eliminated(square)[0][-1][-1] for square in bordered)), Fraction(1, 2))  # v' S**-1 v
     if set(vectors) == {up_to_sign(row) for row in rows if any(row)}:
         return ONE  # theory/additive.md, Gauges: the longest column is extreme
@@ -264,7 +268,7 @@ def _gauge(points, vectors, evidence):
     value, primal, worst, dual = rational(evidence.get("value")), evidence.get("primal"), evidence.get("worst"), evidence.get("dual")
     formed = len(primal) == len(vectors) and type(worst) is int and 0 <= worst < len(vectors) and len(dual) == len(points[0])
     require(formed, Refused, "the gauge wants weights for each difference, the number of one, and a dual of the dimension")
-    for weights, v in zip(primal, vectors):
+    for weights, v in zip(primal, vectors, strict=True):
         known = {int(k): rational(w) for k, w in weights.items()}
         require(all(0 <= k < len(points) for k in known), Refused, "the weights of the gauge name no points")
         reached = tuple(dot(known.values(), [points[k][j] for k in known]) for j in range(len(v)))
@@ -304,7 +308,8 @@ class Noise:
         if "support" in m and m["support"] != [None, None]:
             require(line, Undecided, "noise on a part of the line")
             self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
-        self.sides = [self._exponent(m["density"], "z", sign) for sign in (1, -1)] if q.kind != "radial" else [self._exponent(m["profile"], "r", 1)]
+        name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
+        self.sides = [self._exponent(density, name, sign) for sign in signs]
         self.even = al.key(self.sides[0]) == al.key(self.sides[-1])
         self.h = self.sides[0]
 
@@ -325,13 +330,13 @@ class Noise:
 
     def check_integrable(self):
         """Undecided unless exp(-h) certainly has finite mass far out, and near 0 on a half line; a support with ends has none to check."""
-        for h, end in zip(self.sides, reversed(self.support)):
+        for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
             top, lead = growth(self.field, h) if end is None else (INFINITE, None)
             far = top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension))
             require(far, Undecided, "whether the density is integrable far out")
             logs = add(*({_split(m)[1]: c} for m, c in h.items() if _log_r(m)))
-            near = self.at_zero({m: c for m, c in h.items() if not _log_r(m)}) is not None and self.q.field.positive(sub(self.dimension, logs))
-            require(near and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
+            start, few = self.at_zero({m: c for m, c in h.items() if not _log_r(m)}), self.q.field.positive(sub(self.dimension, logs))
+            require(start is not None and few and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
 
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
@@ -350,7 +355,7 @@ class Noise:
 
     def loss(self, a, b):
         """The sum of h(b) - h(a) over coordinates."""
-        return reduce(lambda s, d: s.plus(d, self.bits), (self.value(y).minus(self.value(x), self.bits) for x, y in zip(a, b)))
+        return reduce(lambda s, d: s.plus(d, self.bits), (self.value(y).minus(self.value(x), self.bits) for x, y in zip(a, b, strict=True)))
 
 
 def _log_r(m):
@@ -474,13 +479,13 @@ def point_witness(q, evidence):
     loss = noise.loss(*near)
     if "limit" in evidence:
         value = q.field.form(terms.parse(evidence["limit"]))
-        gap = sub(add(*(sub(_exact(noise, y), _exact(noise, x)) for x, y in zip(a, b))), value)
+        gap = sub(add(*(sub(_exact(noise, y), _exact(noise, x)) for x, y in zip(a, b, strict=True))), value)
         error = Refused if q.field.positive(scale(gap, -1)) else Undecided
         require(q.field.positive(gap, strict=False), error, "the loss of the two points is not certainly at least the limit")
         return "lower", value, at, [*assumed, IDEAL]
     value = rational(evidence.get("value"))
     here = noise.loss(*([_around(noise, x, Fraction(0)) for x in side] for side in (a, b)))
-    require(loss.lo >= value, Refused if here.hi < value else Undecided, "the loss is not certainly at least the value on the neighbourhood")
+    require(loss.lo >= value, Refused if here.hi < value else Undecided, "the loss on the neighbourhood is not certainly so great")
     return "lower", constant(value), at, [*assumed, IDEAL]
 
 
@@ -530,9 +535,9 @@ def _exact(noise, p):
 
 def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
-    q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b)]
+    q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
     require(q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b)), Refused, "a distance is not certainly at least 0")
-    forbid(noise.whole and any(set(x) - {()} or x.get((), Fraction(0)).denominator != 1 for x in (*a, *b)), Refused, "a point is no integer")
+    require(not noise.whole or all(whole(field, x) for x in (*a, *b)), Refused, "a point is no integer")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
     if q.kind != "product":
         require(len(shifts) == 1, Refused, "this noise wants one point")
@@ -542,7 +547,7 @@ def _pair(noise, a, b):
         if exact or around:
             return [] if q.query else ["answers of some neighbours are the sensitivity apart"]
         forbid(q.query and q.query["adjacency"] != "l1", Refused, "the distance of the points is not that of answers")
-        return ["histograms are real"] if q.query else ["answers of neighbours are at every distance up to the sensitivity, in every direction"]
+        return ["histograms are real"] if q.query else [EVERY]
     require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
@@ -554,7 +559,7 @@ def _pair(noise, a, b):
     total = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
     fits = all(field.at_most(s, field.power(noise.shift, e)) for s in total)
     require(fits, Refused, "the points are further apart than answers move")
-    return ["answers of neighbours are at every distance up to the sensitivity, in every direction"]
+    return [EVERY]
 
 
 def divergence(q, evidence):
@@ -569,7 +574,7 @@ def divergence(q, evidence):
     forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
     top, lead = growth(noise.field, h)
     steep = top == INFINITE or (top > 1 and q.field.positive(lead))
-    require(steep and q.field.positive(noise.shift), Refused, "the slope of h does not certainly grow without bound, or answers do not move")
+    require(steep and q.field.positive(noise.shift), Refused, "the slope of h is not certainly unbounded, or answers do not move")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
 
 

@@ -5,7 +5,7 @@ import json
 import algebra as al
 from algebra import ONE, add, constant, mul, sub
 from finite import Table, loss_at
-from noise import INFINITE, Noise, Question, side_of, whole
+from noise import INFINITE, Noise, Question, natural, side_of, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
 COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
@@ -39,7 +39,7 @@ def infer(claim, field, line, facts, rules, made):
         found = rules[rule](further(q), evidence)
     else:
         raise Undecided("the rule is not known here")
-    return made(rule, "whole" if not place else about(further(q)), *found, False)
+    return made("whole" if not place else about(further(q)), *found)
 
 
 def down(q, number):
@@ -106,12 +106,13 @@ class Values:
         if kind in ("group", "lipschitz"):
             times = q.form(q.mechanism["size" if kind == "group" else "constant"])
             require(q.field.positive(times), Undecided, "neighbours that are no step apart")
-            self.assumed += ["some neighbours are moved apart by the whole constant" if kind == "lipschitz" else "neighbours of neighbours move on in one direction"] * (self.side == "lower")
+            require(kind == "lipschitz" or natural(q.field, times), Undecided, "a group of no whole number of records")
+            self.assumed += [f"neighbours that are {kind}ed move apart in one direction, in proportion"]
             return self.of(down(q, 0), evidence)
         if kind == "subsample":
             return self.sampled(q, factor, evidence)
         if type(evidence) is not int or not 0 <= evidence < len(self.premises):
-            raise Undecided("a part without a premise") if isinstance(evidence, (dict, str)) else Malformed("a part wants the number of its premise")
+            raise (Undecided if isinstance(evidence, (dict, str)) else Malformed)("a part wants the number of its premise")
         fact = self.premises[evidence]
         self.used.add(evidence)
         require(fact is not None, Undecided, "a premise that is not decided here")
@@ -193,9 +194,10 @@ def relation(claim):
 
 def tables(q, evidence, side, values):
     """A composition of tables of the same inputs: the greatest sum of losses over one pair of inputs, or that at a named one."""
-    listed = [(Table(down(q, n)), down(q, n)) for n, p in enumerate(inside(q.mechanism)) if p["mechanism"]["kind"] in ("table", "exponential")]
-    if q.kind != "compose" or len(listed) < len(inside(q.mechanism)) or len({len(t.rows) for t, _ in listed}) > 1:
-        raise Undecided("pairs of neighbours of other than tables in a composition")
+    finite = all(p["mechanism"]["kind"] in ("table", "exponential") for p in inside(q.mechanism))
+    require(q.kind == "compose" and finite, Undecided, "pairs of neighbours of other than tables in a composition")
+    listed = [(Table(down(q, n)), down(q, n)) for n in range(len(inside(q.mechanism)))]
+    require(len({len(t.rows) for t, _ in listed}) == 1, Undecided, "tables of other inputs")
     plan, told = {"parts": [{}] * len(listed)}, evidence["neighbours"]
     pairs = sorted({pair for table, _ in listed for pair in table.pairs})
     values.assumed += ["tables with as many rows name the same inputs by them, in one order"] * (len(listed) > 1)
@@ -206,8 +208,8 @@ def tables(q, evidence, side, values):
             raise Undecided("neighbours that are named in another way")
         require(tuple(named["pair"]) in pairs, Refused, "the two inputs are no neighbours")
         pairs = [tuple(named["pair"])]
-    elif not isinstance(told, dict) or told.keys() != {"of", "plans"} or told["plans"] != [plan] or told["of"] != [0] * _different(listed, pairs):
-        raise Undecided("plans of another form")
+    else:
+        require(told == {"plans": [plan], "of": [0] * _different(listed, pairs)}, Undecided, "plans of another form")
     totals = []
     for a, b in pairs:
         losses = []
@@ -223,4 +225,5 @@ def tables(q, evidence, side, values):
 def _different(listed, pairs):
     """How many pairs of inputs are not alike."""
     rows = [q.mechanism.get("rows") or q.mechanism["scores"] for _, q in listed]
-    return len({json.dumps([sorted(zip(r[a], r[b])) if "rows" in q.mechanism else [r[a], r[b]] for r, (_, q) in zip(rows, listed)]) for a, b in pairs if a < b})
+    alike = [[sorted(zip(r[a], r[b], strict=True)) for r in rows] for a, b in pairs if a < b]
+    return len({json.dumps(each) for each in alike})

@@ -55,7 +55,8 @@ class Asked:
         if each == INFINITE and self.side == "lower" and not self.field.positive(self.moved):
             raise Refused("the sensitivity is not certainly positive")
         value = INFINITE if each == INFINITE else mul(each, self.moved)
-        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else "answers of every size occur, and move wholly in the worst way"
+        moves = "each answer moves by at most the sensitivity"
+        moves = moves if self.side == "upper" else "answers of every size occur, and move wholly in the worst way"
         one = ["the guarantee is for one order of the data alone"] * (self.q.mechanism["neighbours"] in ("increasing", "decreasing"))
         return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
 
@@ -121,7 +122,8 @@ def above_threshold(q, evidence):
     queries = asked.natural(m["queries"])
     most = queries if m["positives"] is None else asked.natural(m["positives"])
     field = asked.field
-    forbid("exact" in evidence or m["report"] == "answers+value" or m["neighbours"] == "one", Undecided, "answers that are exact, told, or move alone")
+    other = "exact" in evidence or m["report"] == "answers+value" or m["neighbours"] == "one"
+    forbid(other, Undecided, "answers that are exact, told, or move alone")
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
