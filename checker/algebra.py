@@ -1,7 +1,7 @@
 """Sums of products of powers: one form in which equal expressions meet, whose signs are proved for all parameters.
 
 A form is a dict from products to rational factors: a product is a tuple of (atom, exponent), an atom a symbol ("s", name), a prime
-("p", n), pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its logarithm, or ("f", name, keys) for another function.
+("p", n), pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its logarithm, or ("f", name, keys) for others.
 Whatever is built has a value for all parameters: who divides, takes a root or a logarithm first proves a sign.
 """
 

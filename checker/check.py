@@ -18,7 +18,7 @@ import selection
 import terms
 from algebra import Field, constant
 from noise import INFINITE, rational
-from terms import Malformed, Refused, Undecided, require
+from terms import Malformed, Refused, Undecided, forbid, require
 
 RULES = {**noise.RULES, **finite.RULES, **selection.RULES}
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
@@ -86,8 +86,9 @@ def domain(data):
     need(all(type(data[key]) is bool for key in ("lower_open", "upper_open", "integer")), "a domain is not of the form")
     exact([data[key] for key in ("lower", "upper") if data[key] is not None])
     lower, upper = (None if data[key] is None else rational(data[key]) for key in ("lower", "upper"))
-    if data["integer"] and ((data["lower_open"] and lower is not None) or (data["upper_open"] and upper is not None)):
-        raise Undecided("integers in an open interval")
+    open_ends = (data["lower_open"] and lower is not None) or (data["upper_open"] and upper is not None)
+    forbid(data["integer"] and open_ends, Undecided, "integers in an open interval")
+    forbid(None not in (lower, upper) and lower >= upper, Undecided, "a domain of at most one value")
     return lower, upper, data["lower_open"], data["upper_open"], data["integer"]
 
 
@@ -148,6 +149,7 @@ def examined(data, notes):
     claim, facts = read(data), []
     moves_check(claim, claim["mechanism"])
     form_check(claim["mechanism"])
+    forbid({"r", "z"} & claim["domains"].keys(), Undecided, "a parameter with the name of a variable")
     field = Field({name: domain(d) for name, d in claim["domains"].items()})
     epsilon, delta = (None if claim[key] == "tight" else field.form(terms.parse(claim[key])) for key in ("epsilon", "delta"))
     for number, line in enumerate(data["lines"]):
@@ -172,7 +174,7 @@ def judged(data, field, epsilon, facts, notes):
     lowers = [f for f in facts if f.side == "lower"]
     met = [f for f in uppers if epsilon is None or field.at_most(f.value, epsilon)]
     against = [f for f in lowers if f.value == INFINITE or (epsilon is not None and above(field, f, epsilon))]
-    upper, lower = least(field, [f.value for f in uppers]), least(field, [f.value for f in lowers if not f.at], -1)
+    upper, lower = best(field, "min", [f.value for f in uppers]), best(field, "max", [f.value for f in lowers if not f.at])
     clash = any(f.value == INFINITE or (not f.at and field.positive(al.sub(f.value, g.value))) for f in lowers for g in uppers)
     require(not clash and not (met and against), Refused, "the lines contradict each other")
     found = "PROVED" if met else "REFUTED" if against else "UNKNOWN"
@@ -193,23 +195,15 @@ def above(field, fact, epsilon):
         return False
 
 
-def least(field, values, sign=1):
-    """The least (sign 1) or greatest value, as far as the order is certain; None where there is none."""
-    best = None
-    for value in values:
-        if value == INFINITE and sign < 0:
-            return INFINITE
-        pair = (value, best) if sign > 0 else (best, value)
-        if best is None or (not al.names(value) | al.names(best) and field.at_most(*pair)):
-            best = value
-    return best
+def best(field, name, values):
+    """The least or the greatest of the values without parameters; None where there is none."""
+    plain = [value for value in values if value != INFINITE and not al.names(value)]
+    return INFINITE if INFINITE in values else field.extreme(name, plain) if plain else None
 
 
 def shown(value):
     if value is None or value == INFINITE:
         return "?" if value is None else "infinite"
-    if al.names(value):
-        return "(with parameters)"
     near = al.evaluate(value, 80)
     return f"{float(near.lo):.12g}" if near.lo == near.hi else f"[{float(near.lo):.12g}, {float(near.hi):.12g}]"
 

@@ -82,22 +82,19 @@ def finite_table(q, evidence):
         assumed = [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
         if not table.pairs:
             return "upper", {}, {}, assumed
-        tops = []
-        for a, b, y in (_cell(item, table) for item in evidence["cells"]):
-            forbid(table.zero(a, y) or table.zero(b, y), Refused, "a named cell has a zero")
-            tops.append(loss_at(table, a, b, y))
-        require(tops, Refused, "no cell is named")
+        named = [_cell(item, table) for item in evidence["cells"]]
+        require(named, Refused, "no cell is named")
+        forbid(any(table.zero(x, y) for a, b, y in named for x in (a, b)), Refused, "a named cell has a zero")
+        tops = [loss_at(table, *cell) for cell in named]
         seen = {al.key(top) for top in tops}
-        for a, b in table.pairs:
-            for y in range(len(table.rows[a])):
-                if table.zero(a, y):
-                    continue
-                loss = loss_at(table, a, b, y)
-                require(loss != INFINITE, Refused, "a zero faces a probability above 0")
-                if al.key(loss) not in seen and not any(table.field.at_most(loss, top) for top in tops):
-                    higher = all(table.field.positive(sub(loss, top)) for top in tops)
-                    raise (Refused if higher else Undecided)(f"the loss at {[a, b, y]} is not certainly below a named cell")
-                seen.add(al.key(loss))
+        cells = [(a, b, y) for a, b in table.pairs for y in range(len(table.rows[a])) if not table.zero(a, y)]
+        for cell in cells:
+            loss = loss_at(table, *cell)
+            require(loss != INFINITE, Refused, "a zero faces a probability above 0")
+            if al.key(loss) not in seen:
+                wrong = Refused if all(table.field.positive(sub(loss, top)) for top in tops) else Undecided
+                below = any(table.field.at_most(loss, top) for top in tops)
+                require(below, wrong, f"the loss at {list(cell)} is not certainly below a named cell")
         return "upper", table.field.extreme("max", tops), {}, assumed
     q, at = q.at(evidence)
     table = Table(q)

@@ -32,13 +32,8 @@ def infer(claim, field, line, facts, rules, made):
         q = down(q, step["part"])
     forbid(q.kind in COMBINATORS and place, Undecided, "a part that is made of parts")
     premises = [facts[n] for n in line.get("premises", [])]
-    if rule == "combination":
-        forbid(place, Undecided, "a combination of a part")
-        found = combination(claim, q, evidence, premises)
-    elif rule in rules:
-        found = rules[rule](further(q), evidence)
-    else:
-        raise Undecided("the rule is not known here")
+    require(rule in rules or (rule == "combination" and not place), Undecided, "the rule is not known here")
+    found = rules[rule](further(q), evidence) if rule in rules else combination(claim, q, evidence, premises)
     return made("whole" if not place else about(further(q)), *found)
 
 
@@ -81,18 +76,20 @@ class Values:
     def __init__(self, side, premises):
         self.side, self.premises, self.assumed, self.used = side, premises, [], set()
 
-    def of(self, q, evidence):
+    def times(self, q):
         times = q.form(q.part["times"]) if hasattr(q, "part") else ONE
-        require(whole(q.field, times) and q.field.at_most(ONE, times), Refused, "a part is not certainly run a whole number of times")
-        once = self.once(q, evidence)
+        require(natural(q.field, times), Refused, "a part is not certainly run a whole number of times")
+        return times
+
+    def of(self, q, evidence):
+        times, once = self.times(q), self.once(q, evidence)
         return once if once == INFINITE else mul(times, once)
 
     def once(self, q, evidence):
         factor, kind = getattr(q, "factor", ONE), q.kind
         if kind in ("compose", "parallel"):
-            listed = evidence.get("parts") if isinstance(evidence, dict) else None
-            if not isinstance(listed, list) or len(listed) != len(inside(q.mechanism)):
-                raise Malformed("the evidence has not a part for each part")
+            listed = evidence["parts"]
+            require(len(listed) == len(inside(q.mechanism)), Malformed, "the evidence has not a part for each part")
             forbid(kind == "parallel" and factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
             if kind == "parallel":
                 self.assumed += ["parts in parallel see disjoint data; neighbours differ by adding or removing one record"]
@@ -111,22 +108,24 @@ class Values:
             return self.of(down(q, 0), evidence)
         if kind == "subsample":
             return self.sampled(q, factor, evidence)
-        if type(evidence) is not int or not 0 <= evidence < len(self.premises):
-            raise (Undecided if isinstance(evidence, (dict, str)) else Malformed)("a part wants the number of its premise")
+        numbered = type(evidence) is int and 0 <= evidence < len(self.premises)
+        require(numbered, Undecided if isinstance(evidence, (dict, str)) else Refused, "a part wants the number of its premise")
         fact = self.premises[evidence]
         self.used.add(evidence)
         require(fact is not None, Undecided, "a premise that is not decided here")
         forbid(fact.about != about(further(q)) or fact.at, Refused, "a premise is not about the part that it stands for")
         require(fact.side == self.side, Refused, "a premise bounds from the other side")
-        even = self.side == "upper" or q.kind not in ("translation", "product") or Noise(q, {}, line=True).even
+        even = self.side == "upper" or q.kind not in ("translation", "product") or Noise(q, line=True).even
         require(even, Undecided, "which order of two neighbours is the worse for noise that is not even")
         self.assumed += fact.assumed
         return fact.value
 
     def sampled(self, q, factor, evidence):
         rate = q.form(q.mechanism["rate"])
-        if factor != ONE or q.mechanism["scheme"] not in ("poisson", "without_replacement"):
-            raise Undecided("a sample on neighbours of neighbours")
+        known = factor == ONE and q.mechanism["scheme"] in ("poisson", "without_replacement")
+        require(known, Undecided, "a sample on neighbours of neighbours")
+        noises = all(m["kind"] in ("radial", "translation", "product") for m, _ in leaves(q.mechanism))
+        require(noises or self.side == "upper", Undecided, "in which order of two neighbours a part loses the most")
         require(q.field.positive(rate) and q.field.at_most(rate, ONE), Undecided, "a rate that is not certainly above 0 and at most 1")
         self.assumed.append("samples are drawn as declared and not seen")
         self.assumed += ["a record of a database may be the only one of its kind"] * (self.side == "lower")
@@ -141,17 +140,15 @@ def combination(claim, q, evidence, premises):
     forbid(claim["sensitivity"] is not None or claim["query"] is not None, Refused, "every part has its own sensitivity")
     relation(claim)
     values = Values(side, premises)
-    several = sum(1 for _ in leaves(q.mechanism)) > 1
+    several = len(leaves(q.mechanism)) > 1
     values.assumed += [SAME] * several
     forbid(evidence.keys() - {"side", "at", "part", "neighbours"}, Undecided, "a bound by slopes, or at neighbours in the other order")
     if "neighbours" in evidence:
         require(not premises, Undecided, "premises about pairs of neighbours")
         return side, tables(q, evidence, side, values), at, values.assumed
-    if shared(q.mechanism):
-        if side == "lower" or any(leaf["kind"] in ("table", "exponential") for leaf, _ in leaves(q.mechanism)):
-            raise Undecided("parts that share their neighbours")
-    elif several:
-        values.assumed += ["the neighbours that are worst for one part are worst for all"] * (side == "lower")
+    apart = side == "upper" and not any(leaf["kind"] in ("table", "exponential") for leaf, _ in leaves(q.mechanism))
+    require(apart or not shared(q.mechanism), Undecided, "parts that share their neighbours")
+    values.assumed += ["the neighbours that are worst for one part are worst for all"] * (several and side == "lower")
     value = values.of(q, evidence.get("part"))
     require(len(values.used) == len(premises), Refused, "a premise is not used")
     return side, value, at, values.assumed
@@ -159,10 +156,7 @@ def combination(claim, q, evidence, premises):
 
 def leaves(mechanism, part=None):
     listed = inside(mechanism)
-    if not listed:
-        yield mechanism, part
-    for inner in listed:
-        yield from leaves(inner["mechanism"], inner)
+    return [leaf for inner in listed for leaf in leaves(inner["mechanism"], inner)] if listed else [(mechanism, part)]
 
 
 def shared(mechanism):
@@ -174,21 +168,19 @@ def shared(mechanism):
     return repeated or len(set(known)) < len(known)
 
 
+def every(mechanism):
+    """A mechanism and all that it is made of."""
+    return [mechanism, *(m for inner in inside(mechanism) for m in every(inner["mechanism"]))]
+
+
 def relation(claim):
     """Refused where parts speak of different neighbours."""
-    named, parallel = {claim["adjacency"]} if claim.get("adjacency") else set(), False
-
-    def walk(mechanism):
-        nonlocal parallel
-        parallel = parallel or mechanism["kind"] == "parallel"
-        if mechanism["kind"] == "subsample":
-            named.add("add-remove" if mechanism["scheme"] == "poisson" else "replace")
-        for inner in inside(mechanism):
-            named.update(x for x in (inner["adjacency"], (inner["query"] or {}).get("adjacency")) if x)
-            walk(inner["mechanism"])
-
-    walk(claim["mechanism"])
+    mechanisms = every(claim["mechanism"])
+    held = [inner for m in mechanisms for inner in inside(m)]
+    named = {claim.get("adjacency"), *(p["adjacency"] for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
+    named |= {"add-remove" if m["scheme"] == "poisson" else "replace" for m in mechanisms if m["kind"] == "subsample"}
     require(len(named) <= 1, Refused, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
+    parallel = any(m["kind"] == "parallel" for m in mechanisms)
     forbid(parallel and named - {"add-remove"}, Refused, "parts in parallel want neighbours by adding or removing one record")
 
 
@@ -203,22 +195,19 @@ def tables(q, evidence, side, values):
     values.assumed += ["tables with as many rows name the same inputs by them, in one order"] * (len(listed) > 1)
     values.assumed.append("what is drawn is drawn from the law that is declared")
     if side == "lower":
-        named = told[0] if isinstance(told, list) and len(told) == 1 and isinstance(told[0], dict) else {}
-        if named.keys() != {"inputs", "pair"} or named["inputs"] != len(listed[0][0].rows) or evidence.get("part") != plan:
-            raise Undecided("neighbours that are named in another way")
-        require(tuple(named["pair"]) in pairs, Refused, "the two inputs are no neighbours")
-        pairs = [tuple(named["pair"])]
+        pair = tuple(told[0]["pair"])
+        formed = told == [{"inputs": len(listed[0][0].rows), "pair": list(pair)}] and evidence.get("part") == plan
+        require(formed, Undecided, "neighbours that are named in another way")
+        require(pair in pairs, Refused, "the two inputs are no neighbours")
+        pairs = [pair]
     else:
         require(told == {"plans": [plan], "of": [0] * _different(listed, pairs)}, Undecided, "plans of another form")
     totals = []
     for a, b in pairs:
-        losses = []
-        for table, inner in listed:
-            row = [loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)]
-            losses.append(INFINITE if INFINITE in row else mul(inner.form(inner.part["times"]), q.field.extreme("max", row)))
-        totals.append(INFINITE if INFINITE in losses else add(*losses))
-    if INFINITE in totals:
-        return INFINITE
+        rows = [[loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)] for table, _ in listed]
+        if any(INFINITE in row for row in rows):
+            return INFINITE
+        totals.append(add(*(mul(values.times(inner), q.field.extreme("max", row)) for row, (_, inner) in zip(rows, listed, strict=True))))
     return q.field.extreme("max", totals)
 
 

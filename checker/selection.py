@@ -10,7 +10,7 @@ MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], 
 class Asked:
     """A selection: the side, what each answer moves by, and sums, least and greatest of slopes that may be infinite."""
 
-    def __init__(self, q, evidence, near=False):
+    def __init__(self, q, evidence):
         self.side = side_of(evidence)
         self.q, self.at = q.at(evidence, self.side == "lower")
         m, self.field = q.mechanism, self.q.field
@@ -30,9 +30,9 @@ class Asked:
         """How steeply h rises to the left and to the right in the limit."""
         if mechanism is None:
             return INFINITE, INFINITE
-        noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values), {})
+        noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values))
         forbid(noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp", Undecided, "noise that is not on the line")
-        return tuple(s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)) if not noise.whole else tuple(slopes(noise))
+        return [s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)]  # noise.shift: 1 over the scale
 
     def times(self, count, slope):
         if slope != INFINITE:
@@ -52,8 +52,8 @@ class Asked:
         return INFINITE if INFINITE in values else self.field.extreme("max", list(values))
 
     def bound(self, each):
-        if each == INFINITE and self.side == "lower" and not self.field.positive(self.moved):
-            raise Refused("the sensitivity is not certainly positive")
+        moving = each != INFINITE or self.side == "upper" or self.field.positive(self.moved)
+        require(moving, Refused, "the sensitivity is not certainly positive")
         value = INFINITE if each == INFINITE else mul(each, self.moved)
         moves = "each answer moves by at most the sensitivity"
         moves = moves if self.side == "upper" else "answers of every size occur, and move wholly in the worst way"
