@@ -26,12 +26,12 @@ def constant(x):
     return {(): Fraction(x)} if x else {}
 
 
-def symbol(name):
-    return {((("s", name), Fraction(1)),): Fraction(1)}
-
-
 def atom(a, e=1):
     return {((a, Fraction(e)),): Fraction(1)}
+
+
+def symbol(name):
+    return atom(("s", name))
 
 
 def add(*forms):
@@ -62,15 +62,12 @@ def mul(p, q):
 
 def _joined(m, n):
     """The product of two products, and the rational that whole powers of primes give."""
-    if not m or not n:
-        return m or n, 1
     powers = dict(m)
     for a, e in n:
         powers[a] = powers.get(a, 0) + e
     factor = Fraction(1)
     for a in [a for a in powers if a[0] == "p"]:
-        if w := floor(powers[a]):
-            factor, powers[a] = factor * Fraction(a[1]) ** w, powers[a] - w
+        factor, powers[a] = factor * Fraction(a[1]) ** floor(powers[a]), powers[a] - floor(powers[a])
     return tuple(sorted(((a, e) for a, e in powers.items() if e), key=repr)), factor
 
 
@@ -104,26 +101,15 @@ def _value(a, e, bits, values):
     kind = a[0]
     if kind == "e":
         return iv.exp(evaluate({a[1]: e}, bits, values), bits)
-    if kind == "s":
-        require(a[1] in values, Undecided, f"{a[1]} has no value")
-        base = values[a[1]]
-    elif kind in ("p", "pi"):
-        base = iv.point(a[1]) if kind == "p" else iv.pi(bits)
+    if kind in ("s", "p", "pi"):
+        base = values[a[1]] if kind == "s" else iv.point(a[1]) if kind == "p" else iv.pi(bits)
     elif kind in ("q", "l"):
         base = evaluate(dict(a[1]), bits, values)
         base = iv.log(base, bits) if kind == "l" else base
     else:
-        base = function(a[1], [evaluate(dict(k), bits, values) for k in a[2]], bits)
+        args, pick = [evaluate(dict(k), bits, values) for k in a[2]], {"min": min, "max": max}.get(a[1])
+        base = Interval(pick(y.lo for y in args), pick(y.hi for y in args)) if pick else iv.asinh(args[0], bits)
     return iv.power(base, e, bits)
-
-
-def function(name, args, bits):
-    """A function other than exp and log on intervals."""
-    if name in ("min", "max"):
-        pick = min if name == "min" else max
-        return Interval(pick(y.lo for y in args), pick(y.hi for y in args))
-    require(name == "asinh", Undecided, f"{name} is not enclosed here")
-    return iv.asinh(args[0], bits)
 
 
 class Field:
@@ -166,10 +152,8 @@ class Field:
             return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
         if name in ("min", "max"):
             return self.extreme(name, args)
-        if name == "besselk" and len(args[0]) < 2 and abs(args[0].get((), 0)) in (Fraction(1, 2), Fraction(3, 2)):
-            x, half = args[1], Fraction(1, 2)  # K_1/2(x) = sqrt(pi/(2 x)) exp(-x), and K_3/2 that times 1 + 1/x
-            found = mul(self.power(mul(constant(2), x), -half), mul(atom(("pi",), half), self.exp(scale(x, -1))))
-            return found if abs(args[0][()]) == half else mul(found, add(ONE, self.power(x, Fraction(-1))))
+        if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
+            return mul(self.power(scale(args[1], 2), Fraction(-1, 2)), mul(atom(("pi",), Fraction(1, 2)), self.exp(scale(args[1], -1))))
         if name == "asinh" and not args[0]:
             return {}
         require(name == "asinh", Undecided, f"{name} is not known here")
@@ -247,12 +231,10 @@ class Field:
 
     def zero(self, p):
         """Whether a form is certainly 0: what stands below a line is multiplied out."""
-        if not p:
-            return True
         bases = {a for m in p for a, _ in m if a[0] == "q"}
-        if not bases:
+        if not p or not bases:
             other = self._by_logarithm(p)
-            return other is not None and self.zero(other)
+            return not p or (other is not None and self.zero(other))
         for base in bases:
             least = min(dict(m).get(base, Fraction(0)) for m in p)
             p = mul(p, {((base, -least),): Fraction(1)}) if least else p
@@ -261,15 +243,12 @@ class Field:
 
     def atom_positive(self, a):
         """Whether an atom is certainly positive."""
-        kind = a[0]
-        if kind == "s":
-            lower, _, lower_open, _, _ = self.domains.get(a[1], (None,) * 5)
+        if a[0] == "s":
+            lower, _, lower_open, _, _ = self.domains[a[1]]
             return lower is not None and (lower > 0 or (lower == 0 and lower_open))
-        if kind == "l":
-            return self.positive(sub(dict(a[1]), ONE))
-        if kind == "f":
+        if a[0] == "f":
             return a[1] == "asinh" and self.positive(dict(a[2][0]))
-        return True
+        return a[0] != "l" or self.positive(sub(dict(a[1]), ONE))
 
     def positive(self, p, strict=True):
         """Whether a form is certainly above 0, or at least 0, for all parameters."""
@@ -349,17 +328,10 @@ def _all_positive(field, p, may_vanish, strict):
     for m, c in p.items():
         moving = tuple(x for x in m if _moves(x[0]))
         groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
-    above = False
-    for moving, factor in groups.items():
-        for a, _ in moving:
-            if a[0] == "s" and field.domains[a[1]][0] is None and field.domains[a[1]][1] is None:
-                return False
-            if a[0] in ("l", "f") and not field.atom_positive(a):
-                return False
-        if not Field({}).positive(factor, strict=False):
-            return False
-        above = above or (not {a[1] for a, _ in moving if a[0] == "s"} & may_vanish and Field({}).positive(factor))
-    return above or not strict
+    atoms = {a for m in groups for a, _ in m}
+    known = all(field.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or field.atom_positive(a) for a in atoms)
+    firm = [not {a[1] for a, _ in m if a[0] == "s"} & may_vanish and Field({}).positive(factor) for m, factor in groups.items()]
+    return known and (any(firm) or not strict) and all(Field({}).positive(factor, strict=False) for factor in groups.values())
 
 
 def _moves(a):
@@ -378,9 +350,7 @@ def _expanded(p):
 def _atom_power(a, e):
     if a[0] == "p":
         return scale(atom(a, e - floor(e)) if e != floor(e) else ONE, Fraction(a[1]) ** floor(e))
-    if a[0] == "q":
-        return _sum_power(dict(a[1]), e)
-    return atom(a, e) if e else ONE
+    return _sum_power(dict(a[1]), e) if a[0] == "q" else atom(a, e) if e else ONE
 
 
 def _sum_power(p, e):
@@ -423,8 +393,6 @@ def _substituted(a, e, field, values):
     if a[0] in ("q", "l"):
         inside = substitute(dict(a[1]), field, values)
         return field.power(field.log(inside) if a[0] == "l" else inside, e)
-    if a[0] == "f":
-        inside = [substitute(dict(k), field, values) for k in a[2]]
-        return field.power(field._call(a[1], inside), e)
-    return _atom_power(a, e)
+    again = field._call(a[1], [substitute(dict(k), field, values) for k in a[2]]) if a[0] == "f" else None
+    return _atom_power(a, e) if again is None else field.power(again, e)
 

@@ -113,8 +113,7 @@ def exponential_general(q, evidence):
 
 
 def kary_response(q, evidence):
-    require("side" in evidence, Malformed, "'side' is missing")
-    side = side_of(evidence)
+    side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     require(q.kind == "kary_response", Refused, "the mechanism is no k-ary response")
     field, k, p = q.field, q.form(q.mechanism["k"]), q.form(q.mechanism["p"])
@@ -130,13 +129,11 @@ def kary_response(q, evidence):
         wrong = Refused if apart(field, ratio, field.exp(value)) else Undecided
         require(field.equal(ratio, field.exp(value)), wrong, "p (k - 1)/(1 - p) is not certainly exp(value)")
         return side, value, at, assumed
-    loss = field.log(ratio)
-    return side, field.extreme("max", [loss, scale(loss, -1)]), at, assumed
+    return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, assumed
 
 
 def staircase(q, evidence):
-    require("side" in evidence, Malformed, "'side' is missing")
-    side = side_of(evidence)
+    side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     forbid(q.kind != "staircase" or q.query is not None, Refused, "the mechanism is no staircase noise, or has a query")
     field, epsilon, gamma = q.field, q.form(q.mechanism["epsilon"]), q.form(q.mechanism["gamma"])
@@ -146,8 +143,3 @@ def staircase(q, evidence):
     steps = ONE if field.at_most(moved, ONE) else constant(-field.floor(scale(moved, -1)))
     word = "no answer moves further than" if side == "upper" else "some answers are apart by"
     return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]
-
-
-RULES = {
-    "finite-table": finite_table, "exponential-general": exponential_general, "kary-response": kary_response, "staircase": staircase,
-}

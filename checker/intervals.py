@@ -177,10 +177,6 @@ def power(x, e, bits):
     return exp(log(x, bits + SPARE).times(point(e), bits + SPARE), bits)
 
 
-def hull(x, y):
-    return Interval(min(x.lo, y.lo), max(x.hi, y.hi))
-
-
 def asinh(x, bits):
     """log(x + sqrt(x**2 + 1)), odd and rising."""
     low, high = (log(root(point(y * y + 1), 2, bits + SPARE).plus(point(abs(y)), bits + SPARE), bits) for y in (x.lo, x.hi))

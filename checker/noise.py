@@ -6,7 +6,6 @@ from functools import reduce
 from itertools import combinations
 
 import algebra as al
-import intervals as iv
 import terms
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
 from intervals import Interval
@@ -62,8 +61,8 @@ def rational(text):
         raise Malformed(f"{str(text)[:40]!r} is no exact number") from error
 
 
-def side_of(evidence):
-    side = evidence.get("side", "upper")
+def side_of(evidence, default="upper"):
+    side = evidence.get("side", default)
     require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
     return side
 
@@ -181,11 +180,7 @@ def rises(field, h):
     split = [(*_split(m), c) for m, c in h.items() if _split(m)[0]]
     simple = all(moving[0][0] == R and moving[0][1] > 0 and field.positive({rest: c}) for moving, rest, c in split)
     line = field.over("r", None)
-    return simple or ("convex" in bends(line, h, True) and al.key(mirrored(line, h)) == al.key(h))
-
-
-def mirrored(field, h):
-    return al.substitute(h, field, {"r": scale(symbol("r"), -1)})
+    return simple or ("convex" in bends(line, h, True) and al.key(al.substitute(h, line, {"r": scale(symbol("r"), -1)})) == al.key(h))
 
 
 # -- norms and sensitivities ------------------------------------------------------------------------------------------------------
@@ -332,7 +327,8 @@ class Noise:
         if self.q.kind == "radial" or near.lo >= 0:
             return al.evaluate(self.h, self.bits, {"r": near})
         left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Fraction(0), -near.hi), -near.lo)})
-        return left if near.hi <= 0 else iv.hull(left, al.evaluate(self.h, self.bits, {"r": Interval(Fraction(0), near.hi)}))
+        right = left if near.hi <= 0 else al.evaluate(self.h, self.bits, {"r": Interval(Fraction(0), near.hi)})
+        return Interval(min(left.lo, right.lo), max(left.hi, right.hi))
 
 
     def loss(self, a, b):
@@ -424,8 +420,8 @@ def slopes(noise):
 
 def power_identity(q, evidence):
     side, q, at, noise = _opened(q, evidence)
+    field, weight, ratios = q.field, {}, []
     forbid(not noise.even or (side == "lower" and noise.whole), Undecided, "noise on the integers, or that is not even")
-    weight, ratios = {}, []
     for moving, rest, c in [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]:
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
         square = {_split(n)[1]: d for n, d in inside.items() if _split(n)[0] == [(R, Fraction(2))]}
@@ -433,7 +429,6 @@ def power_identity(q, evidence):
         forbid(not square or len(square) + len(free) < len(inside), Undecided, "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
-    field = q.field
     same = ratios and all(field.equal(ratios[0], other) for other in ratios)
     require(same, Undecided, "an exponent that is no sum of logarithms of one A0 + A1 r**2")
     good = field.positive(ratios[0]) and field.positive(weight) and field.positive(sub(scale(weight, 2), noise.dimension))
@@ -544,9 +539,3 @@ def divergence(q, evidence):
     steep = top == INFINITE or (top > 1 and q.field.positive(lead))
     require(steep and q.field.positive(noise.shift), Refused, "the slope of h is not certainly unbounded, or answers do not move")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
-
-
-RULES = {
-    "concave-exponent": concave_exponent, "convex-exponent": convex_exponent, "power-identity": power_identity,
-    "point-witness": point_witness, "divergence": divergence,
-}

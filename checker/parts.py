@@ -9,7 +9,6 @@ from noise import INFINITE, Noise, Question, natural, side_of, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
 COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
-SAME = "the sensitivities of all parts speak of the same neighbours"
 
 
 def inside(mechanism):
@@ -99,12 +98,12 @@ class Values:
         if kind == "post_process":
             require(self.side != "lower", Refused, "what a map of the output leaves to be seen is not known")
             self.assumed.append("the map does not look at the data")
-            return self.of(down(q, 0), evidence)
         if kind in ("group", "lipschitz"):
             times = q.form(q.mechanism["size" if kind == "group" else "constant"])
             require(q.field.positive(times), Undecided, "neighbours that are no step apart")
             require(kind == "lipschitz" or natural(q.field, times), Undecided, "a group of no whole number of records")
-            self.assumed += [f"neighbours that are {kind}ed move apart in one direction, in proportion"]
+            self.assumed += [f"neighbours behind {kind} move apart in one direction, in proportion"]
+        if kind in ("post_process", "group", "lipschitz"):
             return self.of(down(q, 0), evidence)
         if kind == "subsample":
             return self.sampled(q, factor, evidence)
@@ -134,14 +133,14 @@ class Values:
 
 
 def combination(claim, q, evidence, premises):
-    side = side_of({"side": evidence.get("side")})
+    side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     require(q.kind in COMBINATORS, Refused, "the mechanism is not made of parts")
     forbid(claim["sensitivity"] is not None or claim["query"] is not None, Refused, "every part has its own sensitivity")
     relation(claim)
     values = Values(side, premises)
     several = len(leaves(q.mechanism)) > 1
-    values.assumed += [SAME] * several
+    values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
     forbid(evidence.keys() - {"side", "at", "part", "neighbours"}, Undecided, "a bound by slopes, or at neighbours in the other order")
     if "neighbours" in evidence:
         require(not premises, Undecided, "premises about pairs of neighbours")

@@ -61,7 +61,7 @@ class Asked:
         return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
 
 
-def noisy_max(q, evidence):
+def log_concave_noisy_max(q, evidence):
     asked, m = Asked(q, evidence), q.mechanism
     require(q.kind == "noisy_max", Refused, "the mechanism is no noisy max")
     if m["report"] not in ("index", "value", "index+gap") or m["neighbours"] not in ("all", "monotone", "one"):
@@ -103,17 +103,13 @@ class Loss:
     def everywhere(self, m, way, queries, most):
         """What no output is above, by one shift of the noise of the threshold."""
         a, told = self.asked, self.asked.times(most, self.told)
-        if way == "still":
-            each, here = a.times(self.u, self.answers[0]), a.times(self.v, self.answers[1])
-            beside = here if INFINITE in (each, here) else a.greatest({}, sub(here, each))
-            return a.total(a.times(queries, each), a.times(most, beside), told)
         draws, both = most if m["resample"] else ONE, add(self.u, self.v)
         paid = a.times(mul(draws, self.u if way == "up" else self.v), self.threshold[way == "up"])
         count = most if way == "up" else queries
         return a.total(paid, a.times(mul(count, both), self.answers[way == "up"]), told)
 
 
-def above_threshold(q, evidence):
+def log_concave_threshold(q, evidence):
     require(q.kind == "above_threshold", Refused, "the mechanism is no above threshold")
     asked, m = Asked(q, evidence), q.mechanism
     if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):
@@ -134,8 +130,5 @@ def above_threshold(q, evidence):
             raise Refused("it is not certain that so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
     forbid("peaks" in evidence, Undecided, "the worst of all outputs")
-    require(evidence.get("shift") in ("up", "still", "down"), Malformed, "'shift' is not up, still or down")
+    require(evidence.get("shift") in ("up", "down"), Undecided, "a shift that is neither up nor down")
     return asked.bound(asked.greatest(*(loss.everywhere(m, evidence["shift"], queries, most) for loss in losses)))
-
-
-RULES = {"log-concave-noisy-max": noisy_max, "log-concave-threshold": above_threshold}
