@@ -1,12 +1,13 @@
 """Sums of products of powers: one form in which equal expressions meet, whose signs are proved for all parameters.
 
-A form is a dict from products to rational factors. A product is a tuple of (atom, exponent), an atom a symbol ("s", name), a prime ("p", n),
-pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its logarithm, or ("f", name, keys) for another function.
+A form is a dict from products to rational factors: a product is a tuple of (atom, exponent), an atom a symbol ("s", name), a prime
+("p", n), pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its logarithm, or ("f", name, keys) for others.
 Whatever is built has a value for all parameters: who divides, takes a root or a logarithm first proves a sign.
 """
 
 from fractions import Fraction
-from math import comb, floor
+from functools import reduce
+from math import floor
 
 import intervals as iv
 from intervals import Interval
@@ -25,12 +26,12 @@ def constant(x):
     return {(): Fraction(x)} if x else {}
 
 
-def symbol(name):
-    return {((("s", name), Fraction(1)),): Fraction(1)}
-
-
 def atom(a, e=1):
     return {((a, Fraction(e)),): Fraction(1)}
+
+
+def symbol(name):
+    return atom(("s", name))
 
 
 def add(*forms):
@@ -61,23 +62,17 @@ def mul(p, q):
 
 def _joined(m, n):
     """The product of two products, and the rational that whole powers of primes give."""
-    if not m or not n:
-        return m or n, 1
     powers = dict(m)
     for a, e in n:
         powers[a] = powers.get(a, 0) + e
     factor = Fraction(1)
     for a in [a for a in powers if a[0] == "p"]:
-        if w := floor(powers[a]):
-            factor, powers[a] = factor * Fraction(a[1]) ** w, powers[a] - w
+        factor, powers[a] = factor * Fraction(a[1]) ** floor(powers[a]), powers[a] - floor(powers[a])
     return tuple(sorted(((a, e) for a, e in powers.items() if e), key=repr)), factor
 
 
 def whole_power(p, n):
-    result = ONE
-    for _ in range(n):
-        result = mul(result, p)
-    return result
+    return reduce(mul, [p] * n, ONE)
 
 
 def names(p):
@@ -97,10 +92,8 @@ def evaluate(p, bits, values=None):
     """An interval that holds the form's value. values: intervals of symbols."""
     total = iv.point(0)
     for m, c in p.items():
-        term = iv.point(c)
-        for a, e in m:
-            term = term.times(_value(a, e, bits, values or {}), bits)
-        total = total.plus(term, bits)
+        factors_of = [_value(a, e, bits, values or {}) for a, e in m]
+        total = total.plus(reduce(lambda x, y: x.times(y, bits), factors_of, iv.point(c)), bits)
     return total
 
 
@@ -108,34 +101,15 @@ def _value(a, e, bits, values):
     kind = a[0]
     if kind == "e":
         return iv.exp(evaluate({a[1]: e}, bits, values), bits)
-    if kind == "s":
-        require(a[1] in values, Undecided, f"{a[1]} has no value")
-        base = values[a[1]]
-    elif kind == "p":
-        base = iv.point(a[1])
-    elif kind == "pi":
-        base = iv.pi(bits)
+    if kind in ("s", "p", "pi"):
+        base = values[a[1]] if kind == "s" else iv.point(a[1]) if kind == "p" else iv.pi(bits)
     elif kind in ("q", "l"):
         base = evaluate(dict(a[1]), bits, values)
         base = iv.log(base, bits) if kind == "l" else base
     else:
-        base = function(a[1], [evaluate(dict(k), bits, values) for k in a[2]], bits)
+        args, pick = [evaluate(dict(k), bits, values) for k in a[2]], {"min": min, "max": max}.get(a[1])
+        base = Interval(pick(y.lo for y in args), pick(y.hi for y in args)) if pick else iv.asinh(args[0], bits)
     return iv.power(base, e, bits)
-
-
-def function(name, args, bits):
-    """A function other than exp and log on intervals."""
-    x = args[0]
-    if name == "asinh":
-        return iv.asinh(x, bits)
-    if name == "abs":
-        return iv.size(x)
-    if name in ("min", "max"):
-        pick = min if name == "min" else max
-        return Interval(pick(y.lo for y in args), pick(y.hi for y in args))
-    if name == "floor" and floor(x.lo) == floor(x.hi):
-        return iv.point(floor(x.lo))
-    raise Undecided(f"{name} is not enclosed here")
 
 
 class Field:
@@ -160,10 +134,7 @@ class Field:
         if kind == "add":
             return add(*map(self.form, tree[1]))
         if kind == "mul":
-            result = ONE
-            for part in tree[1]:
-                result = mul(result, self.form(part))
-            return result
+            return reduce(mul, map(self.form, tree[1]))
         if kind == "pow":
             base, e = self.form(tree[1]), self.form(tree[2])
             return self.power(base, e.get((), Fraction(0))) if e.keys() <= {()} else self.exp(mul(e, self.log(base)))
@@ -174,24 +145,19 @@ class Field:
             return atom(("pi",))
         if name in ("exp", "log"):
             return getattr(self, name)(args[0])
-        if name == "abs" and (self.positive(args[0], strict=False) or self.positive(scale(args[0], -1), strict=False)):
-            return args[0] if self.positive(args[0], strict=False) else scale(args[0], -1)
+        if name == "abs" and (self.at_most({}, args[0]) or self.at_most(args[0], {})):
+            return args[0] if self.at_most({}, args[0]) else scale(args[0], -1)
         if name in ("cosh", "sinh"):
             up, down = self.exp(args[0]), self.exp(scale(args[0], -1))
             return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
         if name in ("min", "max"):
             return self.extreme(name, args)
-        if name == "besselk" and len(args[0]) < 2 and abs(args[0].get((), 0)) in (Fraction(1, 2), Fraction(3, 2)):
-            x, half = args[1], Fraction(1, 2)  # K_1/2(x) = sqrt(pi/(2 x)) exp(-x), and K_3/2 that times 1 + 1/x
-            found = mul(self.power(mul(constant(2), x), -half), mul(atom(("pi",), half), self.exp(scale(x, -1))))
-            return found if abs(args[0][()]) == half else mul(found, add(ONE, self.power(x, Fraction(-1))))
+        if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
+            return mul(self.power(scale(args[1], 2), Fraction(-1, 2)), mul(atom(("pi",), Fraction(1, 2)), self.exp(scale(args[1], -1))))
         if name == "asinh" and not args[0]:
             return {}
-        if name in ("asinh", "abs", "floor"):
-            if name == "floor" and not names(args[0]):
-                return constant(self.floor(args[0]))
-            return atom(("f", name, tuple(map(key, args))))
-        raise Undecided(f"{name} is not known here")
+        require(name == "asinh", Undecided, f"{name} is not known here")
+        return atom(("f", name, tuple(map(key, args))))
 
     def extreme(self, name, forms):
         """The least or the greatest, where the order is certain."""
@@ -217,44 +183,34 @@ class Field:
             powers = dict(m)
             least = {a: min(e, powers.get(a, Fraction(0))) for a, e in {**dict.fromkeys(powers, Fraction(0)), **least}.items()}
         kept = {a: e for a, e in least.items() if e and self.atom_positive(a)}
-        inverse = tuple(sorted(((a, -e) for a, e in kept.items()), key=repr))
-        rest = mul(p, {inverse: Fraction(1)})
+        rest = mul(p, {tuple(sorted(((a, -e) for a, e in kept.items()), key=repr)): Fraction(1)})
         c = key(rest)[0][1]
-        return c, {a: e for a, e in kept.items()}, scale(rest, 1 / c)
+        return c, kept, scale(rest, 1 / c)
 
     def power(self, p, e):
         if e.denominator == 1 and 0 <= e <= 64:
             return whole_power(p, int(e))
         require(abs(e) <= 10000, Undecided, "a power that is too great")
+        require(p or e > 0, Undecided, "a quotient by 0")
         if not p:
-            if e > 0:
-                return {}
-            raise Undecided("a quotient by 0")
+            return {}
         c, product, rest = self.content(p)
         if rest != ONE and not self.positive(rest):
-            require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what a root is taken of, is not certain")
+            require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what is under a root")
             c, rest = -c, scale(rest, -1)
         result = constant(c**e) if e.denominator == 1 else self._root(c, e)
-        for a, power in product.items():
-            result = mul(result, _atom_power(a, power * e))
+        result = reduce(mul, (_atom_power(a, power * e) for a, power in product.items()), result)
         return result if rest == ONE else mul(result, _sum_power(rest, e))
 
     def _root(self, c, e):
         require(c > 0, Undecided, "a root of what is negative")
-        result = ONE
-        for n, sign in ((c.numerator, 1), (c.denominator, -1)):
-            for prime, power in factors(n):
-                result = mul(result, mul(ONE, _atom_power(("p", prime), sign * power * e)))
-        return result
+        return reduce(mul, (_atom_power(("p", prime), power * e) for prime, power in _primes(c)), ONE)
 
     def exp(self, p):
         result = ONE
         for m, c in p.items():
-            logs = [(a, e) for a, e in m if a[0] == "l"]
-            if len(m) == 1 and logs and logs[0][1] == 1:
-                result = mul(result, self.power(dict(logs[0][0][1]), c))
-            else:
-                result = mul(result, {((("e", m), c),): Fraction(1)})
+            alone = len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1
+            result = mul(result, self.power(dict(m[0][0][1]), c) if alone else {((("e", m), c),): Fraction(1)})
         return result
 
     def log(self, p):
@@ -262,8 +218,7 @@ class Field:
         c, product, rest = self.content(p)
         if c < 0:
             c, rest = -c, scale(rest, -1)
-        result = add(*(_log_atom(("p", prime), power * s) for n, s in ((c.numerator, 1), (c.denominator, -1)) for prime, power in factors(n)))
-        result = add(result, *(_log_atom(a, e) for a, e in product.items()))
+        result = add(*(_log_atom(("p", n), e) for n, e in _primes(c)), *(_log_atom(a, e) for a, e in product.items()))
         return result if rest == ONE else add(result, atom(("l", key(rest))))
 
     # -- signs
@@ -276,36 +231,24 @@ class Field:
 
     def zero(self, p):
         """Whether a form is certainly 0: what stands below a line is multiplied out."""
-        if not p:
-            return True
         bases = {a for m in p for a, _ in m if a[0] == "q"}
-        if not bases:
+        if not p or not bases:
             other = self._by_logarithm(p)
-            return other is not None and self.zero(other)
+            return not p or (other is not None and self.zero(other))
         for base in bases:
             least = min(dict(m).get(base, Fraction(0)) for m in p)
             p = mul(p, {((base, -least),): Fraction(1)}) if least else p
-        total = {}
-        for m, c in p.items():
-            term, rest = constant(c), []
-            for a, e in m:
-                up = floor(e) if a[0] == "q" else 0
-                term = mul(term, whole_power(dict(a[1]), up)) if up else term
-                rest += [(a, e - up)] if e != up else []
-            total = add(total, mul(term, {tuple(rest): Fraction(1)}))
+        total = _expanded(p)
         return total != p and self.zero(total)
 
     def atom_positive(self, a):
         """Whether an atom is certainly positive."""
-        kind = a[0]
-        if kind == "s":
-            lower, _, lower_open, _, _ = self.domains.get(a[1], (None,) * 5)
+        if a[0] == "s":
+            lower, _, lower_open, _, _ = self.domains[a[1]]
             return lower is not None and (lower > 0 or (lower == 0 and lower_open))
-        if kind == "l":
-            return self.positive(sub(dict(a[1]), ONE))
-        if kind == "f":
+        if a[0] == "f":
             return a[1] == "asinh" and self.positive(dict(a[2][0]))
-        return True
+        return a[0] != "l" or self.positive(sub(dict(a[1]), ONE))
 
     def positive(self, p, strict=True):
         """Whether a form is certainly above 0, or at least 0, for all parameters."""
@@ -319,27 +262,24 @@ class Field:
         if not p:
             return not strict
         if not names(p):
-            for bits in PRECISIONS:
-                sign = evaluate(p, bits).sign()
-                if sign is not None:
-                    return sign > 0
-            return not strict and self.zero(p)
-        if all(c > 0 and all(e.denominator == 1 and e % 2 == 0 or self.atom_positive(a) for a, e in m) for m, c in p.items()):
+            sign = next((s for s in (evaluate(p, bits).sign() for bits in PRECISIONS) if s is not None), None)
+            return sign > 0 if sign is not None else not strict and self.zero(p)
+        if all(c > 0 and all(e % 2 == 0 or self.atom_positive(a) for a, e in m) for m, c in p.items()):
             return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
         if not strict and self.zero(p):
             return True
-        shifted = self._shifted(p)
+        shifted = self._shifted(p, strict)
         if shifted is not None and _all_positive(self, *shifted, strict):
             return True
         other = self._by_logarithm(p)
         return other is not None and self.positive(other, strict)
 
-    def _shifted(self, p):
+    def _shifted(self, p, strict):
         """The form over the parameters' distances from their ends, times something positive, with which of these may be 0."""
         for base in {a for m in p for a, e in m if a[0] in "qse" and e < 0}:
             if base[0] == "s" and not self.atom_positive(base):
                 return None
-            p = mul(p, _cleared(base, -min(dict(m).get(base, Fraction(0)) for m in p)))
+            p = mul(p, {((base, -min(dict(m).get(base, Fraction(0)) for m in p)),): Fraction(1)})
         p, may_vanish = _expanded(p), set()
         for name in sorted(names(p) & self.domains.keys()):
             lower, upper, lower_open, upper_open, _ = self.domains[name]
@@ -350,29 +290,28 @@ class Field:
                 may_vanish.add(name)
             if lower == 0 and upper is None:
                 continue
+            if strict and None not in (lower, upper) and not upper_open:
+                return None  # the upper end itself is not among the values of lower + t/(1 + t) (upper - lower)
             degrees = [dict(m).get(a, Fraction(0)) for m in p]
             if any(d.denominator != 1 for d in degrees) or any(a != b and name in _names(b) for m in p for b, _ in m):
                 return None
             t = symbol(name)  # now what lies between the lower end and the value, or t/(1 + t) of the way to the upper one
             top = int(max(degrees))
-            if upper is None:
-                up = {d: whole_power(add(constant(lower), t), d) for d in range(top + 1)}
-            elif lower is None:
-                up = {d: whole_power(sub(constant(upper), t), d) for d in range(top + 1)}
-            else:
+            way, rest = (add(constant(lower), t) if upper is None else sub(constant(upper), t)), ONE
+            if None not in (lower, upper):
                 way, rest = add(constant(lower), scale(t, upper)), add(ONE, t)
-                up = {d: mul(whole_power(way, d), whole_power(rest, top - d)) for d in range(top + 1)}
+            up = {d: mul(whole_power(way, d), whole_power(rest, top - d)) for d in range(top + 1)}
             p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
         for a in sorted({a for m in p for a, _ in m if a[0] == "e"}, key=repr):
             exponents = [dict(m).get(a, Fraction(0)) for m in p]
             if all(e.denominator == 1 and e >= 0 for e in exponents) and a[1] and self.positive({a[1]: Fraction(1)}):
                 u = ("e", (("above 1", a[1]),))  # exp(m) - 1, which is positive
-                up = [{((u, Fraction(k)),) if k else (): Fraction(comb(n, k)) for k in range(n + 1)} for n in range(int(max(exponents)) + 1)]
+                up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents)) + 1)]
                 p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
         return p, may_vanish
 
     def _by_logarithm(self, p):
-        """Something of the same sign as a sum c (n_1 log A_1 + ...) + rest: c (A_1**n_1 ... - exp(-rest/c)); None where it is no such sum."""
+        """What has the sign of c (n_1 log A_1 + ...) + rest: A_1**n_1 ... - exp(-rest/c), c > 0; None for another form."""
         logs = {m: c for m, c in p.items() if len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1}
         moving = {m: c for m, c in logs.items() if names({m: c})} or logs
         least = min((abs(c) for c in moving.values()), default=None)
@@ -389,47 +328,29 @@ def _all_positive(field, p, may_vanish, strict):
     for m, c in p.items():
         moving = tuple(x for x in m if _moves(x[0]))
         groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
-    above = False
-    for moving, factor in groups.items():
-        for a, _ in moving:
-            if a[0] == "s" and field.domains[a[1]][0] is None and field.domains[a[1]][1] is None:
-                return False
-            if a[0] in ("l", "f") and not field.atom_positive(a):
-                return False
-        if not Field({}).positive(factor, strict=False):
-            return False
-        above = above or (not {a[1] for a, _ in moving if a[0] == "s"} & may_vanish and Field({}).positive(factor))
-    return above or not strict
+    atoms = {a for m in groups for a, _ in m}
+    known = all(field.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or field.atom_positive(a) for a in atoms)
+    firm = [not {a[1] for a, _ in m if a[0] == "s"} & may_vanish and Field({}).positive(factor) for m, factor in groups.items()]
+    return known and (any(firm) or not strict) and all(Field({}).positive(factor, strict=False) for factor in groups.values())
 
 
 def _moves(a):
     return (a[0] == "e" and len(a[1]) == 1 and a[1][0][0] == "above 1") or bool(_names(a))
 
 
-def _cleared(base, e):
-    return {((base, e),): Fraction(1)} if e > 0 else ONE
-
-
 def _expanded(p):
     total = {}
     for m, c in p.items():
-        term, rest = constant(c), []
-        for a, e in m:
-            if a[0] == "q" and e.denominator == 1 and e > 0:
-                term = mul(term, whole_power(dict(a[1]), int(e)))
-            else:
-                rest.append((a, e))
-        total = add(total, mul(term, {tuple(rest): Fraction(1)}))
+        ups = {a: floor(e) for a, e in m if a[0] == "q" and e >= 1}
+        rest = tuple((a, e - ups.get(a, 0)) for a, e in m if e != ups.get(a, 0))
+        total = add(total, reduce(mul, (whole_power(dict(a[1]), n) for a, n in ups.items()), {rest: c}))
     return total
 
 
 def _atom_power(a, e):
     if a[0] == "p":
-        w = floor(e)
-        return scale(atom(a, e - w) if e != w else ONE, Fraction(a[1]) ** w)
-    if a[0] == "q":
-        return _sum_power(dict(a[1]), e)
-    return atom(a, e) if e else ONE
+        return scale(atom(a, e - floor(e)) if e != floor(e) else ONE, Fraction(a[1]) ** floor(e))
+    return _sum_power(dict(a[1]), e) if a[0] == "q" else atom(a, e) if e else ONE
 
 
 def _sum_power(p, e):
@@ -441,6 +362,10 @@ def _log_atom(a, e):
         return {a[1]: Fraction(e)}
     inside = constant(a[1]) if a[0] == "p" else dict(a[1]) if a[0] == "q" else atom(a)
     return scale(atom(("l", key(inside))), Fraction(e))
+
+
+def _primes(c):
+    return [(p, e) for p, e in factors(c.numerator)] + [(p, -e) for p, e in factors(c.denominator)]
 
 
 def factors(n):
@@ -457,13 +382,7 @@ def factors(n):
 
 def substitute(p, field, values):
     """The form with symbols replaced by forms, built again in a field."""
-    total = {}
-    for m, c in p.items():
-        term = constant(c)
-        for a, e in m:
-            term = mul(term, _substituted(a, e, field, values))
-        total = add(total, term)
-    return total
+    return add(*(reduce(mul, (_substituted(a, e, field, values) for a, e in m), constant(c)) for m, c in p.items()))
 
 
 def _substituted(a, e, field, values):
@@ -474,8 +393,6 @@ def _substituted(a, e, field, values):
     if a[0] in ("q", "l"):
         inside = substitute(dict(a[1]), field, values)
         return field.power(field.log(inside) if a[0] == "l" else inside, e)
-    if a[0] == "f":
-        inside = [substitute(dict(k), field, values) for k in a[2]]
-        return field.power(field._call(a[1], inside), e)
-    return _atom_power(a, e)
+    again = field._call(a[1], [substitute(dict(k), field, values) for k in a[2]]) if a[0] == "f" else None
+    return _atom_power(a, e) if again is None else field.power(again, e)
 

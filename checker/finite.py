@@ -11,14 +11,19 @@ from terms import Malformed, Refused, Undecided, forbid, require
 PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
 
 
+def apart(field, p, q):
+    """Whether two constants are certainly different."""
+    return not al.names(sub(p, q)) and (field.positive(sub(p, q)) or field.positive(sub(q, p)))
+
+
 class Table:
     """rows: probabilities, or beta times scores, of which sums are the normalisers. pairs: adjacent inputs in both orders."""
 
     def __init__(self, q):
         m = q.mechanism
         self.q, self.field = q, q.field
-        listed = m["rows"] if q.kind == "table" else m["scores"] if q.kind == "exponential" else None
-        require(listed is not None, Refused, "there are no lists of inputs and outputs")
+        require(q.kind in ("table", "exponential"), Refused, "there are no lists of inputs and outputs")
+        listed = m["rows" if q.kind == "table" else "scores"]
         if not listed or not listed[0] or any(len(row) != len(listed[0]) for row in listed):
             raise Refused("rows are not there, or not of one length")
         self.rows = [[q.form(x) for x in row] for row in listed]
@@ -27,27 +32,22 @@ class Table:
         for pair in adjacent or ():
             if not (isinstance(pair, list) and len(pair) == 2 and all(type(i) is int and 0 <= i < len(listed) for i in pair)):
                 raise Refused("an adjacent pair names no two inputs")
-        self.pairs = [(a, b) for a, b in permutations(range(len(listed)), 2) if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
-        if q.kind == "table":
-            self._check()
-        else:
+        every = permutations(range(len(listed)), 2)
+        self.pairs = [(a, b) for a, b in every if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
+        if q.kind == "exponential":
             self._scores(q, m)
-
-    def _check(self):
-        for row in self.rows:
+        for row in self.rows if q.kind == "table" else ():
             for p in row:
-                if not self.field.positive(p, strict=False):
-                    raise (Refused if self.field.positive(scale(p, -1)) else Undecided)("a probability that is not certainly at least 0")
-            if not self.field.equal(add(*row), ONE):
-                gap = sub(add(*row), ONE)
-                certain = self.field.positive(gap) or self.field.positive(scale(gap, -1))
-                raise (Refused if certain else Undecided)("the probabilities of a row do not certainly add up to 1")
+                wrong = Refused if self.field.positive(scale(p, -1)) else Undecided
+                require(self.field.at_most({}, p), wrong, "a probability that is not certainly at least 0")
+            wrong = Refused if apart(self.field, add(*row), ONE) else Undecided
+            require(self.field.equal(add(*row), ONE), wrong, "the probabilities of a row do not certainly add up to 1")
 
     def _scores(self, q, m):
         forbid(m["points"], Undecided, "an exponential mechanism of points")
         if q.moved is not None:
             for a, b in self.pairs:
-                if not all(self.field.at_most(sub(s, t), q.moved) for s, t in zip(self.rows[a], self.rows[b])):
+                if not all(self.field.at_most(sub(s, t), q.moved) for s, t in zip(self.rows[a], self.rows[b], strict=True)):
                     raise Refused("scores differ by more than the sensitivity")
         self.scores, beta = self.rows, q.form(m["beta"])
         self.rows = [[mul(beta, s) for s in row] for row in self.rows]
@@ -55,11 +55,9 @@ class Table:
 
     def zero(self, x, y):
         """Whether a probability is 0."""
-        if self.q.kind == "exponential" or self.field.positive(self.rows[x][y]):
-            return False
-        if self.field.zero(self.rows[x][y]):
-            return True
-        raise Undecided("a probability that may be 0")
+        above, zero = self.q.kind == "exponential" or self.field.positive(self.rows[x][y]), self.field.zero(self.rows[x][y])
+        require(above or zero, Undecided, "a probability that may be 0")
+        return not above
 
 
 def loss_at(table, a, b, y):
@@ -72,7 +70,8 @@ def loss_at(table, a, b, y):
 
 def _cell(item, table):
     require(isinstance(item, list) and len(item) == 3 and all(type(i) is int for i in item), Malformed, "a cell is [x, x', y]")
-    forbid(tuple(item[:2]) not in table.pairs or not 0 <= item[2] < len(table.rows[0]), Refused, "a cell is no adjacent pair with an output")
+    known = tuple(item[:2]) in table.pairs and 0 <= item[2] < len(table.rows[0])
+    require(known, Refused, "a cell is no adjacent pair with an output")
     return item
 
 
@@ -83,22 +82,19 @@ def finite_table(q, evidence):
         assumed = [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
         if not table.pairs:
             return "upper", {}, {}, assumed
-        tops = []
-        for a, b, y in (_cell(item, table) for item in evidence["cells"]):
-            forbid(table.zero(a, y) or table.zero(b, y), Refused, "a named cell has a zero")
-            tops.append(loss_at(table, a, b, y))
-        require(tops, Refused, "no cell is named")
+        named = [_cell(item, table) for item in evidence["cells"]]
+        require(named, Refused, "no cell is named")
+        forbid(any(table.zero(x, y) for a, b, y in named for x in (a, b)), Refused, "a named cell has a zero")
+        tops = [loss_at(table, *cell) for cell in named]
         seen = {al.key(top) for top in tops}
-        for a, b in table.pairs:
-            for y in range(len(table.rows[a])):
-                if table.zero(a, y):
-                    continue
-                loss = loss_at(table, a, b, y)
-                require(loss != INFINITE, Refused, "a zero faces a probability above 0")
-                if al.key(loss) not in seen and not any(table.field.at_most(loss, top) for top in tops):
-                    higher = all(table.field.positive(sub(loss, top)) for top in tops)
-                    raise (Refused if higher else Undecided)(f"the loss at {[a, b, y]} is not certainly below a named cell")
-                seen.add(al.key(loss))
+        cells = [(a, b, y) for a, b in table.pairs for y in range(len(table.rows[a])) if not table.zero(a, y)]
+        for cell in cells:
+            loss = loss_at(table, *cell)
+            require(loss != INFINITE, Refused, "a zero faces a probability above 0")
+            if al.key(loss) not in seen:
+                wrong = Refused if all(table.field.positive(sub(loss, top)) for top in tops) else Undecided
+                below = any(table.field.at_most(loss, top) for top in tops)
+                require(below, wrong, f"the loss at {list(cell)} is not certainly below a named cell")
         return "upper", table.field.extreme("max", tops), {}, assumed
     q, at = q.at(evidence)
     table = Table(q)
@@ -111,14 +107,13 @@ def exponential_general(q, evidence):
     require(q.kind == "exponential", Refused, "the mechanism is no exponential one")
     table, beta = Table(q), q.form(q.mechanism["beta"])
     require(q.field.positive(beta, strict=False), Refused, "beta is not certainly at least 0")
-    moves = [sub(s, t) for a, b in table.pairs for s, t in zip(table.scores[a], table.scores[b])]
+    moves = [sub(s, t) for a, b in table.pairs for s, t in zip(table.scores[a], table.scores[b], strict=True)]
     most = q.field.extreme("max", [dict(k) for k in dict.fromkeys(map(al.key, moves))]) if moves else {}
     return "upper", mul(scale(beta, 2), most), {}, [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
 
 
 def kary_response(q, evidence):
-    require("side" in evidence, Malformed, "'side' is missing")
-    side = side_of(evidence)
+    side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     require(q.kind == "kary_response", Refused, "the mechanism is no k-ary response")
     field, k, p = q.field, q.form(q.mechanism["k"]), q.form(q.mechanism["p"])
@@ -131,18 +126,14 @@ def kary_response(q, evidence):
     if "value" in evidence:
         value = field.form(terms.parse(evidence["value"]))
         require(field.positive(value, strict=False), Undecided if field.domains else Refused, "the value is not certainly at least 0")
-        if not field.equal(ratio, field.exp(value)):
-            gap = sub(ratio, field.exp(value))
-            certain = not al.names(gap) and (field.positive(gap) or field.positive(scale(gap, -1)))
-            raise (Refused if certain else Undecided)("p (k - 1)/(1 - p) is not certainly exp(value)")
+        wrong = Refused if apart(field, ratio, field.exp(value)) else Undecided
+        require(field.equal(ratio, field.exp(value)), wrong, "p (k - 1)/(1 - p) is not certainly exp(value)")
         return side, value, at, assumed
-    loss = field.log(ratio)
-    return side, field.extreme("max", [loss, scale(loss, -1)]), at, assumed
+    return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, assumed
 
 
 def staircase(q, evidence):
-    require("side" in evidence, Malformed, "'side' is missing")
-    side = side_of(evidence)
+    side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     forbid(q.kind != "staircase" or q.query is not None, Refused, "the mechanism is no staircase noise, or has a query")
     field, epsilon, gamma = q.field, q.form(q.mechanism["epsilon"]), q.form(q.mechanism["gamma"])
@@ -152,18 +143,3 @@ def staircase(q, evidence):
     steps = ONE if field.at_most(moved, ONE) else constant(-field.floor(scale(moved, -1)))
     word = "no answer moves further than" if side == "upper" else "some answers are apart by"
     return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]
-
-
-def stated_epsilon(q, evidence):
-    m = q.mechanism
-    if q.kind != "guarantee" or m["measure"] != "approximate" or "order" in m or evidence:
-        raise Undecided("a guarantee in another measure, or of one order or row")
-    pure = [q.form(row[0]) for row in m["rows"] if len(row) == 2 and q.field.zero(q.form(row[1]))]
-    forbid(len(pure) != 1 or not q.field.positive(pure[0], strict=False), Undecided, "a guarantee without one pure epsilon")
-    return "upper", mul(getattr(q, "steps", ONE), pure[0]), {}, ["the mechanism has the guarantee that is stated, for all neighbours"]
-
-
-RULES = {
-    "finite-table": finite_table, "exponential-general": exponential_general, "kary-response": kary_response, "staircase": staircase,
-    "stated-epsilon": stated_epsilon,
-}

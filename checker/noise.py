@@ -2,10 +2,10 @@
 
 import re
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
 
 import algebra as al
-import intervals as iv
 import terms
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
 from intervals import Interval
@@ -13,6 +13,7 @@ from terms import Malformed, Refused, Undecided, forbid, replaced, require
 
 INFINITE = "infinite"
 R = ("s", "r")
+EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 IDEAL = "what is drawn is drawn from the law that is declared"
 
 
@@ -26,8 +27,8 @@ class Question:
     def tree(self, text):
         return replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
 
-    def form(self, text, field=None):
-        return (field or self.field).form(self.tree(text))
+    def form(self, text):
+        return self.field.form(self.tree(text))
 
     def at(self, evidence, allowed=True):
         """The question at the parameters that evidence fixes, and these."""
@@ -60,8 +61,8 @@ def rational(text):
         raise Malformed(f"{str(text)[:40]!r} is no exact number") from error
 
 
-def side_of(evidence):
-    side = evidence.get("side", "upper")
+def side_of(evidence, default="upper"):
+    side = evidence.get("side", default)
     require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
     return side
 
@@ -98,12 +99,9 @@ def _degree(p):
 
 def growth(field, h):
     """(e, factor): h grows as factor * r**e, e > 0, or as factor * log r for e = 0; INFINITE where it grows faster than powers."""
-    powers = {Fraction(0): {}}
-    for m, c in h.items():
-        moving, rest = _split(m)
+    powers, fast = {Fraction(0): {}}, False
+    for moving, rest, c in [(*_split(m), c) for m, c in h.items() if _split(m)[0]]:
         outer = {rest: c}
-        if not moving:
-            continue
         require(len(moving) <= 1, Undecided, "a product whose growth is not known")
         (a, e), power, factor = moving[0], Fraction(0), {}
         if a == R:
@@ -118,17 +116,15 @@ def growth(field, h):
             power, factor = top * e, mul(outer, field.power(lead, e))
         elif a[0] == "e":
             top, lead = growth(field, {a[1]: e})
-            if top != INFINITE and (top > 0 or lead) and field.positive(scale(lead, -1)):
-                continue  # it falls to 0
-            if field.positive(outer):
-                return INFINITE, None
-            raise Undecided("an exponential whose growth is not known")
+            falls = top != INFINITE and field.positive(scale(lead, -1))
+            require(falls or field.positive(outer), Undecided, "an exponential whose growth is not known")
+            fast = fast or not falls
         else:
             raise Undecided("a function whose growth is not known")
-        if power >= 0 and (power or a[0] == "l"):
+        if power > 0 or a[0] == "l":
             powers[power] = add(powers.get(power, {}), factor)
     top = max(p for p in powers if powers[p] or p == 0)
-    return top, powers[top]
+    return (INFINITE, None) if fast else (top, powers[top])
 
 
 def _log_rate(field, p):
@@ -148,13 +144,8 @@ def _log_rate(field, p):
 def bends(field, p, line=False):
     """The set of "convex" and "concave" that a form certainly is in r > 0, or on the line."""
     found = {"convex", "concave"}
-    for m, c in p.items():
-        moving, rest = _split(m)
-        if not moving:
-            continue
-        if len(moving) > 1:
-            return set()
-        outer, bend = {rest: c}, _bend(field, *moving[0], line)
+    for moving, rest, c in [(*_split(m), c) for m, c in p.items() if _split(m)[0]]:
+        outer, bend = {rest: c}, _bend(field, *moving[0], line) if len(moving) == 1 else set()
         if field.positive(scale(outer, -1)):
             bend = {{"convex": "concave", "concave": "convex"}[b] for b in bend}
         elif not field.positive(outer):
@@ -172,32 +163,31 @@ def _bend(field, a, e, line):
         return {"convex"} & bends(field, {a[1]: e}, line)
     if a[0] == "l" and e == 1:
         inside = dict(a[1])
-        log_convex = all(c > 0 and all(b[0] == "e" and "convex" in bends(field, {b[1]: k}, line) for b, k in _split(m)[0]) for m, c in inside.items())
-        rests = all(field.positive({_split(m)[1]: c}) for m, c in inside.items())
-        return ({"convex"} if log_convex and rests else set()) | ({"concave"} & bends(field, inside, line))
+        split = [(*_split(m), c) for m, c in inside.items()]
+        exps = all(b[0] == "e" and "convex" in bends(field, {b[1]: k}, line) for moving, _, _ in split for b, k in moving)
+        convex = exps and all(field.positive({rest: c}) for _, rest, c in split)
+        return ({"convex"} if convex else set()) | ({"concave"} & bends(field, inside, line))
     if a[0] == "q":
         inside = bends(field, dict(a[1]), line)
-        quadratic = e == Fraction(1, 2) and all(_split(m)[0] in ([], [(R, Fraction(2))]) and field.positive({_split(m)[1]: c}) for m, c in a[1])
+        split = [(*_split(m), c) for m, c in a[1]]
+        quadratic = all(moving in ([], [(R, 2)]) and field.positive({rest: c}) for moving, rest, c in split) and 2 * e == 1
         return ({"convex"} if quadratic or (e >= 1 and "convex" in inside) else set()) | ({"concave"} & inside if 0 < e <= 1 else set())
     return set()
 
 
 def rises(field, h):
     """Whether h, convex in r > 0, certainly never falls: term by term, or because it is even and convex on the line."""
-    simple = all(not (moving := _split(m)[0]) or (moving[0][0] == R and moving[0][1] > 0 and field.positive({_split(m)[1]: c})) for m, c in h.items())
+    split = [(*_split(m), c) for m, c in h.items() if _split(m)[0]]
+    simple = all(moving[0][0] == R and moving[0][1] > 0 and field.positive({rest: c}) for moving, rest, c in split)
     line = field.over("r", None)
-    return simple or ("convex" in bends(line, h, True) and al.key(mirrored(line, h)) == al.key(h))
-
-
-def mirrored(field, h):
-    return al.substitute(h, field, {"r": scale(symbol("r"), -1)})
+    return simple or ("convex" in bends(line, h, True) and al.key(al.substitute(h, line, {"r": scale(symbol("r"), -1)})) == al.key(h))
 
 
 # -- norms and sensitivities ------------------------------------------------------------------------------------------------------
 
 
 def matrix_of(rows):
-    return [[rational(x) for x in row] for row in rows]
+    return [list(map(rational, row)) for row in rows]
 
 
 def eliminated(rows):
@@ -205,14 +195,11 @@ def eliminated(rows):
     rows, pivots = [list(row) for row in rows], []
     for j in range(len(rows[0])):
         i = len(pivots)
-        k = next((k for k in range(i, len(rows)) if rows[k][j]), None)
-        if k is None:
-            continue
-        rows[i], rows[k] = rows[k], rows[i]
-        pivots.append((j, rows[i][j] if k == i else Fraction(0)))
-        for below in rows[i + 1 :]:
-            factor = below[j] / rows[i][j]
-            below[:] = [x - factor * y for x, y in zip(below, rows[i])]
+        for k in [k for k in range(i, len(rows)) if rows[k][j]][:1]:
+            rows[i], rows[k] = rows[k], rows[i]
+            pivots.append(rows[i][j] if k == i else Fraction(0))
+            for below in rows[i + 1 :]:
+                below[:] = [x - below[j] / rows[i][j] * y for x, y in zip(below, rows[i], strict=True)]
     return rows, pivots
 
 
@@ -227,17 +214,18 @@ def check_norm(norm, dimension):
     pivots = eliminated(rows)[1]
     if norm["kind"] != "ellipsoid":
         require(len(pivots) >= dimension, Refused, "the rows of the norm do not span the space")
-    elif any(rows[i][j] != rows[j][i] for i in range(len(rows)) for j in range(i)) or not len(pivots) == len(rows) == sum(p > 0 for _, p in pivots):
-        raise Refused("the matrix of the norm is not symmetric and positive definite")
+    else:
+        good = rows == [list(column) for column in zip(*rows, strict=True)] and dimension == sum(p > 0 for p in pivots)
+        require(good, Refused, "the matrix of the norm is not symmetric and positive definite")
 
 
 def differences(query):
     """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
     rows = matrix_of(query["rows"])
     forbid(not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows), Refused, "the rows of the query are not of one length")
-    columns = list(dict.fromkeys(zip(*rows)))
+    columns = list(dict.fromkeys(zip(*rows, strict=True)))
     if query["adjacency"] == "replace":
-        columns = [tuple(x - y for x, y in zip(f, g)) for f, g in combinations(columns, 2)]
+        columns = [tuple(x - y for x, y in zip(f, g, strict=True)) for f, g in combinations(columns, 2)]
     elif query["adjacency"] not in ("add-remove", "l1"):
         raise Undecided("a query on histograms under l2")
     return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
@@ -247,9 +235,12 @@ def up_to_sign(v):
     return tuple(v) if next((x for x in v if x), 0) >= 0 else tuple(-x for x in v)
 
 
-def longest(norm, vectors, dimension, evidence, field):
+def dot(a, b):
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def longest(norm, vectors, dimension, field):
     """The greatest length of vectors in a norm, a form."""
-    dot = lambda a, b: sum((x * y for x, y in zip(a, b)), Fraction(0))  # noqa: E731
     if norm["kind"] == "lp":
         p = None if norm["p"] is None or dimension == 1 else rational(norm["p"])
         if p is None or p == 1:
@@ -260,40 +251,11 @@ def longest(norm, vectors, dimension, evidence, field):
     if norm["kind"] == "facets":
         return constant(max(abs(dot(row, v)) for row in rows for v in vectors))
     if norm["kind"] == "ellipsoid":
-        return field.power(constant(max(dot(v, _solved(rows, v)) for v in vectors)), Fraction(1, 2))
-    if set(vectors) == {up_to_sign(row) for row in rows if any(row)}:
-        return ONE  # theory/additive.md, Gauges: the longest column is extreme
-    return constant(_gauge(rows, vectors, evidence, dot))
-
-
-def _solved(rows, v):
-    """The x with rows x = v."""
-    done, _ = eliminated([[*row, y] for row, y in zip(rows, v)])
-    x = [Fraction(0)] * len(v)
-    for i in reversed(range(len(v))):
-        x[i] = (done[i][-1] - sum((done[i][j] * x[j] for j in range(i + 1, len(v))), Fraction(0))) / done[i][i]
-    return x
-
-
-def _gauge(points, vectors, evidence, dot):
-    """The greatest gauge in the hull of + and - the points, by weak duality."""
-    require(isinstance(evidence, dict), Undecided, "a norm by columns wants the optimum of a linear program under 'sensitivity'")
-    value, primal, worst, dual = rational(evidence.get("value")), evidence.get("primal"), evidence.get("worst"), evidence.get("dual")
-    if not isinstance(primal, list) or len(primal) != len(vectors) or type(worst) is not int or not 0 <= worst < len(vectors):
-        raise Refused("the gauge wants weights for each difference, and the number of one")
-    forbid(not isinstance(dual, list) or len(dual) != len(points[0]), Refused, "the dual of the gauge is not of the dimension")
-    for weights, v in zip(primal, vectors):
-        try:
-            known = {int(k): rational(w) for k, w in weights.items()}
-            reached = [sum((w * points[k][j] for k, w in known.items()), Fraction(0)) for j in range(len(v))]
-        except (AttributeError, ValueError, IndexError) as error:
-            raise Refused("the weights of the gauge name no points") from error
-        if min(known, default=0) < 0 or tuple(reached) != v or sum(map(abs, known.values())) > value:
-            raise Refused("the weights of the gauge do not give the difference, or are above its value")
-    u = [rational(x) for x in dual]
-    if any(abs(dot(u, p)) > 1 for p in points) or dot(u, vectors[worst]) != value:
-        raise Refused("the dual of the gauge does not reach its value")
-    return value
+        bordered = [[[*row, y] for row, y in zip(rows, v, strict=True)] + [[*v, Fraction(0)]] for v in vectors]
+        return field.power(constant(max(-eliminated(square)[0][-1][-1] for square in bordered)), Fraction(1, 2))  # v' S**-1 v
+    own = set(vectors) == {up_to_sign(row) for row in rows if any(row)}
+    require(own, Undecided, "the gauge of a query in the hull of other columns than its own")
+    return ONE  # docs/theory/additive.md, Gauges: the longest column is extreme
 
 
 class Noise:
@@ -302,7 +264,7 @@ class Noise:
     shift: what answers move by over the scale, exactly. copies: independent coordinates, norm: of their shifts. whole: on the integers.
     """
 
-    def __init__(self, q, evidence, line=False):
+    def __init__(self, q, line=False):
         m = q.mechanism
         require(q.kind in ("radial", "translation", "product"), Refused, "only radial, translation and product noise is additive")
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
@@ -314,49 +276,44 @@ class Noise:
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
         factor = q.form(m["scale"]) if q.kind == "radial" else ONE
         require(q.field.positive(factor), Refused, "the scale is not certainly positive")
-        self.reach = self._reach(number, evidence)
-        self.shift = mul(self.reach, q.field.power(factor, Fraction(-1)))
+        self.shift = mul(self._reach(number), q.field.power(factor, Fraction(-1)))
         require(q.field.positive(self.shift, strict=False), Refused, "the sensitivity is not certainly at least 0")
         if self.whole and not whole(q.field, self.shift):
-            self.shift = constant(q.field.floor(self.shift)) if not al.names(self.shift) else _unknown("the floor of the sensitivity")
+            require(not al.names(self.shift), Undecided, "the floor of the sensitivity")
+            self.shift = constant(q.field.floor(self.shift))
         self.field = q.field.over("r")
         if "support" in m and m["support"] != [None, None]:
             require(line, Undecided, "noise on a part of the line")
             self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
-        self.sides = [self._exponent(m["profile"] if q.kind == "radial" else m["density"], sign) for sign in (1, -1)]
-        self.even = q.kind == "radial" or al.key(self.sides[0]) == al.key(self.sides[1])
+        name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
+        self.sides = [self._exponent(density, name, sign) for sign in signs]
+        self.even = al.key(self.sides[0]) == al.key(self.sides[-1])
         self.h = self.sides[0]
 
-    def _exponent(self, text, sign):
-        if self.q.kind == "radial" and sign < 0:
-            return None
-        name, r = ("r", ("sym", "r")) if self.q.kind == "radial" else ("z", ("mul", (terms.num(sign), ("sym", "r"))))
-        return scale(self.field.log(self.field.form(replaced(self.q.tree(text), {name: r}))), -1)
+    def _exponent(self, text, name, sign):
+        density = replaced(self.q.tree(text), {name: ("mul", (terms.num(sign), ("sym", "r")))})
+        return scale(self.field.log(self.field.form(density)), -1)
 
-    def _reach(self, dimension, evidence):
+    def _reach(self, dimension):
         q = self.q
+        require(q.query or q.moved is not None, Refused, "neither a sensitivity nor a query is given")
         if q.query is None:
-            return q.moved if q.moved is not None else _refuse("neither a sensitivity nor a query is given")
+            return q.moved
         forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
         vectors = differences(q.query)
-        if self.whole and any(x.denominator != 1 for v in vectors for x in v) or (self.whole and q.query["adjacency"] == "l1" and vectors):
-            raise Undecided("answers that differ by no integers")
-        return longest(self.norm, vectors, dimension, evidence.get("sensitivity"), q.field) if vectors else {}
+        apart = q.query["adjacency"] == "l1" or any(x.denominator != 1 for v in vectors for x in v)
+        forbid(self.whole and vectors and apart, Undecided, "answers that differ by no integers")
+        return longest(self.norm, vectors, dimension, q.field) if vectors else {}
 
     def check_integrable(self):
         """Undecided unless exp(-h) certainly has finite mass far out, and near 0 on a half line; a support with ends has none to check."""
-        for h, end in zip(self.sides, reversed(self.support)):
-            if h is None or end is not None:
-                continue
-            top, lead = growth(self.field, h)
-            if top != INFINITE and not self.q.field.positive(lead if top > 0 else sub(lead, self.dimension)):
-                raise Undecided("whether the density is integrable far out")
-        for h in self.sides:
-            if h is not None:
-                near = {m: c for m, c in h.items() if not (len(m) and _log_r(m))}
-                logs = add(*({_split(m)[1]: c} for m, c in h.items() if _log_r(m)))
-                if (logs and self.whole) or self.at_zero(near) is None or not self.q.field.positive(sub(self.dimension, logs)):
-                    raise Undecided("whether the density is integrable near 0")
+        for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
+            top, lead = growth(self.field, h) if end is None else (INFINITE, None)
+            far = top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension))
+            require(far, Undecided, "whether the density is integrable far out")
+            logs = add(*({_split(m)[1]: c} for m, c in h.items() if _log_r(m)))
+            start, few = self.at_zero({m: c for m, c in h.items() if not _log_r(m)}), self.q.field.positive(sub(self.dimension, logs))
+            require(start is not None and few and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
 
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
@@ -370,7 +327,13 @@ class Noise:
         if self.q.kind == "radial" or near.lo >= 0:
             return al.evaluate(self.h, self.bits, {"r": near})
         left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Fraction(0), -near.hi), -near.lo)})
-        return left if near.hi <= 0 else iv.hull(left, al.evaluate(self.h, self.bits, {"r": Interval(Fraction(0), near.hi)}))
+        right = left if near.hi <= 0 else al.evaluate(self.h, self.bits, {"r": Interval(Fraction(0), near.hi)})
+        return Interval(min(left.lo, right.lo), max(left.hi, right.hi))
+
+
+    def loss(self, a, b):
+        """The sum of h(b) - h(a) over coordinates."""
+        return reduce(lambda s, d: s.plus(d, self.bits), (self.value(y).minus(self.value(x), self.bits) for x, y in zip(a, b, strict=True)))
 
 
 def _log_r(m):
@@ -378,30 +341,24 @@ def _log_r(m):
     return len(moving) == 1 and moving[0] == (("l", al.key(symbol("r"))), Fraction(1))
 
 
-def _unknown(what):
-    raise Undecided(what)
-
-
-def _refuse(why):
-    raise Refused(why)
-
-
 def assumed_of(noise, side):
     q = noise.q
-    if side == "upper":
-        found = [] if q.query else ["no answer moves further than the stated sensitivity, in the norm of the noise"]
-    else:
-        found = ["histograms are real"] * (q.query["adjacency"] == "l1") if q.query else ["answers of some neighbours are the sensitivity apart, in the worst direction"]
-    return [*found, *["answers are integers"] * (noise.whole and not q.query), IDEAL]
+    real = ["histograms are real"] * (side == "lower" and q.query is not None and q.query["adjacency"] == "l1")
+    worst = "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
+    return real + [f"{worst} the stated sensitivity"] * (not q.query) + ["answers are integers"] * (noise.whole and not q.query) + [IDEAL]
 
 
 # -- rules -----------------------------------------------------------------------------------------------------------------------
 
 
-def concave_exponent(q, evidence):
+def _opened(q, evidence):
     side = side_of(evidence)
     q, at = q.at(evidence, side == "lower")
-    noise = Noise(q, evidence)
+    return side, q, at, Noise(q)
+
+
+def concave_exponent(q, evidence):
+    side, q, at, noise = _opened(q, evidence)
     forbid(not noise.even or "concave" not in bends(noise.field, noise.h), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
     require(start is not None, Undecided, "whether h is finite at 0")
@@ -422,18 +379,16 @@ def _alike(noise, side, loss):
 
 
 def convex_exponent(q, evidence):
-    side = side_of(evidence)
-    q, at = q.at(evidence, side == "lower")
-    noise = Noise(q, evidence)
+    side, q, at, noise = _opened(q, evidence)
     return side, _convex_value(noise, side), at, assumed_of(noise, side)
 
 
 def _convex_value(noise, side):
     rates, n = slopes(noise), noise.copies
-    if INFINITE in rates:
-        if side == "lower" and noise.q.field.positive(noise.shift):
-            return INFINITE
-        raise Undecided("a slope without bound")
+    steep = INFINITE in rates
+    forbid(steep and (side == "upper" or not noise.q.field.positive(noise.shift)), Undecided, "a slope without bound")
+    if steep:
+        return INFINITE
     far = noise.shift
     if n != ONE:
         known = noise.norm["kind"] == "lp" and noise.even and (noise.q.query is None or noise.norm["p"] == "1")
@@ -448,8 +403,8 @@ def _convex_value(noise, side):
 def slopes(noise):
     """The limits of the slope of a convex h to the left and to the right, each certainly positive, or INFINITE."""
     if noise.even:
-        if "convex" not in bends(noise.field, noise.h) or not rises(noise.q.field, noise.h):
-            raise Undecided("whether h is convex and never falls")
+        good = "convex" in bends(noise.field, noise.h) and rises(noise.q.field, noise.h)
+        require(good, Undecided, "whether h is convex and never falls")
         sides = [noise.h]
     else:
         line = noise.q.field.over("r", None)
@@ -464,26 +419,20 @@ def slopes(noise):
 
 
 def power_identity(q, evidence):
-    side = side_of(evidence)
-    q, at = q.at(evidence, side == "lower")
-    noise = Noise(q, evidence)
+    side, q, at, noise = _opened(q, evidence)
+    field, weight, ratios = q.field, {}, []
     forbid(not noise.even or (side == "lower" and noise.whole), Undecided, "noise on the integers, or that is not even")
-    weight, ratios = {}, []
-    for m, c in noise.h.items():
-        moving, rest = _split(m)
-        if not moving:
-            continue
+    for moving, rest, c in [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]:
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
         square = {_split(n)[1]: d for n, d in inside.items() if _split(n)[0] == [(R, Fraction(2))]}
         free = {n: d for n, d in inside.items() if not _split(n)[0]}
         forbid(not square or len(square) + len(free) < len(inside), Undecided, "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
-    field = q.field
-    if not ratios or not all(field.equal(ratios[0], other) for other in ratios):
-        raise Undecided("an exponent that is no sum of logarithms of one A0 + A1 r**2")
-    if not (field.positive(ratios[0]) and field.positive(weight) and field.positive(sub(scale(weight, 2), noise.dimension))):
-        raise Undecided("whether the density is integrable")
+    same = ratios and all(field.equal(ratios[0], other) for other in ratios)
+    require(same, Undecided, "an exponent that is no sum of logarithms of one A0 + A1 r**2")
+    good = field.positive(ratios[0]) and field.positive(weight) and field.positive(sub(scale(weight, 2), noise.dimension))
+    require(good, Undecided, "whether the density is integrable")
     unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
     value = _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)])))
     return side, value, at, assumed_of(noise, side)
@@ -492,7 +441,7 @@ def power_identity(q, evidence):
 def point_witness(q, evidence):
     q, at = q.at(evidence)
     forbid(q.field.domains, Refused, "parameters without a value")
-    noise = Noise(q, evidence, line=True)
+    noise = Noise(q, line=True)
     noise.check_integrable()
     a, b, assumed = _points(noise, evidence)
     radius = _radius(noise, evidence, "radius")
@@ -504,22 +453,11 @@ def point_witness(q, evidence):
         require(any(beyond[1]), Refused, "the density of Q does not vanish on the neighbourhood")
         return "lower", INFINITE, at, [*assumed, IDEAL]
     forbid(any(beyond[1]), Refused, "the neighbourhood is not inside the support")
-    loss = iv.point(0)
-    for x, y in zip(*near):
-        loss = loss.plus(noise.value(y).minus(noise.value(x), noise.bits), noise.bits)
-    if "limit" in evidence:
-        value = q.field.form(terms.parse(evidence["limit"]))
-        gap = sub(add(*(sub(_exact(noise, y), _exact(noise, x)) for x, y in zip(a, b))), value)
-        error = Refused if q.field.positive(scale(gap, -1)) else Undecided
-        require(q.field.positive(gap, strict=False), error, "the loss of the two points is not certainly at least the limit")
-        return "lower", value, at, [*assumed, IDEAL]
+    loss = noise.loss(*near)
+    forbid("limit" in evidence, Undecided, "the loss of two points in the limit")
     value = rational(evidence.get("value"))
-    if loss.lo < value:
-        here = iv.point(0)
-        for x, y in zip(a, b):
-            ends = [noise.value(al.evaluate(p, noise.bits)) for p in (y, x)]
-            here = here.plus(ends[0].minus(ends[1], noise.bits), noise.bits)
-        raise (Refused if here.hi < value else Undecided)("the loss is not certainly at least the value on the neighbourhood")
+    here = noise.loss(*([_around(noise, x, Fraction(0)) for x in side] for side in (a, b)))
+    require(loss.lo >= value, Refused if here.hi < value else Undecided, "the loss on the neighbourhood is not certainly so great")
     return "lower", constant(value), at, [*assumed, IDEAL]
 
 
@@ -529,8 +467,7 @@ def _points(noise, evidence):
     require(type(noise.bits) is int and 106 <= noise.bits <= 32768, Malformed, "prec is a number of bits from 53 to 16384")
     a, b = ([_point(noise.q, x) for x in evidence[side]] for side in "ab")
     require(1 <= len(a) == len(b) <= 1000, Malformed, "'a' and 'b' are not lists of as many points")
-    if "event" in evidence:
-        _radius(noise, evidence, "event")
+    require("event" not in evidence or _radius(noise, evidence, "event") >= 0, Refused, "the event is none")
     return a, b, _pair(noise, a, b)
 
 
@@ -554,26 +491,17 @@ def _around(noise, p, radius):
 def _beyond(noise, near):
     """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
     low, high = noise.support
-    if (low and near.hi < low.lo) or (high and near.lo > high.hi):
-        return True
-    forbid((low and near.lo < low.hi) or (high and near.hi > high.lo), Undecided, "a neighbourhood at an end of the support")
-    return False
-
-
-def _exact(noise, p):
-    """h at a point."""
-    negative = noise.q.kind != "radial" and noise.q.field.positive(scale(p, -1))
-    side = noise.sides[1] if negative else noise.h
-    p = scale(p, -1) if negative else p
-    return al.substitute(side, noise.q.field, {"r": p}) if noise.q.field.positive(p, strict=False) else _unknown("the side of a point")
+    beyond = (low and near.hi < low.lo) or (high and near.lo > high.hi)
+    within_it = not ((low and near.lo < low.hi) or (high and near.hi > high.lo))
+    require(beyond or within_it, Undecided, "a neighbourhood at an end of the support")
+    return beyond
 
 
 def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
-    q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b)]
-    if q.kind == "radial" and not all(field.positive(x, strict=False) for x in (*a, *b)):
-        raise Refused("a distance is not certainly at least 0")
-    forbid(noise.whole and any(set(x) - {()} or x.get((), Fraction(0)).denominator != 1 for x in (*a, *b)), Refused, "a point is no integer")
+    q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
+    require(q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b)), Refused, "a distance is not certainly at least 0")
+    require(not noise.whole or all(whole(field, x) for x in (*a, *b)), Refused, "a point is no integer")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
     if q.kind != "product":
         require(len(shifts) == 1, Refused, "this noise wants one point")
@@ -583,41 +511,31 @@ def _pair(noise, a, b):
         if exact or around:
             return [] if q.query else ["answers of some neighbours are the sensitivity apart"]
         forbid(q.query and q.query["adjacency"] != "l1", Refused, "the distance of the points is not that of answers")
-        return ["histograms are real"] if q.query else ["answers of neighbours are at every distance up to the sensitivity, in every direction"]
+        return ["histograms are real"] if q.query else [EVERY]
     require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
-        if any(set(s) - {()} for s in shifts) or up_to_sign(v) not in differences(q.query):
-            raise Refused("the shift is not one of the query's differences")
+        known = not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query)
+        require(known, Refused, "the shift is not one of the query's differences")
         return ["histograms are real"] * (q.query["adjacency"] == "l1")
-    p = noise.norm["p"]
     require(noise.norm["kind"] == "lp", Undecided, "shifts of coordinates in a norm by a matrix")
-    if p is None:
-        fits = all(field.at_most(s, noise.shift) for s in sizes)
-    else:
-        e = rational(p)
-        fits = field.at_most(add(*(field.power(s, e) if s else {} for s in sizes)), field.power(noise.shift, e))
+    e = rational(noise.norm["p"] or 1)
+    total = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
+    fits = all(field.at_most(s, field.power(noise.shift, e)) for s in total)
     require(fits, Refused, "the points are further apart than answers move")
-    return ["answers of neighbours are at every distance up to the sensitivity, in every direction"]
+    return [EVERY]
 
 
 def divergence(q, evidence):
     q, at = q.at(evidence)
     forbid(evidence.get("side") not in ("+inf", "-inf") or q.field.domains, Undecided, "a density that diverges or vanishes at a point")
-    noise = Noise(q, evidence)
+    noise = Noise(q)
     noise.check_integrable()
-    require(rational(evidence.get("start")) > 0, Undecided, "an end that does not start beyond 0")
-    if "witness" in evidence:
-        _points(noise, evidence["witness"])
-    h = noise.sides[1 if evidence["side"] == "-inf" and noise.q.kind != "radial" else 0]
+    require(rational(evidence.get("start")) >= 16, Undecided, "an end that starts before 16")
+    require("witness" not in evidence or _points(noise, evidence["witness"]), Refused, "the witness is none")
     forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
+    h = noise.sides[evidence["side"] == "-inf"]
     top, lead = growth(noise.field, h)
-    if not (top == INFINITE or (top > 1 and q.field.positive(lead))) or not q.field.positive(noise.shift):
-        raise Refused("the slope of h does not certainly grow without bound, or answers do not move")
+    steep = top == INFINITE or (top > 1 and q.field.positive(lead))
+    require(steep and q.field.positive(noise.shift), Refused, "the slope of h is not certainly unbounded, or answers do not move")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
-
-
-RULES = {
-    "concave-exponent": concave_exponent, "convex-exponent": convex_exponent, "power-identity": power_identity,
-    "point-witness": point_witness, "divergence": divergence,
-}

@@ -1,7 +1,6 @@
 """Noisy max and above threshold with log-concave noise (docs/theory/selection.md)."""
 
-import algebra as al
-from algebra import ONE, add, constant, mul, scale, sub
+from algebra import ONE, add, constant, mul, sub
 from noise import IDEAL, INFINITE, Noise, Question, natural, side_of, slopes, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
@@ -11,7 +10,7 @@ MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], 
 class Asked:
     """A selection: the side, what each answer moves by, and sums, least and greatest of slopes that may be infinite."""
 
-    def __init__(self, q, evidence, near=False):
+    def __init__(self, q, evidence):
         self.side = side_of(evidence)
         self.q, self.at = q.at(evidence, self.side == "lower")
         m, self.field = q.mechanism, self.q.field
@@ -31,9 +30,9 @@ class Asked:
         """How steeply h rises to the left and to the right in the limit."""
         if mechanism is None:
             return INFINITE, INFINITE
-        noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values), {})
+        noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values))
         forbid(noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp", Undecided, "noise that is not on the line")
-        return tuple(s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)) if not noise.whole else tuple(slopes(noise))
+        return [s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)]  # noise.shift: 1 over the scale
 
     def times(self, count, slope):
         if slope != INFINITE:
@@ -53,15 +52,16 @@ class Asked:
         return INFINITE if INFINITE in values else self.field.extreme("max", list(values))
 
     def bound(self, each):
-        if each == INFINITE and self.side == "lower" and not self.field.positive(self.moved):
-            raise Refused("the sensitivity is not certainly positive")
+        moving = each != INFINITE or self.side == "upper" or self.field.positive(self.moved)
+        require(moving, Refused, "the sensitivity is not certainly positive")
         value = INFINITE if each == INFINITE else mul(each, self.moved)
-        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else "answers of every size occur, and move wholly in the worst way"
+        moves = "each answer moves by at most the sensitivity"
+        moves = moves if self.side == "upper" else "answers of every size occur, and move wholly in the worst way"
         one = ["the guarantee is for one order of the data alone"] * (self.q.mechanism["neighbours"] in ("increasing", "decreasing"))
         return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
 
 
-def noisy_max(q, evidence):
+def log_concave_noisy_max(q, evidence):
     asked, m = Asked(q, evidence), q.mechanism
     require(q.kind == "noisy_max", Refused, "the mechanism is no noisy max")
     if m["report"] not in ("index", "value", "index+gap") or m["neighbours"] not in ("all", "monotone", "one"):
@@ -103,17 +103,13 @@ class Loss:
     def everywhere(self, m, way, queries, most):
         """What no output is above, by one shift of the noise of the threshold."""
         a, told = self.asked, self.asked.times(most, self.told)
-        if way == "still":
-            each, here = a.times(self.u, self.answers[0]), a.times(self.v, self.answers[1])
-            beside = here if INFINITE in (each, here) else a.greatest({}, sub(here, each))
-            return a.total(a.times(queries, each), a.times(most, beside), told)
         draws, both = most if m["resample"] else ONE, add(self.u, self.v)
         paid = a.times(mul(draws, self.u if way == "up" else self.v), self.threshold[way == "up"])
         count = most if way == "up" else queries
         return a.total(paid, a.times(mul(count, both), self.answers[way == "up"]), told)
 
 
-def above_threshold(q, evidence):
+def log_concave_threshold(q, evidence):
     require(q.kind == "above_threshold", Refused, "the mechanism is no above threshold")
     asked, m = Asked(q, evidence), q.mechanism
     if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):
@@ -122,16 +118,8 @@ def above_threshold(q, evidence):
     queries = asked.natural(m["queries"])
     most = queries if m["positives"] is None else asked.natural(m["positives"])
     field = asked.field
-    if "exact" in evidence:
-        if evidence["exact"] is not True or asked.side != "lower" or m["query_noise"] is not None or m["threshold_noise"] is None:
-            raise Refused("the answers are not exact, or the threshold is, or this is no lower bound")
-        require(m["threshold_noise"].get("integers") is not True, Refused, "noise on the integers does not tell near answers apart")
-        asked.slopes(m["threshold_noise"])
-        require(field.at_most(constant(2), queries) and field.positive(asked.moved), Refused, "there are not certainly two answers that move")
-        return asked.bound(INFINITE)
-    if m["report"] == "answers+value":
-        return asked.bound(_told(asked, m, queries, asked.least(queries, most)))
-    require(m["neighbours"] != "one", Undecided, "one answer that moves alone")
+    other = "exact" in evidence or m["report"] == "answers+value" or m["neighbours"] == "one"
+    forbid(other, Undecided, "answers that are exact, told, or move alone")
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
@@ -141,40 +129,6 @@ def above_threshold(q, evidence):
         if not field.at_most(mul(c, add(k, ONE)) if m["resample"] else add(k, c), queries) or not field.at_most(c, most):
             raise Refused("it is not certain that so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
-    if "peaks" in evidence:
-        return asked.bound(_peaks(asked, m, losses, evidence["peaks"], queries, most))
-    require(evidence.get("shift") in ("up", "still", "down"), Malformed, "'shift' is not up, still or down")
+    forbid("peaks" in evidence, Undecided, "the worst of all outputs")
+    require(evidence.get("shift") in ("up", "down"), Undecided, "a shift that is neither up nor down")
     return asked.bound(asked.greatest(*(loss.everywhere(m, evidence["shift"], queries, most) for loss in losses)))
-
-
-def _peaks(asked, m, losses, peaks, queries, most):
-    """The greatest loss at the peaks of losses that are concave in the number of positives."""
-    if m["resample"] or set(queries) != {()} or set(most) != {()}:
-        raise Refused("the worst output wants numbers, and one noise of the threshold")
-    n, limit = int(queries[()]), int(min(queries[()], most[()]))
-    if not isinstance(peaks, list) or len(peaks) != len(losses) or not all(type(p) is int and 0 <= p <= limit for p in peaks):
-        raise Malformed("'peaks' are not numbers of positives, one for each way to move")
-    found = []
-    for loss, peak in zip(losses, peaks):
-        value = loss.of(constant(n - peak), constant(peak))
-        for beside in (peak - 1, peak + 1):
-            other = loss.of(constant(n - beside), constant(beside)) if 0 <= beside <= limit else {}
-            if value != INFINITE and (other == INFINITE or not asked.field.at_most(other, value)) and 0 <= beside <= limit:
-                raise Refused(f"{beside} positives do not certainly lose at most what {peak} do")
-        found.append(value)
-    return asked.greatest(*found)
-
-
-def _told(asked, m, queries, most):
-    """Where the noisy answers of positives are told."""
-    left, right = asked.slopes(m["query_noise"])
-    either = asked.greatest(left, right)
-    up, down = asked.times(queries, left), asked.times(most, right)
-    if m["neighbours"] == "one":
-        return either
-    if m["neighbours"] == "all":
-        return asked.total(asked.times(sub(queries, most), left), asked.times(most, either))
-    return {"increasing": up, "decreasing": down}.get(m["neighbours"]) or asked.greatest(up, down)
-
-
-RULES = {"log-concave-noisy-max": noisy_max, "log-concave-threshold": above_threshold}

@@ -1,0 +1,280 @@
+"""The second checker of certificates: its arithmetic holds what it encloses, it shares nothing with the first, and it refuses what is forged."""
+
+import ast
+import copy
+import json
+import math
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CHECKER = ROOT / "checker"
+sys.path[:0] = [str(CHECKER), str(ROOT / "tools")]
+
+import algebra as al  # noqa: E402
+import check  # noqa: E402
+import intervals as iv  # noqa: E402
+import second_opinion  # noqa: E402
+import terms  # noqa: E402
+
+from dpverify.trusted import kernel  # noqa: E402
+from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
+from dpverify.trusted.language.errors import CertificateError  # noqa: E402
+
+POSITIVE = (Fraction(0), None, True, True, False)
+COUNT = (Fraction(1), None, False, True, True)
+# digits from Abramowitz & Stegun, tables 1.1 and 4.2 to 4.4
+DIGITS = [
+    (lambda bits: iv.exp(iv.point(1), bits), "2.71828182845904523536028747135266249775724709369995"),
+    (lambda bits: iv.exp(iv.point(-1), bits), "0.36787944117144232159552377016146086744581113103176"),
+    (lambda bits: iv.log(iv.point(2), bits), "0.69314718055994530941723212145817656807550013436025"),
+    (lambda bits: iv.log(iv.point(10), bits), "2.30258509299404568401799145468436420760110148862877"),
+    (lambda bits: iv.root(iv.point(2), 2, bits), "1.41421356237309504880168872420969807856967187537694"),
+    (lambda bits: iv.root(iv.point(3), 3, bits), "1.44224957030740838232163831078010958839186925349935"),
+    (lambda bits: iv.asinh(iv.point(1), bits), "0.88137358701954302523260932497979230902816032826163"),
+    (iv.pi, "3.14159265358979323846264338327950288419716939937510"),
+]
+
+
+def certificate(name):
+    return json.loads((ROOT / "reports" / "certificates" / f"{name}.cert.json").read_text(encoding="utf-8"))
+
+
+def answer(data):
+    return check.examine(data | {"claim_sha256": claim_hash(data["claim"])})
+
+
+# -- arithmetic ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bits", [24, 53, 120, 160])
+@pytest.mark.parametrize(("enclosed", "digits"), DIGITS)
+def test_an_enclosure_holds_the_known_digits_and_is_narrow(enclosed, digits, bits):
+    found, known, last = enclosed(bits), Fraction(digits), Fraction(1, 10**50)
+    assert found.lo <= known + last and known - last <= found.hi
+    assert found.hi - found.lo <= Fraction(known) * Fraction(1, 2 ** (bits - 3))
+
+
+@pytest.mark.parametrize("x", [Fraction(-700), Fraction(-7, 3), Fraction(-1, 10**9), Fraction(1, 7), Fraction(5), Fraction(12345, 67)])
+def test_exp_and_log_are_inverse_and_turn_sums_into_products(x):
+    up, down = iv.exp(iv.point(x), 90), iv.exp(iv.point(-x), 90)
+    product = up.times(down, 90)
+    assert product.lo <= 1 <= product.hi
+    back = iv.log(up, 90)
+    assert back.lo <= x <= back.hi and back.hi - back.lo < Fraction(1, 2**70)
+    twice, square = iv.exp(iv.point(2 * x), 90), iv.whole_power(up, 2, 90)
+    assert max(twice.lo, square.lo) <= min(twice.hi, square.hi)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: iv.exp(x, 40), lambda x: iv.asinh(x, 40), lambda x: iv.whole_power(x, 3, 40), lambda x: iv.whole_power(x, 2, 40),
+        lambda x: x.times(x, 40), lambda x: x.plus(x, 40), lambda x: x.minus(iv.point(Fraction(1, 3)), 40), lambda x: iv.power(x, Fraction(4), 9),
+    ],
+)  # fmt: skip
+def test_a_wider_interval_has_a_wider_image(function):
+    ends = [Fraction(n, 7) for n in (-20, -6, -1, 0, 2, 9, 31)]
+    for i, low in enumerate(ends):
+        for j in range(i, len(ends)):
+            outer = function(iv.Interval(low, ends[j]))
+            for inside in ends[i : j + 1]:
+                inner = function(iv.point(inside))
+                assert outer.lo <= inner.hi and inner.lo <= outer.hi
+                exact = {2: inside**2, 3: inside**3, 4: inside**4}
+                assert function is not DIGITS and exact[2] >= 0 and outer.lo <= outer.hi
+
+
+@pytest.mark.parametrize("n", [-3, -2, -1, 0, 1, 2, 3, 5, 8])
+def test_powers_hold_exact_powers_at_few_bits(n):
+    for low, high in [(-5, -2), (-3, 4), (2, 7), (-1, 0), (0, 3)]:
+        interval = iv.Interval(Fraction(low, 3), Fraction(high, 3))
+        if n < 0 and low <= 0 <= high:
+            with pytest.raises(terms.Undecided):
+                iv.whole_power(interval, n, 5)
+            continue
+        found = iv.whole_power(interval, n, 5)
+        for k in range(9):
+            x = interval.lo + (interval.hi - interval.lo) * Fraction(k, 8)
+            assert found.lo <= x**n <= found.hi
+
+
+def test_rounding_goes_outward_and_no_further_than_one_unit():
+    for x in (Fraction(1, 3), Fraction(-1, 3), Fraction(10**20 + 1), Fraction(-7, 10**9)):
+        low, high = iv.rounded(x, 10, False), iv.rounded(x, 10, True)
+        assert low <= x <= high and high - low <= abs(x) / 2**8
+
+
+@pytest.mark.parametrize(("text", "values"), [("log(x)", [0, -1]), ("sqrt(x)", [-1]), ("1/x", [0])])
+def test_what_has_no_value_is_never_enclosed(text, values):
+    for value in values:
+        with pytest.raises(terms.Undecided):
+            al.Field({}).form(terms.replaced(terms.parse(text), {"x": terms.num(value)}))
+
+
+# -- order -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        ("log(9)", "2*log(3)"), ("sqrt(2)*sqrt(5)", "sqrt(10)"), ("eps/2", "eps"), ("log(p*(exp(eps) - 1) + 1)", "eps"), ("1", "n**2 - n + 1"),
+        ("log(p/(-p + 1))", "log(p*(n + 1)/(-p + 1))"), ("asinh(sqrt(3)/6)", "asinh(1/2/sqrt(3))"), ("log(n)", "log(n + 1)"),
+        ("exp(-1)*(-exp(-1) + 1)/(exp(-1) + 1) + exp(-2)/(exp(-1) + 1)", "exp(-1)/(exp(-1) + 1)"),
+    ],
+)  # fmt: skip
+def test_the_order_of_expressions_is_proved(less, more):
+    field = al.Field({"eps": POSITIVE, "n": COUNT, "p": (Fraction(0), Fraction(1), True, True, False)})
+    assert field.at_most(field.form(terms.parse(less)), field.form(terms.parse(more)))
+
+
+@pytest.mark.parametrize(("less", "more"), [("eps", "1"), ("1", "p"), ("n", "2"), ("log(4)", "2*log(2) - 1/10**9"), ("eps", "eps*p"), ("eps**2", "eps")])
+def test_an_order_that_does_not_hold_everywhere_is_not_proved(less, more):
+    field = al.Field({"eps": POSITIVE, "n": COUNT, "p": (Fraction(0), Fraction(1), True, True, False)})
+    assert not field.at_most(field.form(terms.parse(less)), field.form(terms.parse(more)))
+
+
+def test_an_end_that_belongs_to_a_domain_is_one_of_its_values():
+    up_to = lambda upper_open: al.Field({"p": (Fraction(1, 2), Fraction(1), True, upper_open, False)})  # noqa: E731
+    gap = terms.parse("-p + 1")
+    assert up_to(True).positive(up_to(True).form(gap))
+    assert not up_to(False).positive(up_to(False).form(gap)) and up_to(False).at_most({}, up_to(False).form(gap))
+
+
+@pytest.mark.parametrize("density", ["exp(exp(r) - exp(2*r))", "exp(r**2 - r)", "(r**2 + 1)**(-1)", "exp(-1)"])
+def test_a_density_without_finite_mass_is_not_noise(density):
+    data = certificate("laplace.sensitivity-1-exact")
+    data["claim"]["mechanism"] |= {"profile": density, "dimension": "2"}
+    found = answer(data)
+    assert found.kind != "decided"
+
+
+# -- the program -----------------------------------------------------------------------------------------------
+
+
+def test_it_has_at_most_1500_lines_of_code_and_shares_no_import():
+    own = {path.stem for path in CHECKER.glob("*.py")}
+    lines = 0
+    for path in CHECKER.glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        tree = ast.parse(source)
+        lines += len(code_lines(tree))
+        for node in ast.walk(tree):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module] if isinstance(node, ast.ImportFrom) else []
+            assert all(name.split(".")[0] in own | sys.stdlib_module_names for name in names)
+        assert "dpverify." not in source and not any(isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(tree))
+    assert lines <= 1500
+
+
+def code_lines(tree):
+    """The lines that hold code: no blanks, comments or docstrings, as docs/design.md counts them."""
+    told = set()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(getattr(body[0], "value", None), ast.Constant):
+            told |= set(range(body[0].lineno, body[0].end_lineno + 1))
+    return {line for node in ast.walk(tree) if hasattr(node, "lineno") for line in (node.lineno, node.end_lineno)} - told
+
+
+def test_exit_codes_say_decided_not_decided_and_refused(tmp_path):
+    forged = tmp_path / "forged.cert.json"
+    forged.write_text(json.dumps(certificate("laplace.sensitivity-1-exact") | {"verdict": "REFUTED"}), encoding="utf-8")
+    name = ROOT / "reports" / "certificates"
+    for files, code in [(["laplace.sensitivity-1-exact"], 0), (["laplace.sensitivity-1-exact", "delta_gaussian.delta-exact"], 1)]:
+        run = subprocess.run([sys.executable, "-I", CHECKER / "check.py", *(name / f"{f}.cert.json" for f in files)], capture_output=True, text=True)
+        assert run.returncode == code, run.stderr
+    run = subprocess.run([sys.executable, CHECKER / "check.py", forged], capture_output=True, text=True)
+    assert run.returncode == 2 and "the certificate says REFUTED, its lines give PROVED" in run.stdout
+
+
+# -- forged evidence, a rule each ---------------------------------------------------------------------------
+
+
+def changed(name, change):
+    data = copy.deepcopy(certificate(name))
+    change(data["claim"], data["lines"])
+    return answer(data)
+
+
+def put(value, *path):
+    """A change of what stands at a path from the lines ("lines") or the claim ("claim")."""
+
+    def change(claim, lines):
+        held = {"claim": claim, "lines": lines}
+        for step in path[:-1]:
+            held = held[step]
+        held[path[-1]] = value
+
+    return change
+
+
+FORGED = [
+    ("concave-exponent", "laplace.sensitivity-1-just-below", put("3/2", "claim", "epsilon"), "its lines give PROVED"),
+    ("concave-exponent", "laplace.sensitivity-1-exact", put("-1", "claim", "mechanism", "scale"), "the scale is not certainly positive"),
+    ("concave-exponent", "laplace.sensitivity-1-exact", put("1/2", "claim", "mechanism", "dimension"), "not certainly an integer"),
+    ("point-witness", "laplace.sensitivity-1-just-below", put("1", "lines", 2, "parameters", "value"), "not certainly so great"),
+    ("point-witness", "laplace.sensitivity-1-just-below", put(["9"], "lines", 2, "parameters", "b"), "further apart than answers move"),
+    ("point-witness", "laplace.sensitivity-1-just-below", put("0", "lines", 2, "parameters", "radius"), "a point has probability 0"),
+    ("finite-table", "randomized_response_table.exact", put([], "lines", 0, "parameters", "cells"), "no cell is named"),
+    ("finite-table", "randomized_response_table.exact", put([[0, 0, 0]], "lines", 0, "parameters", "cells"), "no adjacent pair"),
+    ("combination", "compose_laplace.pure-exact", put([], "lines", 1, "premises"), "the number of its premise"),
+    ("combination", "compose_laplace.pure-exact", put("lower", "lines", 1, "parameters", "side"), "from the other side"),
+    ("combination", "compose_laplace.pure-exact", put("0", "claim", "mechanism", "parts", 0, "times"), "a whole number of times"),
+    ("kary-response", "k_randomized_response_all.closed-form", put("1/3", "lines", 0, "parameters", "side"), "neither upper nor lower"),
+]
+
+
+@pytest.mark.parametrize(("rule", "name", "change", "why"), FORGED)
+def test_forged_evidence_is_refused_with_the_reason(rule, name, change, why):
+    assert check.examine(certificate(name)).kind == "decided"
+    found = changed(name, change)
+    assert found.kind == "refused" and why in found.notes[0], found
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("schema", "dpverify-certificate/1"), ("verdict", "MAYBE"), ("prec", 52), ("lines", {}), ("claim_sha256", "0" * 64), ("prec", 1.5)],
+)
+def test_what_is_no_certificate_is_refused(key, value):
+    found = check.examine(certificate("laplace.sensitivity-1-exact") | {key: value})
+    assert found.kind == "refused" or (key == "lines" and found.kind == "undecided")
+
+
+# -- both checkers -------------------------------------------------------------------------------------------------
+
+
+SHORT = (
+    "laplace.sensitivity-1-just-below", "exponential_mechanism.exact", "k_randomized_response_all.closed-form", "student_t_all.closed-form",
+    "compose_tables.pure-exact", "subsample_all.exact", "parallel_pure.just-below", "logistic.sensitivity-1-exact", "knorm_polytope_d2.tight",
+    "above_threshold_laplace.textbook-for-all-n", "compose_gaussians.no-pure-epsilon", "gaussian.epsilon-1",
+)  # fmt: skip
+
+
+def test_both_checkers_agree_on_certificates_and_on_changed_ones():
+    certificates = second_opinion.judgements.read()
+    names = [name for name in SHORT if name in certificates]
+    assert len(names) >= 8
+    differences, counts = second_opinion.run(names, certificates, 3)
+    assert differences == []
+    assert counts["pure certificates", "decided"] == len(names) and counts["changed certificates", "refused"] > 20
+
+
+def test_noise_that_no_rule_looks_at_is_in_a_norm_too():
+    data = certificate("above_threshold_same_noise_told.1-first-broken-by-five-queries")
+    data["claim"]["mechanism"]["threshold_noise"]["norm"]["kind"] = "lq"
+    with pytest.raises(CertificateError, match="norm of the kind 'lq', which is none"):
+        kernel.check(data | {"claim_sha256": claim_hash(data["claim"])})
+
+
+def test_a_difference_is_found(monkeypatch):
+    data = certificate("laplace.sensitivity-1-exact")
+    assert not second_opinion.compare(data).difference
+    monkeypatch.setattr(second_opinion.second, "examine", lambda _: check.Answer("refused", None, None, None, (), ["line 0: no"]))
+    assert "the second refuses" in second_opinion.compare(data).difference
+    apart = al.constant(math.ceil(10))
+    monkeypatch.setattr(second_opinion.second, "examine", lambda _: check.Answer("decided", "PROVED", apart, apart, (), []))
+    assert second_opinion.compare(data).difference == "their enclosures are apart"
