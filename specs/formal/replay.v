@@ -4,9 +4,9 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure exp Rstruct.
-From Coq Require Import Reals Lra.
+From Coq Require Import Reals Lra Lia.
 From Coquelicot Require Import Rcomplements.
-From dpverify Require Import definitions density norms losses.
+From dpverify Require Import definitions density norms losses tactics.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -124,3 +124,62 @@ have -> : Rminus (place y - answer x) (place y - answer x') = Ropp (Rminus (answ
   by rewrite !RminusE RoppE opprB addrC addrA subrK opprB.
 rewrite Rabs_Ropp; case: xx => [/ND//|/ND]; by rewrite Rabs_minus_sym.
 Qed.
+
+(* -- Finite tables -- *)
+
+Local Open Scope ereal_scope.
+
+(* How much of a row of probabilities lies in S, the outputs being the points point 0, point 1, ... *)
+Fixpoint row_mass (T : Type) (row : list R) (point : nat -> T) (S : set T) : R :=
+  match row with
+  | nil => IZR 0
+  | cons p rest => Rplus (if `[< S (point O) >] then p else IZR 0) (row_mass rest (fun y => point y.+1) S)
+  end.
+
+(* Each entry of a row is at most e^eps times that of another. *)
+Fixpoint row_below (eps : R) (row row' : list R) : Prop :=
+  match row, row' with
+  | nil, nil => True
+  | cons p rest, cons p' rest' => Rle p (Rmult (Rtrigo_def.exp eps) p') /\ row_below eps rest rest'
+  | _, _ => False
+  end.
+
+Definition row_of (table : list (list R)) (x : nat) : list R := List.nth x table nil.
+
+(* The mechanism answers on the input x with the point y with the probability that row x lists in place y. *)
+Definition has_rows (shown : measure_display) (Outputs : measurableType shown) (M : mechanism RR nat Outputs) (point : nat -> Outputs)
+  (table : list (list R)) := forall x S, measurable S -> lt x (List.length table) -> M x S = (row_mass (row_of table x) point S)%:E.
+
+Fixpoint pairs_below (eps : R) (table : list (list R)) (pairs : list (nat * nat)) : Prop :=
+  match pairs with
+  | nil => True
+  | cons (x, x') rest => (lt x (List.length table) /\ lt x' (List.length table)) /\
+      (row_below eps (row_of table x) (row_of table x') /\ row_below eps (row_of table x') (row_of table x)) /\ pairs_below eps table rest
+  end.
+
+Definition listed (pairs : list (nat * nat)) : relation nat := fun x x' => List.In (x, x') pairs.
+
+Lemma row_below_mass (T : Type) eps row row' (point : nat -> T) S :
+  row_below eps row row' -> Rle (row_mass row point S) (Rmult (Rtrigo_def.exp eps) (row_mass row' point S)).
+Proof.
+elim: row row' point => [|p rest IH] [|p' rest'] point //=; first by move=> _; rewrite Rmult_0_r; exact: Rle_refl.
+move=> [pp /(IH _ (fun y => point y.+1)) H]; rewrite Rmult_plus_distr_l; apply: Rplus_le_compat => //.
+by case: ifP => _ //; rewrite Rmult_0_r; exact: Rle_refl.
+Qed.
+
+Theorem replay_table (shown : measure_display) (Outputs : measurableType shown) (M : mechanism RR nat Outputs) (point : nat -> Outputs)
+    (table : list (list R)) (pairs : list (nat * nat)) (eps : R) :
+  has_rows M point table -> pairs_below eps table pairs -> pure_dp (listed pairs) M eps.
+Proof.
+move=> Mt H.
+have in_order x x' : List.In (x, x') pairs -> (lt x (List.length table) /\ lt x' (List.length table)) /\
+    (row_below eps (row_of table x) (row_of table x') /\ row_below eps (row_of table x') (row_of table x)).
+  elim: pairs H => //= -[a b] rest IH [ab [le /IH H]] [[<- <-]|]; [by split | exact: H].
+move=> x x' xx S mS; rewrite adde0.
+suff [[lx lx'] le] : (lt x (List.length table) /\ lt x' (List.length table)) /\ row_below eps (row_of table x) (row_of table x').
+  by rewrite !Mt// -EFinM lee_fin -exp_expR; apply/RleP; exact: row_below_mass.
+by case: xx => /in_order [[lx lx'] [h h']].
+Qed.
+
+Ltac cells := cbn [pairs_below row_below row_of List.nth List.length]; repeat match goal with |- _ /\ _ => split | |- True => exact I end;
+  first [ lia | cell ].
