@@ -25,8 +25,8 @@ AXIOMS: Final = frozenset(
     ("propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"),
 )
 """Those of MathComp Analysis."""
-OF_REALS: Final = frozenset(("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic"))
-"""Those of Coq's library Reals, which replays are about."""
+OF_REALS: Final = frozenset(("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic", "Epsilon.epsilon_statement"))
+"""Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
 _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w ]+)\.", re.MULTILINE)
 _AXIOM: Final = re.compile(r"^([\w.]+)\s*(?:$|:)", re.MULTILINE)
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from dpverify.project.made import Made
+from dpverify.formal.ledger import standing
 from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, quantity, utility
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
@@ -54,6 +55,7 @@ def record(entry: Entry) -> dict[str, Any]:
         "delta": {"claimed": claimed(entry.claim.delta), "lower": delta_lower, "upper": delta_upper},
         "witness": readable(judgement.witness) if judgement else None,
         "rules": list(judgement.rules) if judgement else [],
+        "machine_checked": {rule: standing(rule) for rule in judgement.rules} if judgement else {},
         "assumptions": list(judgement.assumptions) if judgement else [],
         "certificate": entry.certificate,
         "seconds": round(entry.seconds, 4),
