@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpverify.formal import noise, tables
@@ -9,8 +10,9 @@ from dpverify.formal.file import Statement, whole
 from dpverify.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Certificate, Line
-from dpverify.trusted.language.expr import Expr, format_expr
-from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Radial, Table, Translation
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, call, format_expr, mul, neg
+from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Product, Radial, Staircase, Table, Translation
+from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.registry import EXPLAINED
 
 
@@ -30,7 +32,7 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
     where = f"line {number}, {line.rule}: "
     if judgement.verdict != "PROVED":
         raise NotReplayedError(f"{where}a refutation is a statement about two inputs and an event, which is not written in Coq yet.")
-    if claim.measure is not None or str(format_expr(claim.delta)) != "0":
+    if claim.measure is not None or claim.delta != ZERO:
         raise NotReplayedError(f"{where}only claims of a pure epsilon are written in Coq yet.")
     if claim.order:
         raise NotReplayedError(f"{where}a claim in one order of neighbours is not written in Coq yet.")
@@ -38,22 +40,30 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
     if not isinstance(epsilon, Expr):
         raise NotReplayedError(f"{where}no finite epsilon is proved.")
     try:
-        statement = _statement(claim, epsilon)
+        statement = _statement(claim, epsilon, line)
     except NotReplayedError as error:
         raise NotReplayedError(f"{where}{error}") from None
-    tight = claim.epsilon is None
-    said = f"the tight epsilon is at most {format_expr(epsilon)}; that it is at least that much is not replayed" if tight else "the whole claim"
+    tight, query = claim.epsilon is None, claim.query is not None
+    said = f"that the tight epsilon is at most {format_expr(epsilon)}, not that it is at least as much" if tight else "the claim"
+    if query:
+        said += f", for answers at most {format_expr(_distance(claim, line))} apart, which is what the kernel derives from the query"
     head = [f"{claim.mechanism_name}, {claim.name}: {said}.", *(f"{remark}." for remark in statement.remarks), f"From {name}."]
-    return Replay(whole([_commented(text) for text in head], statement), said, not tight)
+    return Replay(whole([_commented(text) for text in head], statement), said, not tight and not query)
 
 
-def _statement(claim: Claim, epsilon: Expr) -> Statement:
+def _statement(claim: Claim, epsilon: Expr, line: Line) -> Statement:
     mechanism = claim.mechanism
+    distance = _distance(claim, line) if isinstance(mechanism, Radial | Translation | Product | Staircase) else ZERO
     match mechanism:
         case Radial():
-            return noise.radial(claim, mechanism, epsilon, _distance(claim))
+            return noise.radial(claim, mechanism, epsilon, distance)
         case Translation():
-            return noise.translation(claim, mechanism, epsilon, _distance(claim))
+            return noise.translation(claim, mechanism, epsilon, distance)
+        case Staircase():
+            steps = call("floor", add(call("abs", Sym("z")), ONE, neg(mechanism.gamma)))
+            return noise.translation(claim, Translation(call("exp", neg(mul(mechanism.epsilon, steps)))), epsilon, distance)
+        case Product():
+            return noise.product(claim, mechanism, epsilon, distance)
         case Table():
             return tables.table(claim, mechanism, epsilon)
         case Exponential():
@@ -69,10 +79,15 @@ def _kind(claim: Claim) -> str:
     return str(to_json(claim)["mechanism"]["kind"])
 
 
-def _distance(claim: Claim) -> Expr:
-    if claim.sensitivity is None:
-        raise NotReplayedError("the sensitivity follows from a query, which is not written in Coq yet.")
-    return claim.sensitivity
+def _distance(claim: Claim, line: Line) -> Expr:
+    """The sensitivity: as stated, or as the kernel derives it from the query."""
+    if claim.query is None and claim.sensitivity is not None:
+        return claim.sensitivity
+    evidence = line.parameters.get("sensitivity")
+    upper = sensitivity_bounds(claim, evidence if isinstance(evidence, Mapping) else None).upper
+    if not isinstance(upper, Expr):
+        raise NotReplayedError("the sensitivity of the query is not finite.")
+    return upper
 
 
 def _deciding(certificate: Certificate, judgement: Judgement) -> tuple[int, Line]:

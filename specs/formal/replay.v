@@ -183,3 +183,56 @@ Qed.
 
 Ltac cells := cbn [pairs_below row_below row_of List.nth List.length]; repeat match goal with |- _ /\ _ => split | |- True => exact I end;
   first [ lia | cell ].
+
+(* -- Independent coordinates -- *)
+
+Section Product.
+Local Open Scope ring_scope.
+
+Definition norm1 (d : nat) (z : rows d) : R := \sum_(i < d) Rabs (z ord0 i).
+(* The density of independent coordinates, up to a constant factor. *)
+Definition coordinates (density : R -> R) (d : nat) (z : rows d) : R := \prod_(i < d) density (z ord0 i).
+
+Lemma shifted_distance (a c c' : RR) : Rabs (Rminus (a - c) (a - c')) = Rabs (c - c').
+Proof.
+change (Rabs (Rminus (Rminus a c) (Rminus a c')) = Rabs (Rminus c c')).
+by rewrite Rabs_minus_sym; congr Rabs; rewrite /Rminus; ring.
+Qed.
+
+Lemma product_below (density : R -> R) (rate : R) (I : Type) (s : seq I) (a b : I -> R) :
+  (forall r, Rle 0 (density r)) -> (forall x y, Rle (density x) (Rmult (Rtrigo_def.exp (Rmult rate (Rabs (Rminus x y)))) (density y))) ->
+  Rle (\prod_(i <- s) density (a i)) (Rmult (Rtrigo_def.exp (Rmult rate (\sum_(i <- s) Rabs (Rminus (a i) (b i))))) (\prod_(i <- s) density (b i))).
+Proof.
+move=> d0 H; elim: s => [|i s IH].
+  by rewrite !big_nil Rmult_0_r exp_0 Rmult_1_l; exact: Rle_refl.
+have p0 (c : I -> R) : Rle 0 (\prod_(i <- s) density (c i)).
+  by apply/RleP; apply: prodr_ge0 => j _; apply/RleP.
+rewrite !big_cons -!RmultE -RplusE Rmult_plus_distr_l exp_plus.
+apply: Rle_trans (Rmult_le_compat _ _ _ _ (d0 _) (p0 _) (H (a i) (b i)) IH) _.
+by apply: Req_le; ring.
+Qed.
+
+Theorem replay_product (d : nat) (shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs)
+    (place : Outputs -> rows d) (Inputs : Type) (M : mechanism RR Inputs Outputs) (answer : Inputs -> rows d) (density : R -> R)
+    (rate mass D eps : R) :
+  Rlt 0 mass -> Rle 0 rate -> (forall r, Rle 0 (density r)) -> (forall t, Rle 0 t -> loses line density t (Rmult rate t)) ->
+  Rle (Rmult rate D) eps -> adds_noise mu place M answer (fun z => Rdiv (coordinates density z) mass) ->
+  pure_dp (within answer (@norm1 d) D) M eps.
+Proof.
+move=> m0 r0 d0 H De Mp; apply: (replay_densities Mp) => x x' y xx.
+apply: divided_le => //; rewrite /coordinates.
+pose w : rows d := place y - answer x; pose w' : rows d := place y - answer x'.
+apply: Rle_trans (product_below (rate := rate) (index_enum _) _ (fun i => w' ord0 i) d0 _) _.
+  by move=> u v; apply: H => //; [exact: Rabs_pos | exact: Rle_refl].
+apply: Rmult_le_compat_r; first by apply/RleP; apply: prodr_ge0 => i _; apply/RleP.
+suff le : Rle (\sum_(i < d) Rabs (Rminus (w ord0 i) (w' ord0 i))) D.
+  have : Rle (Rmult rate (\sum_(i < d) Rabs (Rminus (w ord0 i) (w' ord0 i)))) eps.
+    by apply: Rle_trans De; apply: Rmult_le_compat_l.
+  by case=> [lt | ->]; [left; exact: exp_increasing | exact: Rle_refl].
+have sym a b : norm1 (answer a - answer b) = norm1 (answer b - answer a).
+  by apply: eq_bigr => i _; rewrite !mxE -!RminusE Rabs_minus_sym.
+have -> : \sum_(i < d) Rabs (Rminus (w ord0 i) (w' ord0 i)) = norm1 (answer x - answer x').
+  by apply: eq_bigr => i _; rewrite /w /w' !mxE; exact: shifted_distance.
+by case: xx => // xx; rewrite sym.
+Qed.
+End Product.
