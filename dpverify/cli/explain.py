@@ -108,6 +108,7 @@ def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
 
 
 def _rule_lines(name: str) -> Iterator[str]:
+    from dpverify.formal.ledger import told
     from dpverify.trusted.registry import EXPLAINED
 
     rule = EXPLAINED[name]
@@ -115,6 +116,7 @@ def _rule_lines(name: str) -> Iterator[str]:
     yield from (f"checked: {line}" for line in rule.CHECKED)
     yield from (f"assumed: {line}" for line in rule.ASSUMED)
     yield f"source: {rule.SOURCE}"
+    yield from (f"machine-checked: {line}" for line in told(name))
     users = sorted({user for user, rules in _uses() if name in rules})
     yield f"used by: {', '.join(users) if users else 'no certificate in reports/'}"
 

@@ -138,11 +138,11 @@ class Calculus:
 
     def _floor(self, expr: Call, inner: Expr) -> Moves:
         part = self.of(inner)
-        value = part.most
+        value = add(*part.most.args) if isinstance(part.most, Add) else part.most
         if not isinstance(value, Num):
             raise NotReplayedError(f"by how many whole numbers {format_expr(expr)} moves is not a number.")
         steps = ceil(value.value)
-        return Moves(Call("floor", (part.function,)), num(steps), f"(moves_floor _ _ _ _ {steps} {part.proof} {POSITIVE})")
+        return Moves(Call("floor", (part.function,)), num(steps), f"(moves_floor _ _ _ _ {steps} {part.proof} ltac:(below))")
 
     def _logistic(self, expr: Add) -> Moves | None:
         """k c r + n log(exp(-c r) + 1), where the slopes of the two parts have opposite signs."""

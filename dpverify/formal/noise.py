@@ -8,8 +8,8 @@ from dpverify.formal.comparisons import compared
 from dpverify.formal.file import Statement
 from dpverify.formal.moves import HALF_LINE, LINE, Calculus, Moves, exponent
 from dpverify.formal.terms import ATOM, NotReplayedError, Terms
-from dpverify.trusted.language.expr import ONE, Call, Expr, children, div, substitute, Sym
-from dpverify.trusted.language.model import Claim, Norm, Radial, Translation
+from dpverify.trusted.language.expr import Call, Expr, Sym, children, div, mul, symbols
+from dpverify.trusted.language.model import L1, Claim, Norm, Product, Radial, Translation
 
 SPACE = """(shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> {space})
     (Inputs : Type) (answer : Inputs -> {space}) (M : mechanism RR Inputs Outputs) (mass : R)"""
@@ -64,6 +64,41 @@ def translation(claim: Claim, mechanism: Translation, epsilon: Expr, distance: E
     )
 
 
+def product(claim: Claim, mechanism: Product, epsilon: Expr, distance: Expr) -> Statement:
+    """Independent coordinates, neighbours being close in the l1 norm."""
+    if mechanism.norm != L1:
+        raise NotReplayedError("the sensitivity of independent coordinates is in another norm than l1.")
+    terms = Terms(dict(claim.domains))
+    inner = terms.with_names(z="z", step="step")
+    found = Calculus(inner, "z", LINE, Sym("step")).of(exponent(mechanism.density))
+    rate = div(found.most, Sym("step"))
+    if "step" in symbols(rate):
+        raise NotReplayedError("the coordinates do not lose in proportion to the step, so that their losses do not add up to that of the whole.")
+    parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.density))
+    space = f"rows {terms.whole(mechanism.dimension)}"
+    return Statement(
+        definitions=(
+            f"Definition density{_binders(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.",
+            *epsilon_is(terms, claim, epsilon),
+        ),
+        binders=(*terms.binders(), SPACE.format(space=space)),
+        hypotheses=("0 < mass", f"adds_noise mu place M answer (fun z => coordinates (density{parameters}) z / mass)"),
+        conclusion=f"pure_dp (within answer (@norm1 {terms.whole(mechanism.dimension)}) {terms.real(distance, ATOM)}) M {applied_to('epsilon', terms, claim, epsilon)}",
+        proof=(
+            "intros mass_positive noise.",
+            f"refine (replay_product (density := density{parameters}) (rate := {inner.real(rate)}) mass_positive _ _ _ _ noise).",
+            "- positive.",
+            "- intros z. unfold density. left. positive.",
+            "- intros step step_lower.",
+            f"  refine (loses_of_moves (h := fun z => {inner.real(found.function)}) {found.proof} _ _ _).",
+            "  + below.",
+            "  + intros z in_domain. unfold density. exponential.",
+            "  + below.",
+            "- unfold epsilon. " + " ".join(compared(terms, mul(rate, distance), epsilon)),
+        ),
+    )
+
+
 def _loss(terms: Terms, found: Moves, density: str, exponent_: Expr, epsilon: Expr) -> Iterator[str]:
     """That the density loses at most epsilon."""
     variable = next(iter(terms.names))
@@ -93,14 +128,10 @@ def _norm(norm: Norm) -> tuple[str, str]:
 
 
 def _used(terms: Terms, claim: Claim, expr: Expr) -> list[str]:
-    from dpverify.trusted.language.expr import symbols
-
     return [terms.parameter(name) for name in dict(claim.domains) if name in symbols(expr)]
 
 
 def _binders(terms: Terms, claim: Claim, expr: Expr) -> str:
-    from dpverify.trusted.language.expr import symbols
-
     return "".join(f" ({terms.parameter(name)} : {terms.type_of(name)})" for name in dict(claim.domains) if name in symbols(expr))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from dpverify.formal.ledger import standing
 from dpverify.project.made import Made
 from dpverify.report import (
     Entry,
@@ -67,6 +68,7 @@ def record(entry: Entry) -> dict[str, Any]:
         "delta": {"claimed": claimed(entry.claim.delta), "lower": delta_lower, "upper": delta_upper},
         "witness": readable(judgement.witness) if judgement else None,
         "rules": list(judgement.rules) if judgement else [],
+        "machine_checked": {rule: standing(rule) for rule in judgement.rules} if judgement else {},
         "assumptions": list(judgement.assumptions) if judgement else [],
         "certificate": entry.certificate,
         "seconds": round(entry.seconds, 4),

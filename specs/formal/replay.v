@@ -4,9 +4,9 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure exp Rstruct.
-From Coq Require Import Reals Lra.
+From Coq Require Import Reals Lra Lia.
 From Coquelicot Require Import Rcomplements.
-From dpverify Require Import definitions density norms losses.
+From dpverify Require Import definitions density norms losses tactics.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -124,3 +124,115 @@ have -> : Rminus (place y - answer x) (place y - answer x') = Ropp (Rminus (answ
   by rewrite !RminusE RoppE opprB addrC addrA subrK opprB.
 rewrite Rabs_Ropp; case: xx => [/ND//|/ND]; by rewrite Rabs_minus_sym.
 Qed.
+
+(* -- Finite tables -- *)
+
+Local Open Scope ereal_scope.
+
+(* How much of a row of probabilities lies in S, the outputs being the points point 0, point 1, ... *)
+Fixpoint row_mass (T : Type) (row : list R) (point : nat -> T) (S : set T) : R :=
+  match row with
+  | nil => IZR 0
+  | cons p rest => Rplus (if `[< S (point O) >] then p else IZR 0) (row_mass rest (fun y => point y.+1) S)
+  end.
+
+(* Each entry of a row is at most e^eps times that of another. *)
+Fixpoint row_below (eps : R) (row row' : list R) : Prop :=
+  match row, row' with
+  | nil, nil => True
+  | cons p rest, cons p' rest' => Rle p (Rmult (Rtrigo_def.exp eps) p') /\ row_below eps rest rest'
+  | _, _ => False
+  end.
+
+Definition row_of (table : list (list R)) (x : nat) : list R := List.nth x table nil.
+
+(* The mechanism answers on the input x with the point y with the probability that row x lists in place y. *)
+Definition has_rows (shown : measure_display) (Outputs : measurableType shown) (M : mechanism RR nat Outputs) (point : nat -> Outputs)
+  (table : list (list R)) := forall x S, measurable S -> lt x (List.length table) -> M x S = (row_mass (row_of table x) point S)%:E.
+
+Fixpoint pairs_below (eps : R) (table : list (list R)) (pairs : list (nat * nat)) : Prop :=
+  match pairs with
+  | nil => True
+  | cons (x, x') rest => (lt x (List.length table) /\ lt x' (List.length table)) /\
+      (row_below eps (row_of table x) (row_of table x') /\ row_below eps (row_of table x') (row_of table x)) /\ pairs_below eps table rest
+  end.
+
+Definition listed (pairs : list (nat * nat)) : relation nat := fun x x' => List.In (x, x') pairs.
+
+Lemma row_below_mass (T : Type) eps row row' (point : nat -> T) S :
+  row_below eps row row' -> Rle (row_mass row point S) (Rmult (Rtrigo_def.exp eps) (row_mass row' point S)).
+Proof.
+elim: row row' point => [|p rest IH] [|p' rest'] point //=; first by move=> _; rewrite Rmult_0_r; exact: Rle_refl.
+move=> [pp /(IH _ (fun y => point y.+1)) H]; rewrite Rmult_plus_distr_l; apply: Rplus_le_compat => //.
+by case: ifP => _ //; rewrite Rmult_0_r; exact: Rle_refl.
+Qed.
+
+Theorem replay_table (shown : measure_display) (Outputs : measurableType shown) (M : mechanism RR nat Outputs) (point : nat -> Outputs)
+    (table : list (list R)) (pairs : list (nat * nat)) (eps : R) :
+  has_rows M point table -> pairs_below eps table pairs -> pure_dp (listed pairs) M eps.
+Proof.
+move=> Mt H.
+have in_order x x' : List.In (x, x') pairs -> (lt x (List.length table) /\ lt x' (List.length table)) /\
+    (row_below eps (row_of table x) (row_of table x') /\ row_below eps (row_of table x') (row_of table x)).
+  elim: pairs H => //= -[a b] rest IH [ab [le /IH H]] [[<- <-]|]; [by split | exact: H].
+move=> x x' xx S mS; rewrite adde0.
+suff [[lx lx'] le] : (lt x (List.length table) /\ lt x' (List.length table)) /\ row_below eps (row_of table x) (row_of table x').
+  by rewrite !Mt// -EFinM lee_fin -exp_expR; apply/RleP; exact: row_below_mass.
+by case: xx => /in_order [[lx lx'] [h h']].
+Qed.
+
+Ltac cells := cbn [pairs_below row_below row_of List.nth List.length]; repeat match goal with |- _ /\ _ => split | |- True => exact I end;
+  first [ lia | cell ].
+
+(* -- Independent coordinates -- *)
+
+Section Product.
+Local Open Scope ring_scope.
+
+Definition norm1 (d : nat) (z : rows d) : R := \sum_(i < d) Rabs (z ord0 i).
+(* The density of independent coordinates, up to a constant factor. *)
+Definition coordinates (density : R -> R) (d : nat) (z : rows d) : R := \prod_(i < d) density (z ord0 i).
+
+Lemma shifted_distance (a c c' : RR) : Rabs (Rminus (a - c) (a - c')) = Rabs (c - c').
+Proof.
+change (Rabs (Rminus (Rminus a c) (Rminus a c')) = Rabs (Rminus c c')).
+by rewrite Rabs_minus_sym; congr Rabs; rewrite /Rminus; ring.
+Qed.
+
+Lemma product_below (density : R -> R) (rate : R) (I : Type) (s : seq I) (a b : I -> R) :
+  (forall r, Rle 0 (density r)) -> (forall x y, Rle (density x) (Rmult (Rtrigo_def.exp (Rmult rate (Rabs (Rminus x y)))) (density y))) ->
+  Rle (\prod_(i <- s) density (a i)) (Rmult (Rtrigo_def.exp (Rmult rate (\sum_(i <- s) Rabs (Rminus (a i) (b i))))) (\prod_(i <- s) density (b i))).
+Proof.
+move=> d0 H; elim: s => [|i s IH].
+  by rewrite !big_nil Rmult_0_r exp_0 Rmult_1_l; exact: Rle_refl.
+have p0 (c : I -> R) : Rle 0 (\prod_(i <- s) density (c i)).
+  by apply/RleP; apply: prodr_ge0 => j _; apply/RleP.
+rewrite !big_cons -!RmultE -RplusE Rmult_plus_distr_l exp_plus.
+apply: Rle_trans (Rmult_le_compat _ _ _ _ (d0 _) (p0 _) (H (a i) (b i)) IH) _.
+by apply: Req_le; ring.
+Qed.
+
+Theorem replay_product (d : nat) (shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs)
+    (place : Outputs -> rows d) (Inputs : Type) (M : mechanism RR Inputs Outputs) (answer : Inputs -> rows d) (density : R -> R)
+    (rate mass D eps : R) :
+  Rlt 0 mass -> Rle 0 rate -> (forall r, Rle 0 (density r)) -> (forall t, Rle 0 t -> loses line density t (Rmult rate t)) ->
+  Rle (Rmult rate D) eps -> adds_noise mu place M answer (fun z => Rdiv (coordinates density z) mass) ->
+  pure_dp (within answer (@norm1 d) D) M eps.
+Proof.
+move=> m0 r0 d0 H De Mp; apply: (replay_densities Mp) => x x' y xx.
+apply: divided_le => //; rewrite /coordinates.
+pose w : rows d := place y - answer x; pose w' : rows d := place y - answer x'.
+apply: Rle_trans (product_below (rate := rate) (index_enum _) _ (fun i => w' ord0 i) d0 _) _.
+  by move=> u v; apply: H => //; [exact: Rabs_pos | exact: Rle_refl].
+apply: Rmult_le_compat_r; first by apply/RleP; apply: prodr_ge0 => i _; apply/RleP.
+suff le : Rle (\sum_(i < d) Rabs (Rminus (w ord0 i) (w' ord0 i))) D.
+  have : Rle (Rmult rate (\sum_(i < d) Rabs (Rminus (w ord0 i) (w' ord0 i)))) eps.
+    by apply: Rle_trans De; apply: Rmult_le_compat_l.
+  by case=> [lt | ->]; [left; exact: exp_increasing | exact: Rle_refl].
+have sym a b : norm1 (answer a - answer b) = norm1 (answer b - answer a).
+  by apply: eq_bigr => i _; rewrite !mxE -!RminusE Rabs_minus_sym.
+have -> : \sum_(i < d) Rabs (Rminus (w ord0 i) (w' ord0 i)) = norm1 (answer x - answer x').
+  by apply: eq_bigr => i _; rewrite /w /w' !mxE; exact: shifted_distance.
+by case: xx => // xx; rewrite sym.
+Qed.
+End Product.

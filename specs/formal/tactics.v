@@ -16,6 +16,9 @@ Proof. unfold cosh. pose proof (exp_pos x). pose proof (exp_pos (- x)). lra. Qed
 Lemma ln_le_compat a b : 0 < a -> a <= b -> ln a <= ln b.
 Proof. intros a0 [lt | ->]; [left; now apply ln_increasing | right; reflexivity]. Qed.
 
+Lemma exp_of_multiple_ln x n : 0 < x -> exp (IZR (Z.of_nat n) * ln x) = x ^ n.
+Proof. intros. rewrite <- INR_IZR_INZ, <- ln_natural_power by auto. apply exp_ln. now apply pow_lt. Qed.
+
 (* 0 < t or 0 <= t, by the form of t and what is known. *)
 Ltac positive :=
   unfold half_line, line in *;
@@ -88,3 +91,20 @@ Ltac squares :=
 Ltac below :=
   first [ lra | (right; same) | interval | (unfold arcsinh, cosh, sinh, Rpower; interval) | (roots; nra)
     | (right; roots; squares) ].
+
+(* exp (k u) as a power of exp u. *)
+Ltac multiple :=
+  lazymatch goal with
+  | |- _ ^ _ = exp _ => symmetry; multiple
+  | |- / _ ^ _ = exp _ => symmetry; multiple
+  | |- exp ?v = exp ?u ^ ?n => rewrite (exp_of_pow (exp u) u n eq_refl); f_equal; simpl INR; lra
+  | |- exp ?v = / exp ?u ^ ?n => rewrite (exp_of_pow (exp u) u n eq_refl), <- exp_Ropp; f_equal; simpl INR; lra
+  end.
+
+(* The cells of a table: each is compared by itself. *)
+Ltac cell :=
+  rewrite ?exp_plus, ?exp_Ropp, ?exp_0; rewrite ?exp_ln by positive;
+  first [ lra | interval | (unfold Rpower; interval)
+    | (right; field; repeat split; positive)
+    | (rewrite ?(exp_of_multiple_ln _ 2%nat : _ -> exp (2 * ln _) = _), ?(exp_of_multiple_ln _ 3%nat : _ -> exp (3 * ln _) = _), ?(exp_of_multiple_ln _ 4%nat : _ -> exp (4 * ln _) = _) by lra; lra)
+    | (left; field_simplify; positive) | nra ].
