@@ -12,23 +12,25 @@ from typing import Any
 from flint import arb, ctx
 
 from dpverify.search import plans as building
+from dpverify.search import worst_output as searched
 from dpverify.search.numeric import written
 from dpverify.search.plans import Plan
 from dpverify.search.rough_laws import Rough
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, Num
-from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, Compared, NoisyMax, OnLine, on_integers
+from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, Compared, NoisyMax, OnLine, noises_of, on_integers
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves import least
 from dpverify.trusted.rules.guarantees import pure_guarantee
+from dpverify.trusted.rules.selection import chances, worst_output
 from dpverify.trusted.rules.selection import delta_event as event
 from dpverify.trusted.rules.selection import delta_first_positive as first_positive
 from dpverify.trusted.rules.selection import delta_greatest as greatest
 from dpverify.trusted.rules.selection import delta_release as release
-from dpverify.trusted.rules.selection.compared import asked
+from dpverify.trusted.rules.selection.compared import Asked, asked
 from dpverify.trusted.rules.selection.delta_masses import value_of
-from dpverify.trusted.rules.selection.noise_laws import in_closed_form
+from dpverify.trusted.rules.selection.noise_laws import closed, in_closed_form
 from dpverify.trusted.rules.selection.shifted import MOVES
 
 Point = tuple[float, ...]
@@ -161,6 +163,9 @@ def _below(run: Run, epsilon: float | None, delta: float | None) -> Plan:
     if not step > 0:
         raise Undecided("the answers do not certainly move.")
     tell = _telling(epsilon, delta, mechanism.neighbours in ONE_WAY)
+    noises = [noise for noise in noises_of(mechanism) if noise is not getattr(mechanism, "fresh", None)]
+    if not all(closed(noise) is not None for noise in noises):
+        return {"rule": event.NAME, **_of_output(question, step, tell), "prec": _FIRST_BITS}
     found = _of_max(mechanism, step, tell) if isinstance(mechanism, NoisyMax) else _of_threshold(mechanism, step, tell)
     return {"rule": event.NAME, **found}
 
@@ -257,6 +262,20 @@ def _sizes(count: int) -> list[int]:
     """Numbers from 1 to one less than a count that are looked at: the least and the greatest, and the middle."""
     tried = {1, 2, count // 4, count // 2, (count + 1) // 2, count - 2, count - 1}
     return sorted(size for size in tried if 0 < size < count)
+
+
+def _of_output(question: Asked, step: Fraction, tell: Log) -> Plan:
+    """One output, with noises of any law. Raises Undecided, Rejected."""
+    worst_output.readable(question)
+    setting = searched.Setting.of(question, rough=True)
+    best = searched.telling(question, setting, float(step), tell)
+    if best is None:
+        raise Undecided("no output is known that tells neighbours apart.")
+    _, move, counts, answers = best
+    low, high = (step * Fraction(answer / float(step)).limit_denominator(64) for answer in answers)
+    shared = setting.evidence(list(chances.pair(question, move, counts, (low, high))), ctx.prec)
+    told = {"move": move, "negatives": counts[0], "positives": counts[1], "answers": [str(low), str(high)]}
+    return {**told, "grids": {}, **shared}
 
 
 # -- noisy max ---------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dpverify.trusted.language.model import ONE_WAY, NoisyMax
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection import delta_event as rule
+from dpverify.trusted.rules.selection import worst_output
 from dpverify.trusted.rules.selection.chances import MOVES
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import of_run, value_of
@@ -24,7 +25,8 @@ def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     assert isinstance(run, Run)
     question = of_run(run, rule.NAME)
     p, q = rule.probabilities(question, fact.parameters)()
-    here, there, event, other = (_of_max if isinstance(question.selection, NoisyMax) else _of_threshold)(question, fact)
+    told = _of_output if "grids" in fact.parameters else _of_max if isinstance(question.selection, NoisyMax) else _of_threshold
+    here, there, event, other = told(question, fact)
     factor = epsilon.exp()
     ways = [(p - factor * q, p, q, here, there, event), (1 - p - factor * (1 - q), 1 - p, 1 - q, here, there, other)]
     if question.selection.neighbours not in ONE_WAY:
@@ -32,6 +34,17 @@ def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     excess, p, q, here, there, event = max(ways, key=lambda way: float(way[0].mid()))
     found = {"pair": f"{here}; and {there}", "event": event, "P": decimals(p), "Q": decimals(q)}
     return found | {"P - exp(epsilon)*Q": decimals(excess)}
+
+
+def _of_output(question: Asked, fact: Fact) -> tuple[str, str, str, str]:
+    here, there = worst_output.told_pair(question, fact.parameters)
+    if isinstance(question.selection, NoisyMax):
+        event = "the first answer is the greatest"
+        pair = [f"first answer {_short(output.centre)}, {output.negatives} others {_short(output.low)}" for output in (here, there)]
+        return pair[0], pair[1], event, f"not: {event}"
+    pair = [f"answers {_short(output.low)} at negatives, {_short(output.high)} at positives" for output in (here, there)]
+    event = f"{here.negatives} negatives, then {here.positives} positives"
+    return pair[0], pair[1], event, f"not: {event}"
 
 
 def _of_max(question: Asked, fact: Fact) -> tuple[str, str, str, str]:

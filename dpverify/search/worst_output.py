@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
@@ -22,6 +22,9 @@ from dpverify.trusted.rules.selection import chances
 from dpverify.trusted.rules.selection import worst_output as rule
 from dpverify.trusted.rules.selection.compared import Asked, asked
 from dpverify.trusted.rules.selection.noise_laws import closed
+
+Tell = Callable[[float, float], float]
+"""How much two probabilities of an output tell."""
 
 _SPARE = 64
 """Bits beyond those asked for."""
@@ -185,15 +188,7 @@ def _best(claim: Claim, at: Mapping[str, str], least: float) -> list[dict[str, A
     setting, size = Setting.of(question, rough=True), float(step.mid())
     if not step > 0:
         return []
-    neighbours = question.selection.neighbours
-    best: tuple[float, int, tuple[int, int], tuple[float, float]] | None = None
-    for move, ways in enumerate(chances.MOVES[neighbours]):
-        for counts in _counts(question):
-            if neighbours == "one" and not chances.moves_alone(question, move, counts):
-                continue
-            height, answers = _climbed(question, setting, ways, counts, size)
-            if best is None or height > best[0] + 1e-9:
-                best = height, move, counts, answers
+    best = telling(question, setting, size, log_ratio)
     if best is None or best[0] <= max(least, 1e-6):
         return []
     _, move, counts, answers = best
@@ -208,6 +203,20 @@ def _best(claim: Claim, at: Mapping[str, str], least: float) -> list[dict[str, A
     return [{"rule": rule.NAME, "evidence": evidence, "prec": _BITS + _SERIES_SPARE}] if value > least else []
 
 
+def telling(question: Asked, setting: Setting, size: float, tell: Tell) -> tuple[float, int, tuple[int, int], tuple[float, float]] | None:
+    """The output that tells the most of those that are looked at: how much, the way to move, its counts, and the answers."""
+    best: tuple[float, int, tuple[int, int], tuple[float, float]] | None = None
+    for move in range(len(chances.MOVES[question.selection.neighbours])):
+        for counts in _counts(question):
+            if question.selection.neighbours == "one" and not chances.moves_alone(question, move, counts):
+                continue
+            ways = chances.MOVES[question.selection.neighbours][move]
+            height, answers = _climbed(question, setting, ways, counts, size, tell)
+            if best is None or height > best[0] + 1e-9:
+                best = height, move, counts, answers
+    return best
+
+
 def _counts(question: Asked) -> list[tuple[int, int]]:
     """Negatives and positives of outputs that may occur."""
     winner = isinstance(question.selection, NoisyMax)
@@ -217,10 +226,15 @@ def _counts(question: Asked) -> list[tuple[int, int]]:
     return [(k, y) for y in positives for k in _COUNTS if k + y and chances.may_occur(question, k, y)]
 
 
+def log_ratio(here: float, there: float) -> float:
+    """What an output of two probabilities loses, minus infinity where they are too small for floats."""
+    return math.log(here / there) if here > 1e-250 and there > 1e-250 else -math.inf
+
+
 def _climbed(
-    question: Asked, setting: Setting, ways: tuple[int, int], counts: tuple[int, int], size: float
+    question: Asked, setting: Setting, ways: tuple[int, int], counts: tuple[int, int], size: float, tell: Tell = log_ratio
 ) -> tuple[float, tuple[float, float]]:
-    """Answers at negatives and at positives, or at the winner, between which an output loses about the most, and what it does."""
+    """Answers at negatives and at positives, or at the winner, between which an output tells about the most, and how much it does."""
     winner = isinstance(question.selection, NoisyMax)
     centre = 0.0 if winner else float(enclose(question.selection.threshold).mid())  # type: ignore[union-attr]
     bounds = question.selection.bounds
@@ -232,7 +246,7 @@ def _climbed(
             return -math.inf
         pairs = [(high - s * down, low + s * up, high - s * down) if winner else (centre, low + s * up, high - s * down) for s in (0, 1)]
         here, there = (setting.chance(chances.Output(*counts, low, high, middle)) for middle, low, high in pairs)  # type: ignore[arg-type]
-        return math.log(here / there) if here > 1e-250 and there > 1e-250 else -math.inf
+        return tell(here, there)
 
     places = [centre + size * x for x in _PLACES]
     if bounds is not None:

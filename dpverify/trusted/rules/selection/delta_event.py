@@ -17,6 +17,7 @@ from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, NoisyMax, S
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.selection import worst_output
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import Comparisons, Side, count_of, law_of, of_run, read_cuts, value_of
 from dpverify.trusted.rules.selection.shifted import MOVES
@@ -25,7 +26,7 @@ NAME: Final = "selection-event"
 STATEMENT: Final = (
     "An event of probability p on some answers and p' on neighbouring ones bounds delta(eps) from below by p - e^eps p', and in the same "
     "way by its complement. Of noisy max: the greatest is among the first k answers, all of them x above the others. Of above threshold: "
-    "the first k answers are negatives, of those that come next all are positives, or one at least is."
+    "the first k answers are negatives, of those that come next all are positives, or one at least is. With noise of any law: one output."
 )
 CHECKED: Final = (
     "the answers of both neighbours lie between the bounds, and move as neighbours may",
@@ -43,7 +44,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     parameters: "cuts", fractions that rise; "prec". Of noisy max "group", how many answers are first, and "lead", by how much they are
     above the others. Of above threshold "move", the number of the way to move, "negatives" and "positives", how many of these come first
-    and next, "next", whether all of the next are positives or any, and "answers", those of the first and of the next.
+    and next, "next", whether all of the next are positives or any, and "answers", those of the first and of the next. Of an output with
+    noises of any law "grids" besides, and what the rule about the worst output is told.
     """
     question = of_run(run, NAME)
     pair = _pair(probabilities(question, parameters), question.selection.neighbours in ONE_WAY)
@@ -52,6 +54,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
 def probabilities(question: Asked, parameters: Mapping[str, Any]) -> Callable[[], Probabilities]:
     """Those of the event on both neighbours, at the working precision of the moment. Raises Rejected, CertificateError."""
+    if "grids" in parameters:
+        return _of_output(question, parameters)
     cuts = read_cuts(parameters, NAME)
     return (_of_max if isinstance(question.selection, NoisyMax) else _of_threshold)(question, parameters, cuts)
 
@@ -79,6 +83,20 @@ def _rest(found: Callable[[], Probabilities], order: int) -> Callable[[], arb]:
         return p if q.is_zero() else arb(0)
 
     return rest
+
+
+def _of_output(question: Asked, parameters: Mapping[str, Any]) -> Callable[[], Probabilities]:
+    """One output with noises of any law, told of as to the rule about the worst one."""
+    worst_output.readable(question)
+    here, there = worst_output.told_pair(question, parameters)
+    cuts = worst_output.read_cuts(parameters)
+
+    def find() -> Probabilities:
+        noises = worst_output.read(question.claim, parameters)[1]
+        p, q = (noises.probability(output, cuts).max(arb(0)).min(arb(1)) for output in (here, there))
+        return p, q
+
+    return find
 
 
 # -- noisy max ---------------------------------------------------------------------------------------------------------

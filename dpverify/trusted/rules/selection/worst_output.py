@@ -43,9 +43,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     "answers", [low, high], where they are not the worst ones between bounds.
     """
     question, noises = read(claim, evidence)
-    value, cuts = read_fraction(evidence, "value", NAME), _cuts(evidence)
-    mechanism = question.selection
-    moves = MOVES[mechanism.neighbours]
+    value, cuts = read_fraction(evidence, "value", NAME), read_cuts(evidence)
+    moves = MOVES[question.selection.neighbours]
     if question.side == "upper":
         for way in range(len(moves)):
             for counts in outputs(question, corners(question)):
@@ -53,18 +52,24 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
                     told = f"an output of {counts[1]} positives and {counts[0]} negatives"
                     raise Rejected(NAME, "value", f"{told} does not certainly lose at most so much")
         return Bound("upper", Num(value))
-    move, counts = _told(question, evidence)
-    if move not in range(len(moves)):
-        raise CertificateError(f"{NAME}: 'move' is not below {len(moves)}.")
-    if not may_occur(question, *counts):
-        raise Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive")
-    if mechanism.neighbours == "one" and not moves_alone(question, move, counts):
-        raise Rejected(NAME, "the neighbours", "these move more than one answer")
-    here, there = pair(question, move, counts, _answers(evidence))
+    here, there = told_pair(question, evidence)
     probabilities = [noises.probability(output, cuts) for output in (here, there)]
     if not (probabilities[0] / probabilities[1]).log() >= rational(value):
         raise Rejected(NAME, "value", "the output does not certainly lose as much")
     return Bound("lower", Num(value), witness=_witness(question, here, there, probabilities), at=question.at)
+
+
+def told_pair(question: Asked, evidence: Mapping[str, Any]) -> tuple[Output, Output]:
+    """The output that is told of, at both neighbours. Raises Rejected where that may not occur, CertificateError."""
+    mechanism = question.selection
+    move, counts = _told(question, evidence)
+    if move not in range(len(MOVES[mechanism.neighbours])):
+        raise CertificateError(f"{NAME}: 'move' is not below {len(MOVES[mechanism.neighbours])}.")
+    if not may_occur(question, *counts):
+        raise Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive")
+    if mechanism.neighbours == "one" and not moves_alone(question, move, counts):
+        raise Rejected(NAME, "the neighbours", "these move more than one answer")
+    return pair(question, move, counts, _answers(evidence))
 
 
 def _told(question: Asked, evidence: Mapping[str, Any]) -> tuple[int, tuple[int, int]]:
@@ -129,7 +134,8 @@ def corners(question: Asked) -> bool:
     return True
 
 
-def _cuts(evidence: Mapping[str, Any]) -> list[Fraction]:
+def read_cuts(evidence: Mapping[str, Any]) -> list[Fraction]:
+    """Fractions that rise. Raises CertificateError."""
     return _rising(evidence.get("cuts"), "cuts")
 
 
