@@ -573,7 +573,7 @@ def test_an_output_with_integers_has_the_probabilities_of_sums():
 
 def test_an_output_with_logistic_noise_has_the_probability_of_quadrature():
     law, cuts = stats.logistic(scale=2), [str(k) for k in range(-40, 41, 2)]
-    told = {"negatives": 2, "positives": 0, "move": 0, "answers": ["0", "0"], "cuts": ["-38", "-16", "-4", "0", "4", "16", "38"]}
+    told = {"negatives": 2, "positives": 0, "move": 0, "answers": ["0", "0"], "cuts": ["-38", "-16", "-4", "-1", "0", "1", "4", "16", "38"]}
     p, q = (integrate.quad(lambda t, d=d: law.pdf(t) * law.cdf(t + d) ** 2, -80, 80, epsabs=1e-13)[0] for d in (0, -2))
     found = curve(delta_event, largest(LOGISTIC, 3), grids={"noise": cuts}, **told).lower
     with precision(64):
