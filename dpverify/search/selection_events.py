@@ -52,7 +52,8 @@ def _of_max(question: Asked, fact: Fact) -> tuple[str, str, str, str]:
     assert isinstance(mechanism, NoisyMax)
     lead, moved = to_fraction(fact.parameters["lead"], rule.NAME), value_of(question.moved, rule.NAME, "the sensitivity")
     first = "the first answer" if group == 1 else f"the first {group} answers"
-    here, there = (f"{first} {_short(x)} above all others" for x in (lead, lead - (2 if mechanism.neighbours == "all" else 1) * moved))
+    fall = (2 if mechanism.neighbours == "all" else 1) * moved
+    here, there = (f"{first} {_short(abs(x))} {'below' if x < 0 else 'above'} all others" for x in (lead, lead - fall))
     among = first if group == 1 else f"among {first}"
     return here, there, f"the greatest is {among}", f"the greatest is not {among}"
 
