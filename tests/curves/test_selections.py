@@ -252,11 +252,13 @@ def test_the_greatest_of_integers_is_summed(name, words, sensitivity, reach, eps
     assert found == pytest.approx(by_sum(weights, 3, reach, epsilon), rel=1e-9, abs=1e-9)
 
 
-def test_what_is_outside_of_the_integers_that_are_added_counts_in_full():
-    sharp = by_sum(LAWS["gaussian"][1], 3, 2, 0.4)
-    for low, high, most in ((-1, 50, 1.3), (-50, 5, 1.2)):
-        found = height(delta_greatest, largest(DISCRETE, 3), 0.4, cuts=[str(low), str(high)])
-        assert sharp - 1e-12 <= found <= most * sharp
+@pytest.mark.parametrize(("low", "high"), [(2, 50), (-50, 4), (0, 3)])
+def test_what_is_outside_of_the_integers_that_are_added_counts_as_the_first_of_them_or_in_full(low, high):
+    chance = LAWS["gaussian"][1] / LAWS["gaussian"][1].sum()
+    most = np.diff(np.concatenate([[0], np.cumsum(chance) ** 3]))
+    lost = np.maximum(0, 1 - math.exp(0.4) * np.exp(-(np.maximum(WHOLE, low) * 4 + 4) / 8))
+    expected = (most * np.where(WHOLE > high - 2, 1.0, lost)).sum()
+    assert height(delta_greatest, largest(DISCRETE, 3), 0.4, cuts=[str(low), str(high)]) == pytest.approx(expected, rel=1e-9)
 
 
 def test_no_pair_of_integers_is_above_the_bound():
