@@ -257,7 +257,7 @@ def test_what_is_outside_of_the_integers_that_are_added_counts_as_the_first_of_t
     chance = LAWS["gaussian"][1] / LAWS["gaussian"][1].sum()
     most = np.diff(np.concatenate([[0], np.cumsum(chance) ** 3]))
     lost = np.maximum(0, 1 - math.exp(0.4) * np.exp(-(np.maximum(WHOLE, low) * 4 + 4) / 8))
-    expected = (most * np.where(WHOLE > high - 2, 1.0, lost)).sum()
+    expected = (most * np.where(high - 2 < WHOLE, 1.0, lost)).sum()
     assert height(delta_greatest, largest(DISCRETE, 3), 0.4, cuts=[str(low), str(high)]) == pytest.approx(expected, rel=1e-9)
 
 
