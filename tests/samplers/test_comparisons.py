@@ -312,6 +312,18 @@ def test_sums_that_floats_round_are_compared_exactly(text):
     assert drawn(program, [1, 0, -1], 1).tolist() == [[0, 1, 1]]
 
 
+def test_numbers_beyond_both_ends_of_floats_are_compared_exactly():
+    little = Fraction(1, 10**400)
+    program = stream(Branch((guard("q"),), "at least"), Branch(emit="less"))
+    assert drawn(program, [little, -little, 0], 1).tolist() == [[0, 1, 0]]
+    for scale in ("1/10**400", "10**400"):
+        outputs = drawn(largest(laplace(scale), 3), [0, 0, 0], 300)
+        assert fits(np.bincount(outputs, minlength=3), [1 / 3] * 3)
+    near = stream(Branch((guard("q + nu"),), "above"), Branch(emit="below"), fresh=(("nu", laplace("1/10**400")),))
+    seen = codes_of(drawn(near, [0], 300))
+    assert fits([seen[(0,)], seen[(1,)]], [1 / 2, 1 / 2])
+
+
 def test_noise_that_is_drawn_once_is_the_same_in_each_step_and_fresh_noise_another(bits):
     keeps = stream(Branch(tell=(parse("q + rho"), parse("nu"))), once=(("rho", laplace(1)),), fresh=(("nu", laplace(1)),))
     size = many(bits)
@@ -437,6 +449,7 @@ def test_data_that_are_no_answers_are_refused(mechanism, data, said):
     ("mechanism", "said"),
     [
         (largest(laplace(1), 1, report="index+gap"), "of one candidate there is no lead"),
+        (largest(replace(laplace(1), dimension=parse("2")), 3), "noise that is added to one answer has the dimension 1"),
         (largest(laplace(1), "n"), "the number of candidates is no integer"),
         (sparse(laplace(1), laplace(1), 3000, report="answers+gap"), "more than 4096 numbers"),
         (stream(Branch(emit="x", count=named(n="sqrt(2)")), limits=(("n", "3"),)), "the counter n grows by, or is limited by"),
