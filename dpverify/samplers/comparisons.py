@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpverify.errors import DataError, NoSampler
-from dpverify.samplers.digits import Key, Lazy, Noise, Sum, as_float, constant_sum, nearest, noise_of, sign
+from dpverify.samplers.digits import TINY, Key, Lazy, Noise, Sum, as_float, constant_sum, nearest, noise_of, sign
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import ANY, EXACT, MOST, Array, Floats, Generator, Law, ending, whole
 from dpverify.search.numeric import number
@@ -46,13 +46,13 @@ def total(parts: Iterable[tuple[Fraction, Interval]]) -> Interval:
         middle, radius, size = middle + c * at, radius + abs(c) * around, size + np.abs(c * at)
         fine = fine & (around == 0) & (np.rint(at * _GRAIN) == at * _GRAIN) & ((factor * 256).denominator == 1)
     fine &= size < _EXACT_IN_FLOATS
-    return middle, np.where(fine, 0.0, radius * (1 + _ROUNDING) + size * _ROUNDING)
+    return middle, np.where(fine, 0.0, radius * (1 + _ROUNDING) + size * _ROUNDING + TINY)
 
 
 def _known(value: Fraction | int | float) -> Interval:
     """A number as an interval."""
     near = float(value)
-    return np.array([near]), np.array([0.0 if Fraction(value) == near else abs(near) * _ROUNDING])
+    return np.array([near]), np.array([0.0 if Fraction(value) == near else abs(near) * _ROUNDING + TINY])
 
 
 def _answer(value: Any) -> Fraction:
@@ -105,7 +105,7 @@ class _Snapping:
         """The numbers that are told, and which of them are not known well enough."""
         middle, radius = numbers
         if self.step is None:
-            return middle, radius > _COARSE * (np.abs(middle) + self.unit)
+            return middle, ~(radius <= _COARSE * (np.abs(middle) + self.unit))
         steps, around = middle / float(self.step), radius / float(self.step)
         near = np.rint(steps)
         known = (np.abs(steps - near) + around < 0.5 - _ROUNDING) & (np.abs(near) < 2.0**40)
@@ -136,7 +136,8 @@ def of_noisy_max(mechanism: NoisyMax, grid: Grid | None) -> Law:
 
     def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
         exact = _checked(answers, mechanism.bounds, noise.whole)
-        rows = [_greatest(noise, exact, part, rng, told, snapping) for part in _chunks(size, count)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = [_greatest(noise, exact, part, rng, told, snapping) for part in _chunks(size, count)]
         found = np.concatenate(rows) if rows else np.zeros((0, 2 if told == "index+gap" else 1))
         return found.astype(np.int64) if told == "index" or noise.whole else found
 
@@ -158,7 +159,7 @@ def _greatest(noise: Noise, answers: Sequence[Fraction], size: int, rng: Generat
     best = middle.argmax(axis=0)
     top, around = middle[best, runs], radius[best, runs]
     room = middle + radius + around
-    near = (room >= top) & ~((radius == 0) & (around == 0))
+    near = ~(room < top) & ~((radius == 0) & (around == 0))  # what is no number is not decided either
     near[best, runs] = False
     open_runs, columns = near.any(axis=0), [best.astype(float)]
     if told != "index":
@@ -258,7 +259,8 @@ def of_stream(stream: Stream, grid: Grid | None, words: tuple[str, ...] = (), bo
         if len(exact) % width:
             raise DataError(f"data has {len(exact)} numbers, and each step reads {width}.")
         rows = [exact[i : i + width] for i in range(0, len(exact), width)]
-        parts = [program.many(rows, part, rng) for part in _chunks(size, len(rows) * (1 + len(stream.fresh)))]
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = [program.many(rows, part, rng) for part in _chunks(size, len(rows) * (1 + len(stream.fresh)))]
         found = np.concatenate(parts) if parts else np.zeros((0, len(rows) * program.width))
         return found if program.told and not program.integers else found.astype(np.int64)
 

@@ -34,6 +34,9 @@ _MOST_BITS: Final = 4096
 _MARGIN: Final = 2.0**-40
 """Of the float functions below, relative and in units of the scale: they are right to some 2^-50."""
 
+TINY: Final = 1e-300
+"""More than what floats lose at their lower end."""
+
 Key = tuple[str, int]
 """The name of a noise, and the step that it is drawn in."""
 
@@ -180,7 +183,7 @@ class Noise:
         middle = np.where(open_end, ends[0], (ends[0] + np.where(open_end, 0, ends[1])) / 2)
         scale = number(self.scale)
         radius = np.abs(ends[1] - middle) + _MARGIN * (1 + np.abs(middle))
-        return Draws(scale * middle, scale * radius, words)
+        return Draws(scale * middle, scale * radius + TINY, words)
 
     def lazy(self, rng: Generator, word: Any = None) -> Lazy | Fraction:
         """One draw, new or of a word that was drawn before."""
@@ -204,14 +207,14 @@ class Noise:
 
 def noise_of(noise: OnLine) -> Noise:
     """How a noise on the line is drawn. Raises NoSampler."""
+    if getattr(noise, "dimension", ONE) != ONE:
+        raise NoSampler("noise that is added to one answer has the dimension 1.")
     known = _known(noise)
     if known is not None:
         name, scale = known
         shown = name.capitalize() if name in ("laplace", "gaussian", "gumbel") else name
         return Noise((f"{shown} noise by digits on demand", EXACT), False, None, _TAILS[name], scale)
     law = additive(noise, None)
-    if law.answers != 1:
-        raise NoSampler("noise that is added to one answer has the dimension 1.")
     whole = isinstance(noise, Translation) and noise.integers
     return Noise(law.told, whole, lambda size, rng: law.draw([0], size, rng)[:, 0], None)
 

@@ -59,7 +59,8 @@ class Sampler:
     """Draws from a mechanism: sampler(data, size, rng) gives `size` independent outputs on the data.
 
     Data is the true answer, a number or a list of numbers; the number of a row where inputs are rows; where the mechanism has parts, the
-    true answers of its parts one after the other. Outputs are an array of `size` numbers, or of `size` rows where one has several.
+    true answers of its parts one after the other; the answers that a selection compares. Outputs are an array of `size` numbers, or of
+    `size` rows where one has several: of above threshold and of streams a code for what each step tells, and the numbers told beside it.
     """
 
     mechanism: Mechanism

@@ -11,7 +11,7 @@ from scipy import stats
 from dpverify.audits import audit
 from dpverify.audits.conformance import conformance
 from dpverify.audits.declared import compared_pairs, declared
-from dpverify.audits.declared.selections import Patterns, _how_many, patterns
+from dpverify.audits.declared.selections import Patterns, patterns
 from dpverify.audits.outputs import Outputs, encode
 from dpverify.audits.plan import make_plan
 from dpverify.errors import AuditError
@@ -72,7 +72,7 @@ def test_of_equal_integers_the_first_one_is_told_by_enumeration():
     ],
 )
 def test_the_law_of_what_is_told_is_that_of_the_sampler(mechanism):
-    law, size = law_of(mechanism), 6_000
+    law, size = law_of(mechanism), 3_000
     answers = np.array([0.5, -1.0, 2.0, 0.5])[: law.dimension]
     outputs = mechanisms.sampler(mechanism)(answers.tolist(), size, np.random.default_rng(1))
     counts = np.bincount(law.reader.columns(encode(outputs, size)), minlength=law.reader.count + 1)
@@ -92,13 +92,16 @@ def test_wider_noise_is_that_of_answers_that_are_nearer_to_each_other():
 # -- what is told, as a column ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("queries", "positives"), [(1, 1), (4, 1), (4, 2), (5, 5), (1500, 1), (40, 2)])
+@pytest.mark.parametrize(("queries", "positives"), [(1, 1), (4, 1), (4, 2), (5, 5), (10**6, 1), (40, 2), (50, 50)])
 def test_the_patterns_are_all_that_may_be_told_of_the_first_queries(queries, positives):
     read = patterns(queries, positives)
-    stopped = sum(math.comb(k, positives - 1) for k in range(positives - 1, read.told))
-    counted = sum(math.comb(read.told, y) for y in range(positives)) + stopped
-    assert read.count == len(set(read.patterns)) == counted == _how_many(read.told, positives) <= 1024
-    assert read.told == queries or _how_many(read.told + 1, positives) > 1024
+
+    def counted(told):
+        stopped = sum(math.comb(k, positives - 1) for k in range(positives - 1, told))
+        return sum(math.comb(told, y) for y in range(positives)) + stopped
+
+    assert read.count == len(set(read.patterns)) == counted(read.told) <= 1024
+    assert read.told == queries or counted(read.told + 1) > 1024
     assert all((p.count("Y") == positives and p[-1] == "Y") or len(p) == read.told for p in read.patterns)
 
 
@@ -137,8 +140,8 @@ def test_outputs_that_are_no_pattern_are_refused_with_what_is_wanted(outputs):
 
 
 def test_a_pattern_of_which_only_the_beginning_is_looked_at_says_so():
-    read = patterns(1500, 1)
-    assert isinstance(read, Patterns) and read.word(read.patterns.index("N" * read.told)).endswith("N...")
+    read = patterns(60, 2)
+    assert isinstance(read, Patterns) and read.told < 60 and read.word(read.patterns.index("N" * read.told)).endswith("N...")
     assert patterns(3, 1).word(patterns(3, 1).patterns.index("NY")) == "NY"
 
 
@@ -202,8 +205,42 @@ def test_a_stream_is_audited_on_the_run_that_its_proof_names_and_else_on_the_usu
 def test_a_claim_about_one_order_of_neighbours_is_not_audited(neighbours):
     stream = Stream(("q",), (), (), (), (), (Branch(emit="x"),), ONE, neighbours)
     for mechanism in (sparse(laplace(2), laplace(4), 3, neighbours=neighbours), stream):
-        with pytest.raises(AuditError, match=f'neighbours = "{neighbours}" is a claim about one'):
-            make_plan(of(mechanism, 1))
+        for inputs in ({}, {"pairs": [([0.0], [1.0])]}):
+            with pytest.raises(AuditError, match=f'neighbours = "{neighbours}" is a claim about one'):
+                make_plan(of(mechanism, 1), **inputs)
+
+
+def sums(neighbours, hull=()):
+    """A stream that reads two answers a step and tells one of them."""
+    return Stream(("a", "b"), (), (), (), (), (Branch(tell=(parse("a"),)),), parse("2"), neighbours, hull)
+
+
+TRIANGLE = tuple(tuple(map(Fraction, row)) for row in ((0, 0), (1, 0), (0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "near", "far"),
+    [
+        (sums("all"), [1, -1, 1, 0], [1, -1, 2, 0]),
+        (sums("all"), [1, -1], [1, -1, 1, 0, 1, 0]),
+        (sums("monotone"), [-1, 0, -1, -1], [-1, 0, 1, 0]),
+        (sums("one"), [0, 0, -1, 0], [0, 0, -1, 1]),
+        (sums("hull", TRIANGLE), [0.5, 0.5, 1, 0], [1, 1, 0, 0]),
+        (sums("hull", TRIANGLE), [-0.5, -0.5, 0, -1], [-0.5, -0.5, 1, 0]),
+        (sparse(laplace(2), laplace(4), 3, report="answers+gap"), [1, -1, 1], [1, -1, 1.5]),
+        (largest(laplace(2), 3, report="value", neighbours="one"), [1, 0, 0], [1, 1, 0]),
+    ],
+)
+def test_pairs_that_are_no_neighbours_are_refused_where_no_law_is_declared_either(mechanism, near, far):
+    assert len(make_plan(of(mechanism, 1), pairs=[(np.zeros(len(near)).tolist(), near)]).pairs) == 1
+    with pytest.raises(AuditError, match=r"are no neighbours of this claim. Give neighbours"):
+        make_plan(of(mechanism, 1), pairs=[(np.zeros(len(far)).tolist(), far)])
+
+
+def test_of_the_usual_patterns_those_of_neighbours_are_run():
+    plan = make_plan(of(sums("one"), 1), patterns="usual", length=4)
+    assert plan.pairs and all(sum(a != b for a, b in zip(pair.left, pair.right, strict=True)) == 1 for pair in plan.pairs)
+    assert len(make_plan(of(sums("all"), 1), patterns="usual", length=4).pairs) == 8
 
 
 # -- audits ------------------------------------------------------------------------------------------------------------
@@ -238,12 +275,10 @@ def kinds_of(finding):
     [
         (index(1), LARGEST, "VIOLATION"),
         (above(1, 1), SPARSE, "VIOLATION"),
-        (above(1, 2), SPARSE, "NONCONFORMING"),
         (above(2, 4, stops=False), SPARSE, "NONCONFORMING"),
-        (above(2, 2, positives=4), sparse(laplace(2), laplace(2), 4, 4), "VIOLATION"),
         (above(0, 4), SPARSE, "NONCONFORMING"),
     ],
-    ids=["index with half the noise", "less noise", "half the noise", "does not stop", "as declared: too little", "threshold forgotten"],
+    ids=["index with half the noise", "less noise", "does not stop", "threshold forgotten"],
 )
 def test_a_planted_fault_is_found(sampler, mechanism, kind):
     assert (kind, "model") in kinds_of(audited(sampler, mechanism))
@@ -260,14 +295,14 @@ def test_a_number_that_is_told_with_less_noise_than_declared_is_found():
     assert finding.finding == "VIOLATION" and finding.pair
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "mechanism", [LARGEST, SPARSE, sparse(GEOMETRIC, GEOMETRIC, 3, 2)], ids=["index", "yes and no", "on the integers"]
 )
 def test_no_alarm_is_raised_for_a_sampler_as_declared(mechanism, seed):
     sampler = mechanisms.sampler(mechanism)
     claim = {LARGEST: 1, SPARSE: 1}.get(mechanism, Fraction(5, 2))
-    finding = audit(sampler, of(mechanism, claim), samples=3_000, confidence=0.99, seed=seed)
+    finding = audit(sampler, of(mechanism, claim), samples=2_000, confidence=0.99, seed=seed)
     assert kinds_of(finding) == {("NO_VIOLATION_SEEN", "model")}
 
 

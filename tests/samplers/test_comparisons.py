@@ -19,8 +19,8 @@ from dpverify.trusted.language.model import Branch, Compose, Drawn, Guard, Named
 from dpverify.trusted.numbers.balls import precision
 from tests.selections import EXPONENTIAL, GEOMETRIC, GUMBEL, LEFT_HEAVY, LOGISTIC, gaussian, laplace, largest, on_line, sparse
 
-SIZE = 8_000
-FEW = 300
+SIZE = 4_000
+FEW = 250
 LAWS = {
     "Laplace": (laplace(2), stats.laplace(scale=2)),
     "Laplace by its density": (on_line("exp(-abs(z)/2)"), stats.laplace(scale=2)),
@@ -175,7 +175,7 @@ def test_the_greatest_noisy_answer_and_its_lead_have_their_laws(bits):
     assert stats.kstest(values, lambda v: law.cdf(v) * law.cdf(v - 1)).pvalue > 1e-4
     rows = drawn(largest(EXPONENTIAL, 2, report="index+gap"), [0, 1], size)
     first = rows[rows[:, 0] == 0, 1]
-    assert len(first) / size == pytest.approx(math.exp(-0.5) / 2, abs=0.05)
+    assert len(first) / size == pytest.approx(math.exp(-0.5) / 2, abs=2 / size**0.5)
     assert stats.kstest(first, stats.expon(scale=2).cdf).pvalue > 1e-4  # memoryless
 
 
@@ -312,6 +312,18 @@ def test_sums_that_floats_round_are_compared_exactly(text):
     assert drawn(program, [1, 0, -1], 1).tolist() == [[0, 1, 1]]
 
 
+def test_numbers_beyond_both_ends_of_floats_are_compared_exactly():
+    little = Fraction(1, 10**400)
+    program = stream(Branch((guard("q"),), "at least"), Branch(emit="less"))
+    assert drawn(program, [little, -little, 0], 1).tolist() == [[0, 1, 0]]
+    for scale in ("1/10**400", "10**400"):
+        outputs = drawn(largest(laplace(scale), 3), [0, 0, 0], 300)
+        assert fits(np.bincount(outputs, minlength=3), [1 / 3] * 3)
+    near = stream(Branch((guard("q + nu"),), "above"), Branch(emit="below"), fresh=(("nu", laplace("1/10**400")),))
+    seen = codes_of(drawn(near, [0], 300))
+    assert fits([seen[(0,)], seen[(1,)]], [1 / 2, 1 / 2])
+
+
 def test_noise_that_is_drawn_once_is_the_same_in_each_step_and_fresh_noise_another(bits):
     keeps = stream(Branch(tell=(parse("q + rho"), parse("nu"))), once=(("rho", laplace(1)),), fresh=(("nu", laplace(1)),))
     size = many(bits)
@@ -386,7 +398,7 @@ def test_what_floats_decide_is_what_more_digits_say(program, first_bits, step, m
 
 
 @pytest.mark.parametrize("told", ["index", "value", "index+gap"])
-@pytest.mark.parametrize(("first_bits", "least"), [(8, 250), (53, 400)])
+@pytest.mark.parametrize(("first_bits", "least"), [(8, 60), (53, 100)])
 def test_the_greatest_that_floats_decide_is_the_greatest_by_more_digits(told, first_bits, least, monkeypatch):
     noise, answers, seen = replace(digits.noise_of(laplace(2)), bits=first_bits), [Fraction(0), Fraction(1, 2), Fraction(-1)], []
 
@@ -406,8 +418,8 @@ def test_the_greatest_that_floats_decide_is_the_greatest_by_more_digits(told, fi
 
     monkeypatch.setattr(comparisons, "_greatest_exactly", noted)
     snapping = comparisons._Snapping(Fraction(1, 2), 2.0)
-    found = comparisons._greatest(Noted(), answers, 400, np.random.default_rng(3), told, snapping)
-    decided = [run for run in range(400) if tuple(int(z.words[run]) for z in seen) not in again]
+    found = comparisons._greatest(Noted(), answers, 100, np.random.default_rng(3), told, snapping)
+    decided = [run for run in range(100) if tuple(int(z.words[run]) for z in seen) not in again]
     assert len(decided) >= least
     for run in decided:
         for more in range(3):
@@ -437,6 +449,7 @@ def test_data_that_are_no_answers_are_refused(mechanism, data, said):
     ("mechanism", "said"),
     [
         (largest(laplace(1), 1, report="index+gap"), "of one candidate there is no lead"),
+        (largest(replace(laplace(1), dimension=parse("2")), 3), "noise that is added to one answer has the dimension 1"),
         (largest(laplace(1), "n"), "the number of candidates is no integer"),
         (sparse(laplace(1), laplace(1), 3000, report="answers+gap"), "more than 4096 numbers"),
         (stream(Branch(emit="x", count=named(n="sqrt(2)")), limits=(("n", "3"),)), "the counter n grows by, or is limited by"),

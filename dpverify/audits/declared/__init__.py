@@ -31,7 +31,7 @@ from dpverify.audits.declared.laws import (
     within,
 )
 from dpverify.audits.declared.one_number import IntegerLaw, KernelLaw, LineLaw
-from dpverify.audits.declared.selections import Pair, pairs_of, require_both_orders, selection
+from dpverify.audits.declared.selections import Pair, may_be_neighbours, pairs_of, require_both_orders, selection
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
 from dpverify.catalogue import kinds
 from dpverify.search.numeric import kinks_of, log_of, number
@@ -66,7 +66,9 @@ __all__ = [
     "gauge",
     "gaussian_curve",
     "information",
+    "may_be_neighbours",
     "quadrature",
+    "require_both_orders",
     "steps",
 ]
 

@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
+from scipy.optimize import linprog
 
 from dpverify.audits.declared.base import Array, Declared, difference
 from dpverify.audits.declared.cells import SCALES, cells_of, choose, levels, to_refute
@@ -224,9 +225,7 @@ def _ends_in_none(name: str) -> bool:
 
 def patterns(queries: int, positives: int) -> Patterns:
     """All patterns, of as many of the first queries as there is room for."""
-    told = queries
-    while _how_many(told, positives) > MOST_COLUMNS:
-        told -= 1
+    told = _looked_at(queries, positives)
     found: list[str] = []
     following: list[list[int]] = [[-1] * 4]
     column = [-1]
@@ -252,14 +251,14 @@ def patterns(queries: int, positives: int) -> Patterns:
     return Patterns(queries, told, positives, tuple(found), table, columns)
 
 
-def _how_many(told: int, positives: int) -> int:
-    """How many patterns so many queries have."""
-    ways = [1] + [0] * positives
-    for _ in range(told):
-        ways = [ways[0], *(ways[y] + ways[y - 1] for y in range(1, positives)), ways[positives] + ways[positives - 1]]
+def _looked_at(queries: int, positives: int) -> int:
+    """Of how many queries there are at most MOST_COLUMNS patterns."""
+    ways = [1] + [0] * min(positives, MOST_COLUMNS)  # by the number of positives; the last that have stopped
+    for told in range(queries):
+        ways = [ways[0], *(ways[y] + ways[y - 1] for y in range(1, len(ways)))]
         if sum(ways) > MOST_COLUMNS:
-            break
-    return sum(ways)
+            return told
+    return queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,6 +408,32 @@ def _are_neighbours(claim: Claim, x: Array, x_prime: Array, count: int) -> bool:
             return False
     together = {"monotone": (change >= 0).all() or (change <= 0).all(), "one": np.count_nonzero(change) <= 1}
     return bool(together.get(mechanism.neighbours, True))
+
+
+def may_be_neighbours(claim: Claim, x: Array, x_prime: Array) -> bool:
+    """Whether two lists of answers may be those of neighbours, of a selection of whatever report; True of other mechanisms."""
+    mechanism = claim.mechanism
+    if not isinstance(mechanism, Selection):
+        return True
+    if not isinstance(mechanism, Stream):
+        count = mechanism.candidates if isinstance(mechanism, NoisyMax) else mechanism.queries
+        return _are_neighbours(claim, x, x_prime, int(number(count)))
+    width = len(mechanism.answers)
+    if len(x) % width or (mechanism.queries is not None and len(x) > width * number(mechanism.queries)):
+        return False
+    if mechanism.neighbours == "hull":
+        return _in_hull(claim, mechanism, (x_prime - x).reshape(-1, width))
+    return _are_neighbours(claim, x, x_prime, len(x))
+
+
+def _in_hull(claim: Claim, stream: Stream, changes: Array) -> bool:
+    """Whether every change is in the hull of the points that are listed, or every one in that of their opposites."""
+    corners = _moved(claim) * np.array([[float(entry) for entry in row] for row in stream.hull])
+    some = np.vstack([corners.T, np.ones(len(corners))])
+    return any(
+        all(linprog(np.zeros(len(corners)), A_eq=some, b_eq=np.append(sign * change, 1.0)).status == 0 for change in changes)
+        for sign in (1, -1)
+    )
 
 
 def _score(p: float, q: float) -> float:
