@@ -19,6 +19,7 @@ from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, sub, substitute, symbols
 from dpverify.trusted.language.model import Claim, Stream, Vector
 from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
@@ -34,6 +35,11 @@ _SMALL: Final = 1e-7
 _BRANCHES: Final = 4
 """The most branches of which some may lead to another mode."""
 
+_NONE: Final = (
+    "no one shift for each noise of a branch was found that makes neighbours tell the same on every run: bound the number of steps by "
+    "queries, or count what costs something in limits."
+)
+
 Key = tuple[Any, ...]
 Linear = dict[Key, float]
 
@@ -44,7 +50,9 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     for fault in faults(claim.mechanism):
         proposal.reasons.append(fault)
         return
-    proposal.extend(lambda claim, _: _both(claim, known), claim, digits)
+    found = proposal.extend(lambda claim, _: _both(claim, known), claim, digits)
+    if found and all(step["rule"] != alignment.NAME for step in proposal.steps):
+        proposal.reasons.append(_NONE)
 
 
 class Losses:
@@ -119,10 +127,18 @@ def _both(claim: Claim, known: Premise) -> Steps:
             step = losses.step(found.ways, found.shifts)
             if step not in steps:
                 steps.append(step)
-    below = [] if losses.others else list(runs_of_streams.propose(claim, pointed, steps))
+    below = [] if losses.others or _cannot_break(claim, steps) else list(runs_of_streams.propose(claim, pointed, steps))
     if not steps and not below:
         raise Rejected(alignment.NAME, "shifts", "no shifts of the noises were found that make neighbours tell the same, nor a run without")
     return steps + below
+
+
+def _cannot_break(claim: Claim, steps: Steps) -> bool:
+    """Whether an upper bound is within what is claimed of all parameters, so that no values of them break the claim."""
+    if claim.epsilon is None or not claim.domains:
+        return False
+    values = [alignment.check(replace(claim, epsilon=None, delta=None), step["evidence"]).value for step in steps]
+    return any(not isinstance(value, Infinite) and certainly_le(value, claim.epsilon, dict(claim.domains)) for value in values)
 
 
 def _samples(claim: Claim) -> Iterator[dict[str, Expr]]:

@@ -381,3 +381,16 @@ def test_no_shift_has_a_cost_that_no_premise_states():
     still = of(stream(laplace(2), CAUCHY), sensitivity=0)
     with pytest.raises(Rejected, match="not certainly positive"):
         alignment.infer(still, use, [premise_of(noises.question(still, "nu", "2"), epsilon)])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "why"),
+    [
+        (largest(on_line("exp(-z**2)"), "n"), "state bounds of the answers, or claim an epsilon at a delta above 0"),
+        (sparse(on_line("exp(-z**2)"), on_line("exp(-z**2)"), "n"), "state bounds of the answers, or claim an epsilon at a delta above 0"),
+    ],
+    ids=["noisy max", "above threshold"],
+)
+def test_an_open_question_says_what_would_help(mechanism, why):
+    verified = verify(of(mechanism, domains=(("n", Domain(Fraction(1), None, lower_open=False, integer=True)),)))
+    assert verified.judgement.verdict == "UNKNOWN" and any(why in reason for reason in verified.reasons)
