@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +22,7 @@ from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.rules.selection import alignment, noise_laws, two_candidates, worst_output
-from tests.selections import CAUCHY, EXPONENTIAL, GEOMETRIC, GUMBEL, LEFT_HEAVY, LOGISTIC, laplace, largest, of, on_line, sparse
+from tests.selections import CAUCHY, GEOMETRIC, LEFT_HEAVY, LOGISTIC, laplace, largest, of, on_line, sparse
 
 BOUNDS = (ZERO, ONE)
 T3 = Radial(parse("(1 + r**2/3)**(-2)"), L2, ONE)
@@ -48,10 +47,7 @@ class Mixture:
 
 KNOWN = {
     "logistic": (LOGISTIC, stats.logistic(scale=2)),
-    "Gumbel": (GUMBEL, stats.gumbel_r(scale=2)),
-    "exponential": (EXPONENTIAL, stats.expon(scale=2)),
     "uniform": (UNIFORM, stats.uniform(-2, 4)),
-    "Cauchy": (CAUCHY, stats.cauchy()),
     "Student": (T3, stats.t(3)),
     "mixture": (MIXED, Mixture()),
 }
@@ -86,7 +82,7 @@ def test_between_bounds_as_far_apart_as_answers_move_every_noise_has_its_worst_p
     assert both(largest(noise, 3, bounds=BOUNDS)) == pytest.approx([worst, worst], abs=1e-7)
 
 
-@pytest.mark.parametrize("name", ["uniform", "mixture"])
+@pytest.mark.parametrize("name", ["uniform"])
 def test_so_it_has_above_a_threshold_where_the_worst_output_may_stop_early(name):
     noise, law = KNOWN[name]
     outputs = [(2, 0), (1, 1), (0, 1)]
@@ -315,12 +311,6 @@ def test_between_two_cuts_the_ratio_is_bounded_by_lines_on_the_right_sides():
             seen = [float((law.at(u) / law.at(u + shift)).log()) for u in (cuts[i] + Fraction(j, 64) for j in range(17))]
             assert max(seen) <= float(bound.upper()) + 1e-12
             assert float(bound.upper()) <= max(seen) + 0.1
-
-
-def test_a_claim_between_the_bound_for_two_and_the_bound_for_all_is_told_which_is_which():
-    for candidates, verdict in ((2, "PROVED"), (40, "REFUTED")):
-        assert verify(of(largest(MIXED, candidates), "2/3 + 1/1000")).judgement.verdict == verdict
-    assert verify(of(replace(largest(MIXED, 2), noise=UNIFORM), 5)).judgement.verdict == "REFUTED"
 
 
 # -- streams ------------------------------------------------------------------------------------------------------------------------
