@@ -137,7 +137,7 @@ def _cannot_break(claim: Claim, steps: Steps) -> bool:
     """Whether an upper bound is within what is claimed of all parameters, so that no values of them break the claim."""
     if claim.epsilon is None or not claim.domains:
         return False
-    values = [alignment.check(replace(claim, epsilon=None, delta=None), step["evidence"]).value for step in steps]
+    values = [alignment.infer(replace(claim, epsilon=None, delta=None), step["evidence"], ()).value for step in steps]
     return any(not isinstance(value, Infinite) and certainly_le(value, claim.epsilon, dict(claim.domains)) for value in values)
 
 

@@ -36,11 +36,6 @@ ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of
 SOURCE: Final = Source("docs/theory/selection.md#alignment", "Zhang and Kifer 2017, on alignments")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The upper bound where all noises are log-concave. Raises as `infer` does."""
-    return infer(claim, evidence, ())
-
-
 def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """The upper bound. Raises Rejected, Undecided, CertificateError.
 
