@@ -53,7 +53,7 @@ def alignments(entry: Entry) -> list[Alignment]:
         question = asked(replace(entry.claim, epsilon=None, delta=None), {}, alignment.NAME, wanted=Stream)
         stream = entry.claim.mechanism
         families = FAMILIES.get(stream.neighbours, (stream.neighbours,))
-        ways = [read_way(question, stream, family, way) for family, way in zip(families, line.parameters["ways"], strict=True)]
+        ways = [read_way(question, stream, family, way, {}) for family, way in zip(families, line.parameters["ways"], strict=True)]
     except DpverifyError:
         return []
     return [_aligned(way, _FAMILIES[family] if len(families) > 1 else "") for way, family in zip(ways, families, strict=True)]

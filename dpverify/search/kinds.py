@@ -93,7 +93,7 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
         case Stream():
             from dpverify.search import streams
 
-            streams.extend(proposal, claim, digits)
+            streams.extend(proposal, claim, digits, known)
         case Guarantee():
             from dpverify.search import stated_epsilon
 

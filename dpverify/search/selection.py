@@ -26,6 +26,10 @@ from dpverify.trusted.rules.selection.compared import asked
 _FARTHEST = 1 << 20
 """The most queries or candidates that are looked at where their number is a parameter."""
 _POINTS = 60
+_NONE = (
+    "no finite epsilon is known for all answers and all values of the parameters: state bounds of the answers, or claim an epsilon at a "
+    "delta above 0."
+)
 
 
 def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> None:
@@ -37,13 +41,22 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     if between and not (mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold)):
         return  # nothing is sharper
     if proposal.extend(_log_concave, claim, digits):
+        if all(step["evidence"].get("side") == "lower" or _is_infinite(claim, step) for step in proposal.steps):
+            proposal.reasons.append(_NONE)
         return
-    found = proposal.extend(_greater_of_two, claim, digits) or proposal.extend(survival.propose, claim, digits)
+    winner = isinstance(mechanism, NoisyMax)
+    found = winner and (proposal.extend(_greater_of_two, claim, digits) or proposal.extend(survival.propose, claim, digits))
     if proposal.extend(lambda claim, _: _by_moduli(claim, known), claim, digits) or found:
         del proposal.reasons[before:]
     reasons = len(proposal.reasons)
     if _is_met(claim, proposal.steps) or proposal.extend(worst_output.apart, claim, digits):
         del proposal.reasons[reasons:]
+    if all(step["evidence"].get("side") == "lower" for step in proposal.steps):
+        proposal.reasons.append(_NONE)
+
+
+def _is_infinite(claim: Claim, step: Mapping[str, Any]) -> bool:
+    return step["rule"] in (noisy_max.NAME, threshold.NAME) and isinstance(_value(replace(claim, epsilon=None), step), Infinite)
 
 
 def _greater_of_two(claim: Claim, digits: int) -> Steps:

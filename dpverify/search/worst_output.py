@@ -42,6 +42,7 @@ _MANY = 64
 _WIDEST = 32
 _PAIRS = 4
 """Values of the parameters at which pairs of answers are looked for."""
+_GAIN = 1e-8
 _BITS = 40
 
 
@@ -259,7 +260,7 @@ def _climbed(
         tried = [(low + i * stride, high + j * stride) for i, j in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1))]
         again = max(tried, key=lambda both: height(*both))
         found = height(*again)
-        if found > best + 1e-5:
+        if found > best + _GAIN:
             (low, high), best, stride = again, found, min(2 * stride, _WIDEST * size)
         else:
             stride /= 2

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,16 +10,19 @@ from flint import acb
 from scipy import integrate, stats
 
 from dpverify.search.verify import verify
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Domain, Product, Radial
+from dpverify.trusted.language.model import L2, Branch, Domain, Drawn, Guard, Named, Product, Radial, Stream
 from dpverify.trusted.numbers.antiderivatives import Mass, Series
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.selection import noise_laws, two_candidates, worst_output
-from tests.selections import CAUCHY, EXPONENTIAL, GEOMETRIC, GUMBEL, LEFT_HEAVY, LOGISTIC, laplace, largest, of, on_line, sparse
+from dpverify.trusted.parts import noises
+from dpverify.trusted.rules.selection import alignment, noise_laws, two_candidates, worst_output
+from tests.selections import CAUCHY, GEOMETRIC, LEFT_HEAVY, LOGISTIC, laplace, largest, of, on_line, sparse
 
 BOUNDS = (ZERO, ONE)
 T3 = Radial(parse("(1 + r**2/3)**(-2)"), L2, ONE)
@@ -45,10 +47,7 @@ class Mixture:
 
 KNOWN = {
     "logistic": (LOGISTIC, stats.logistic(scale=2)),
-    "Gumbel": (GUMBEL, stats.gumbel_r(scale=2)),
-    "exponential": (EXPONENTIAL, stats.expon(scale=2)),
     "uniform": (UNIFORM, stats.uniform(-2, 4)),
-    "Cauchy": (CAUCHY, stats.cauchy()),
     "Student": (T3, stats.t(3)),
     "mixture": (MIXED, Mixture()),
 }
@@ -83,7 +82,7 @@ def test_between_bounds_as_far_apart_as_answers_move_every_noise_has_its_worst_p
     assert both(largest(noise, 3, bounds=BOUNDS)) == pytest.approx([worst, worst], abs=1e-7)
 
 
-@pytest.mark.parametrize("name", ["uniform", "mixture"])
+@pytest.mark.parametrize("name", ["uniform"])
 def test_so_it_has_above_a_threshold_where_the_worst_output_may_stop_early(name):
     noise, law = KNOWN[name]
     outputs = [(2, 0), (1, 1), (0, 1)]
@@ -314,7 +313,74 @@ def test_between_two_cuts_the_ratio_is_bounded_by_lines_on_the_right_sides():
             assert float(bound.upper()) <= max(seen) + 0.1
 
 
-def test_a_claim_between_the_bound_for_two_and_the_bound_for_all_is_told_which_is_which():
-    for candidates, verdict in ((2, "PROVED"), (40, "REFUTED")):
-        assert verify(of(largest(MIXED, candidates), "2/3 + 1/1000")).judgement.verdict == verdict
-    assert verify(of(replace(largest(MIXED, 2), noise=UNIFORM), 5)).judgement.verdict == "REFUTED"
+# -- streams ------------------------------------------------------------------------------------------------------------------------
+
+
+def stream(rho, nu, neighbours="all", tell=(), hull=()):
+    above = Branch((Guard(parse("q + nu - t")),), "above", tuple(map(parse, tell)), (), (Named("found", ONE),))
+    drawn = (Drawn("rho", rho),), (Drawn("nu", nu),)
+    state, limits = (Named("t", parse("rho")),), (Named("found", ONE),)
+    return Stream(("q",), *drawn, state, limits, (above, Branch((), "below")), neighbours=neighbours, hull=hull)
+
+
+def asinh_twice(x):
+    return 2 * math.asinh(x / 2)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "value"),
+    [
+        (stream(CAUCHY, CAUCHY), asinh_twice(1) + asinh_twice(2)),
+        (stream(laplace(2), CAUCHY), 0.5 + asinh_twice(2)),
+        (stream(CAUCHY, laplace(2)), asinh_twice(1) + 1),
+        (stream(CAUCHY, CAUCHY, "increasing"), 2 * asinh_twice(1)),
+        (stream(CAUCHY, CAUCHY, "decreasing", ["q + nu - t"]), asinh_twice(1)),
+        (stream(CAUCHY, CAUCHY, "monotone", ["q + nu - t"]), 2 * asinh_twice(1)),
+    ],
+)
+def test_shifts_of_noise_with_heavy_tails_cost_what_it_loses_by_itself(mechanism, value):
+    assert both(mechanism)[1] == pytest.approx(value, abs=1e-12)
+
+
+def premise_of(question, epsilon):
+    return Fact("power-identity", question, (Bound("upper", epsilon),), (), (), {}, (), 128)
+
+
+def test_no_shift_has_a_cost_that_no_premise_states():
+    claim = of(stream(laplace(2), CAUCHY))
+    verified = verify(claim)
+    use = next(fact for fact in verified.proved if fact[0].rule == alignment.NAME)[0].parameters
+    question = noises.question(claim, "nu", "2")
+    epsilon = parse("2*asinh(1)")
+    premise = premise_of(question, epsilon)
+    assert float(enclose(alignment.infer(claim, use, [premise]).value).mid()) == pytest.approx(0.5 + asinh_twice(2))
+    smaller = premise_of(noises.question(claim, "nu", "1"), epsilon)
+    for forged, premises, why in (
+        (use, [], "as many shifts as there are premises"),
+        ({**use, "moduli": "nu"}, [premise], "as many shifts as there are premises"),
+        (use, [smaller], "premise"),
+        ({**use, "moduli": [["nu", "1"]]}, [smaller], "no premise says what that costs"),
+        ({**use, "moduli": [["rho", "2"]]}, [premise], "premise"),
+        ({**use, "moduli": [["t", "2"]]}, [premise], "none in this mechanism"),
+        ({**use, "moduli": [["nu", "-2"]]}, [premise], "none in this mechanism"),
+        ({**use, "moduli": [["nu", 2.0]]}, [premise], "none in this mechanism"),
+        ({**use, "moduli": []}, [], "not certainly log-concave"),
+    ):
+        with pytest.raises((Rejected, CertificateError), match=why):
+            alignment.infer(claim, forged, premises)
+    still = of(stream(laplace(2), CAUCHY), sensitivity=0)
+    with pytest.raises(Rejected, match="not certainly positive"):
+        alignment.infer(still, use, [premise_of(noises.question(still, "nu", "2"), epsilon)])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "why"),
+    [
+        (largest(on_line("exp(-z**2)"), "n"), "state bounds of the answers, or claim an epsilon at a delta above 0"),
+        (sparse(on_line("exp(-z**2)"), on_line("exp(-z**2)"), "n"), "state bounds of the answers, or claim an epsilon at a delta above 0"),
+    ],
+    ids=["noisy max", "above threshold"],
+)
+def test_an_open_question_says_what_would_help(mechanism, why):
+    verified = verify(of(mechanism, domains=(("n", Domain(Fraction(1), None, lower_open=False, integer=True)),)))
+    assert verified.judgement.verdict == "UNKNOWN" and any(why in reason for reason in verified.reasons)

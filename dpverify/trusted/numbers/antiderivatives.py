@@ -75,7 +75,7 @@ class Mass:
 
     def __init__(self, density: Expr, support: tuple[Fraction | None, Fraction | None], cuts: Sequence[Fraction]) -> None:
         low, high = support
-        self._cuts, self._places = cuts, [float(cut) for cut in cuts]
+        self._cuts, self._places = cuts, [rational(cut).mid() for cut in cuts]
         parts = pieces(density, "z", low, high)
         self._pieces = [_piece_of(parts, left, right) for left, right in pairwise(cuts)]
         functions = [compiled(part.density, "z") for part in parts]
@@ -119,7 +119,7 @@ class Mass:
             last += 1
 
         def cell(z: acb) -> int:
-            return min(max(bisect_right(self._places, float(z.real.mid())) - 1, first), last)
+            return min(max(bisect_right(self._places, z.real.mid()) - 1, first), last)
 
         return Local(
             lambda z, a: acb(0) if function is None else function(z, a) / self.total,

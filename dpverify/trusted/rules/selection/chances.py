@@ -39,10 +39,14 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The noises of a selection. first: that of the threshold, or of the winner; None for an exact threshold."""
+    """The noises of a selection. first: that of the threshold, or of the winner; None for an exact threshold.
+
+    bits: to which integrals are known, where that is not nearly as well as numbers are.
+    """
 
     first: Law | Whole | None
     answers: Law | Whole
+    bits: int | None = None
 
     def probability(self, output: Output, cuts: Sequence[Fraction]) -> arb:
         """Of an output. Raises Rejected where cuts do not part the pieces of the densities."""
@@ -94,8 +98,9 @@ class Compared:
                 height *= high.above(t - at_high, a) ** output.positives
             return height
 
-        tolerance = arb(2) ** -(3 * ctx.prec // 4)
-        found = acb.integral(integrand, acb(rational(left)), acb(rational(right)), rel_tol=tolerance, abs_tol=arb(2) ** -ctx.prec)
+        bits = 3 * ctx.prec // 4 if self.bits is None else self.bits
+        near, far = (acb(rational(point)) for point in (left, right))
+        found = acb.integral(integrand, near, far, rel_tol=arb(2) ** -bits, abs_tol=arb(2) ** -min(ctx.prec, 2 * bits))
         return found.real  # where that is not finite no comparison of losses is true
 
 

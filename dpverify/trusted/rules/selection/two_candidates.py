@@ -61,7 +61,7 @@ class Difference:
 
 @remembered(1 << 12)
 def _beyond(noise: Law, u: Fraction, places: tuple[Fraction, ...], _: int) -> arb:
-    return Compared(noise, noise).probability(Output(1, 0, u, u, Fraction(0)), places)
+    return Compared(noise, noise, ctx.prec // 2).probability(Output(1, 0, u, u, Fraction(0)), places)
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
