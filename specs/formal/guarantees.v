@@ -16,6 +16,7 @@ Variables (P Q : {measure set T -> \bar R}).
 Hypotheses (P1 : P setT = 1) (Q1 : Q setT = 1).
 
 (* The mirror image of a point (a, dl) of the other order. *)
+(* Rule: stated-guarantee, upper, in part: the two points above the curve that an (epsilon, delta) gives; chord_above joins them. *)
 Theorem mirror_point (a dl : R) : (0 < a)%R -> (profile a Q P <= dl)%R -> (profile a^-1 P Q <= 1 - (1 - dl) / a)%R.
 Proof.
 move=> a0 h; rewrite (profile_swap Q1 P1) ?invr_gt0// invrK.
@@ -59,6 +60,12 @@ have -> : ((1 - A^-1) * (1 + A) = A - A^-1)%R by rewrite mulrDr mulr1 mulrBl mul
 by rewrite opprB addrA subrK.
 Qed.
 End Points.
+
+(* What is stated to be private is so for every greater epsilon and delta. *)
+(* Rule: stated-epsilon, upper, in part: stated (epsilon, delta); not a stated bounded range. *)
+Theorem stated_epsilon (R : realType) (X : Type) d (T : measurableType d) (M : mechanism R X T) (N : relation X) eps eps' dl dl' :
+  (eps <= eps')%R -> (dl <= dl')%R -> dp N M eps dl -> dp N M eps' dl'.
+Proof. exact: dp_monotone. Qed.
 
 (* Binary randomized response with the odds A = e^eps: the truth with probability A/(1 + A). *)
 Section Domination.
