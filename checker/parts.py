@@ -65,6 +65,7 @@ def further(q):
 
 
 def about(q):
+    """What a premise about a question is known by."""
     moved = None if q.moved is None else al.key(q.moved)
     return json.dumps([q.mechanism, q.query], sort_keys=True), moved, tuple(sorted(q.values.items()))
 
@@ -133,6 +134,7 @@ class Values:
 
 
 def combination(claim, q, evidence, premises):
+    """docs/theory/composition.md#combination."""
     side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     require(q.kind in COMBINATORS, Refused, "the mechanism is not made of parts")
@@ -154,6 +156,7 @@ def combination(claim, q, evidence, premises):
 
 
 def leaves(mechanism, part=None):
+    """The mechanisms without parts, each with the part that it is."""
     listed = inside(mechanism)
     return [leaf for inner in listed for leaf in leaves(inner["mechanism"], inner)] if listed else [(mechanism, part)]
 
