@@ -22,11 +22,11 @@ def inside(mechanism):
 def infer(claim, field, line, facts, rules, made):
     """The fact that a line proves."""
     place, evidence, rule = line.get("place", []), line.get("parameters", {}), line["rule"]
-    forbid(place and isinstance(place[0], dict) and place[0].keys() == {"at"}, Undecided, "a place at values of parameters")
+    fixed = [step for step in place[:1] if isinstance(step, dict) and step.keys() == {"at"}]
     top = Question(claim["mechanism"], None, claim["query"], field)
     top.moved = None if claim["sensitivity"] is None else top.form(claim["sensitivity"])
-    q = top
-    for step in place:
+    q = top.at(*fixed)[0] if fixed else top
+    for step in place[len(fixed) :]:
         require(isinstance(step, dict) and step.keys() == {"part"}, Undecided, "a place that is no part")
         q = down(q, step["part"])
     forbid(q.kind in COMBINATORS and place, Undecided, "a part that is made of parts")
