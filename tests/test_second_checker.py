@@ -250,6 +250,204 @@ def test_what_is_no_certificate_is_refused(key, value):
     assert found.kind == "refused" or (key == "lines" and found.kind == "undecided")
 
 
+# -- rules by themselves: values of theorems, and a case for each guard ------------------------------------------
+
+
+def lp(p):
+    return {"kind": "lp", "p": p, "matrix": []}
+
+
+def radial(profile, dimension="1", scale="1", norm=None):
+    return {"kind": "radial", "profile": profile, "norm": norm or lp("2"), "dimension": dimension, "scale": scale}
+
+
+def line(density, integers=False, support=(None, None)):
+    return {"kind": "translation", "density": density, "support": list(support), "integers": integers}
+
+
+def coordinates(density, dimension, p):
+    return {"kind": "product", "density": density, "dimension": dimension, "norm": lp(p)}
+
+
+def rows(*listed, adjacent=None):
+    return {"kind": "table", "rows": [list(row) for row in listed], "adjacent": adjacent}
+
+
+def noisy_max(noise, candidates="3", neighbours="all", report="index"):
+    return {"kind": "noisy_max", "noise": noise, "candidates": candidates, "neighbours": neighbours, "report": report, "bounds": None}
+
+
+def threshold(noise, answers, positives="2", **told):
+    other = {"threshold": "0", "report": "answers", "fresh": None, "resample": False, "neighbours": "all", "bounds": None}
+    return {"kind": "above_threshold", "queries": "5", "threshold_noise": noise, "query_noise": answers, "positives": positives, **other,
+     **told}
+
+
+def kary(k, p):
+    return {"kind": "kary_response", "k": k, "p": p}
+
+
+def stairs(epsilon, gamma):
+    return {"kind": "staircase", "epsilon": epsilon, "gamma": gamma}
+
+
+def scores(*listed, beta="1", adjacent=None):
+    return {"kind": "exponential", "scores": [list(row) for row in listed], "beta": beta, "adjacent": adjacent, "points": [], "metric": ""}
+
+
+LOWER, UPPER = {"side": "lower"}, {"side": "upper"}
+BOTH = (LOWER, UPPER)
+ORDERED = {"rows": [["3", "0"], ["4", "1"]], "adjacency": "add-remove"}
+NO, NOT_KNOWN, MALFORMED = terms.Refused, terms.Undecided, terms.Malformed
+CLOSE = {"a": ["1"], "b": ["2"], "radius": "1/1000", "value": "9/10"}
+UNIFORM = {"a": ["0"], "b": ["3"], "radius": "1/10", "value": "inf"}
+
+VALUES = [
+    ("concave-exponent", radial("exp(-r)", "7", "1/2"), "3", BOTH, "6"),
+    ("concave-exponent", radial("exp(-sqrt(r))"), "9", BOTH, "3"),
+    ("concave-exponent", radial("(r + 1)**(-5)", "4"), "2", BOTH, "5*log(3)"),
+    ("concave-exponent", radial("(r + 1)**(-4)", "4"), "2", BOTH, NOT_KNOWN),
+    ("concave-exponent", radial("exp(-r**2)"), "1", BOTH, NOT_KNOWN),
+    ("concave-exponent", radial("exp(-r)/r", "2"), "1", BOTH, NOT_KNOWN),
+    ("concave-exponent", radial("exp(-r)"), None, BOTH, NO),
+    ("concave-exponent", radial("exp(-r)"), "-1", BOTH, NO),
+    ("concave-exponent", radial("exp(-r)", norm=lp("1/2")), "1", BOTH, NO),
+    ("concave-exponent", radial("exp(-r)", "2", norm={"kind": "ellipsoid", "p": None, "matrix": [["1", "2"], ["2", "1"]]}), "1", BOTH, NO),
+    ("concave-exponent", radial("exp(-r)", "2", norm={"kind": "ellipsoid", "p": None, "matrix": [["2", "1"], ["1", "2"]]}), "1", BOTH, "1"),
+    ("concave-exponent", radial("exp(-r)", "2", norm={"kind": "columns", "p": None, "matrix": [["1", "2"], ["2", "4"]]}), "1", BOTH, NO),
+    ("concave-exponent", radial("exp(-r)", "2"), ORDERED, BOTH, "5"),
+    ("concave-exponent", radial("exp(-r)", "2", norm=lp("1")), ORDERED, BOTH, "7"),
+    ("concave-exponent", radial("exp(-r)", "2", norm=lp(None)), ORDERED, BOTH, "4"),
+    ("concave-exponent", radial("exp(-r)", "2", norm={"kind": "facets", "p": None, "matrix": [["1", "1"],
+     ["0", "3"]]}), ORDERED, BOTH, "12"),
+    ("concave-exponent", radial("exp(-r)", "2", norm={"kind": "ellipsoid", "p": None, "matrix": [["2", "1"], ["1", "2"]]}), ORDERED, BOTH,
+     "sqrt(26/3)"),
+    ("concave-exponent", radial("exp(-r)", "2"), ORDERED | {"adjacency": "replace"}, BOTH, "sqrt(18)"),
+    ("concave-exponent", radial("exp(-r)", "3"), ORDERED, BOTH, NO),
+    ("concave-exponent", line("exp(-abs(z)/2)", integers=True), "5/2", BOTH, "1"),
+    ("concave-exponent", line("exp(-z)", support=("0", None)), "1", BOTH, NOT_KNOWN),
+    ("concave-exponent", coordinates("exp(-sqrt(abs(z)))", "4", "2"), "2", BOTH, "4"),
+    ("concave-exponent", coordinates("exp(-abs(z))", "4", None), "2", BOTH, "8"),
+    ("concave-exponent", coordinates("exp(-abs(z))", "2", "1"), ORDERED, [UPPER], "7"),
+    ("concave-exponent", coordinates("exp(-abs(z))", "2", "1"), ORDERED, [LOWER], NOT_KNOWN),
+    ("concave-exponent", rows(("1", "0")), None, BOTH, NO),
+    ("convex-exponent", radial("exp(-2*sqrt(r**2 + 1))", "3"), "3/2", BOTH, "3"),
+    ("convex-exponent", radial("exp(2*r - r**2)"), "1", BOTH, NOT_KNOWN),
+    ("convex-exponent", radial("exp(-r**2)"), "1", [UPPER], NOT_KNOWN),
+    ("convex-exponent", radial("exp(-r**2)"), "1", [LOWER], "infinite"),
+    ("convex-exponent", radial("exp(-r**2)"), "0", [LOWER], NOT_KNOWN),
+    ("convex-exponent", radial("exp(-sqrt(r))"), "1", BOTH, NOT_KNOWN),
+    ("convex-exponent", line("exp(-2*z)/(exp(-2*z) + 1)**3"), "1", BOTH, "4"),
+    ("convex-exponent", coordinates("cosh(z)**(-3)", "9", "2"), "2", BOTH, "18"),
+    ("convex-exponent", coordinates("cosh(z)**(-3)", "2", "2"), ORDERED, [LOWER], NOT_KNOWN),
+    ("convex-exponent", coordinates("exp(-2*z)/(exp(-2*z) + 1)**3", "9", "2"), "2", [LOWER], NOT_KNOWN),
+    ("power-identity", radial("(r**2/2 + 3)**(-5)", "9"), "2", BOTH, "10*asinh(1/sqrt(6))"),
+    ("power-identity", radial("(r**2/2 + 3)**(-5)", "10"), "2", BOTH, NOT_KNOWN),
+    ("power-identity", radial("(r**2 + 1)**(-2)*(r**2 + 2)**(-2)"), "2", BOTH, NOT_KNOWN),
+    ("power-identity", line("(z**2 + 1)**(-2)", integers=True), "2", [LOWER], NOT_KNOWN),
+    ("point-witness", radial("exp(-r)"), "1", [CLOSE, CLOSE | {"value": "997/1000"}], None),
+    ("point-witness", radial("exp(-r)"), "1", [CLOSE | {"value": "9985/10000"}], NOT_KNOWN),
+    ("point-witness", radial("exp(-r)"), "1", [CLOSE | {"value": "1001/1000"}, CLOSE | {"b": ["3"]}, CLOSE | {"radius": "0"},
+                                              CLOSE | {"a": ["-1"], "b": ["0"]}, CLOSE | {"event": "0"}], NO),
+    ("point-witness", radial("exp(-r)"), "1", [CLOSE | {"b": []}, CLOSE | {"b": ["2", "2"]}, CLOSE | {"prec": 52}], MALFORMED),
+    ("point-witness", line("1", support=("-1", "1")), "3", [UNIFORM], "infinite"),
+    ("point-witness", line("1", support=("-1", "1")), "3", [UNIFORM | {"b": ["1/2"]}, UNIFORM | {"a": ["2"]}, UNIFORM | {"value": "1"}],
+     NO),
+    ("point-witness", line("1", support=("-1", "1")), "3", [UNIFORM | {"b": ["1"]}], NOT_KNOWN),
+    ("point-witness", line("exp(-abs(z))", integers=True), "1", [CLOSE | {"value": "1"}], None),
+    ("point-witness", line("exp(-abs(z))", integers=True), "1", [CLOSE | {"a": ["1/2"], "b": ["3/2"]}], NO),
+    ("point-witness", line("exp(-2*abs(z))"), "2", [{"a": ["-1"], "b": ["-2"], "radius": "1/9", "value": "3/2"}], None),
+    ("point-witness", coordinates("exp(-abs(z))", "2", "2"), "1",
+     [{"a": ["0", "0"], "b": ["3/5", "4/5"], "radius": "1/9", "value": "9/10"}], None),
+    ("point-witness", coordinates("exp(-abs(z))", "2", "2"), "1",
+     [{"a": ["0", "0"], "b": ["3/5", "5/6"], "radius": "1/9", "value": "1"}], NO),
+    ("point-witness", coordinates("exp(-abs(z))", "1", "2"), "9", [{"a": ["0", "0"], "b": ["1", "1"], "radius": "1/9", "value": "1"}], NO),
+    ("point-witness", coordinates("exp(-abs(z))", "2", "1"), ORDERED,
+     [{"a": ["0", "0"], "b": ["3", "4"], "radius": "1/9", "value": "6"}], None),
+    ("point-witness", coordinates("exp(-abs(z))", "2", "1"), ORDERED,
+     [{"a": ["0", "0"], "b": ["3", "3"], "radius": "1/9", "value": "5"}], NO),
+    ("divergence", radial("exp(-r**(3/2))"), "1", [{"side": "+inf", "start": "16"}], "infinite"),
+    ("divergence", line("exp(-exp(z) - exp(-2*z))"), "1", [{"side": "-inf", "start": "16"}, {"side": "+inf", "start": "16"}], "infinite"),
+    ("divergence", radial("exp(-r)"), "1", [{"side": "+inf", "start": "16"}], NO),
+    ("divergence", radial("exp(-r**2)"), "0", [{"side": "+inf", "start": "16"}], NO),
+    ("divergence", radial("exp(-r**2)"), "1", [{"side": "-inf", "start": "16"}], NO),
+    ("divergence", radial("exp(-r**2)"), "1", [{"side": "+inf", "start": "15"}, {"side": "zero", "start": "16"}], NOT_KNOWN),
+    ("staircase", stairs("2", "1"), "5/2", BOTH, "6"),
+    ("staircase", stairs("2", "0"), None, BOTH, "2"),
+    ("staircase", stairs("2", "11/10"), "1", BOTH, NO), ("staircase", stairs("2", "-1/10"), "1", BOTH, NO),
+    ("staircase", stairs("0", "1/2"), "1", BOTH, NO), ("staircase", stairs("1", "1/2"), "0", BOTH, NO),
+    ("staircase", stairs("1", "1/2"), "1", [{}, {"side": "left"}], MALFORMED),
+    ("finite-table", rows(("1/2", "1/2"), ("1/8", "7/8")), None, [{"cells": [[0, 1, 0]]}, {"cell": [0, 1, 0]}], "log(4)"),
+    ("finite-table", rows(("1/2", "1/2"), ("1/8", "7/8")), None, [{"cells": [[1, 0, 1]]}, {"cells": []}, {"cells": [[0, 0, 0]]}], NO),
+    ("finite-table", rows(("1/2", "1/2"), ("1/8", "7/8"), ("1/2", "1/2"), adjacent=[[0, 2]]), None, [{"cells": [[2, 0, 1]]}], "0"),
+    ("finite-table", rows(("1/2", "1/2"), ("1/8", "6/8")), None, [{"cells": [[0, 1, 0]]}, {"cell": [0, 1, 0]}], NO),
+    ("finite-table", rows(("3/2", "-1/2"), ("1/8", "7/8")), None, [{"cells": [[0, 1, 0]]}], NO),
+    ("finite-table", rows(("1", "0"), ("1/2", "1/2")), None, [{"cells": [[0, 1, 0]]}, {"cell": [0, 1, 1]}], NO),
+    ("finite-table", rows(("1", "0"), ("1/2", "1/2")), None, [{"cell": [1, 0, 1]}], "infinite"),
+    ("finite-table", rows(("1", "0"), ("1/2", "1/2"), adjacent=[[0, 2]]), None, [{"cell": [1, 0, 1]}], NO),
+    ("finite-table", scores(("0", "2"), ("1", "1")), None, [{"cells": [[1, 0, 0]]}, {"cell": [1, 0, 0]}], "log(exp(2)/2 + 1/2)"),
+    ("finite-table", scores(("0", "2"), ("1", "1")), "1/2", [{"cells": [[0, 1, 1]]}], NO),
+    ("exponential-general", scores(("0", "2"), ("3", "1"), beta="1/4"), None, [{}], "3/2"),
+    ("exponential-general", scores(("0", "2"), ("3", "1"), beta="-1"), None, [{}], NO),
+    ("kary-response", kary("5", "1/2"), None, BOTH, "log(4)"), ("kary-response", kary("5", "1/9"), None, BOTH, "log(2)"),
+    ("kary-response", kary("1", "1/2"), None, BOTH, NO), ("kary-response", kary("5/2", "1/2"), None, BOTH, NO),
+    ("kary-response", kary("3", "1"), None, [LOWER], "infinite"), ("kary-response", kary("3", "1"), None, [UPPER], NO),
+    ("kary-response", kary("3", "5/4"), None, BOTH, NO),
+    ("kary-response", kary("5", "1/2"), None, [UPPER | {"value": "2*log(2)"}], "log(4)"),
+    ("kary-response", kary("5", "1/2"), None, [UPPER | {"value": "log(5)"}, UPPER | {"value": "-log(4)"}], NO),
+    ("log-concave-noisy-max", noisy_max(radial("exp(-r)", scale="1/3")), "2", BOTH, "12"),
+    ("log-concave-noisy-max", noisy_max(radial("exp(-r)"), neighbours="monotone"), "2", BOTH, "2"),
+    ("log-concave-noisy-max", noisy_max(radial("exp(-r)"), report="value"), "2", BOTH, "6"),
+    ("log-concave-noisy-max", noisy_max(radial("exp(-r)"), "1"), "2", BOTH, "0"),
+    ("log-concave-noisy-max", noisy_max(radial("exp(-r)"), "3/2"), "2", BOTH, NO),
+    ("log-concave-noisy-max", noisy_max(line("exp(-z - exp(-2*z))"), "9"), "1", BOTH, "2"),
+    ("log-concave-noisy-max", noisy_max(radial("exp(-r**2)")), "1", [UPPER], "infinite"),
+    ("log-concave-noisy-max", noisy_max(radial("(r + 1)**(-3)")), "1", BOTH, NOT_KNOWN),
+    ("log-concave-noisy-max", noisy_max(radial("exp(-r)", "2")), "1", BOTH, NOT_KNOWN),
+    ("log-concave-threshold", threshold(radial("exp(-r)", scale="2"), radial("exp(-r)", scale="4")), "1", [{"shift": "up"}], "3/2"),
+    ("log-concave-threshold", threshold(radial("exp(-r)", scale="2"), radial("exp(-r)", scale="4")), "1", [{"shift": "down"}], "3"),
+    ("log-concave-threshold", threshold(radial("exp(-r)", scale="2"), radial("exp(-r)", scale="4"), resample=True), "1",
+     [{"shift": "up"}], "2"),
+    ("log-concave-threshold", threshold(radial("exp(-r)", scale="2"), radial("exp(-r)", scale="4")), "1",
+     [LOWER | {"negatives": 3, "positives": 2, "move": 0}], "5/4"),
+    ("log-concave-threshold", threshold(radial("exp(-r)", scale="2"), radial("exp(-r)", scale="4")), "1",
+     [LOWER | {"negatives": 4, "positives": 2, "move": 0}, LOWER | {"negatives": 1, "positives": 3, "move": 0}], NO),
+    ("log-concave-threshold", threshold(radial("exp(-r)"), radial("exp(-r)"), report="fresh", fresh=radial("exp(-r)", scale="1/2")), "1",
+     [{"shift": "up"}], "9"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "mechanism", "moved", "given", "wanted"), VALUES)
+def test_a_rule_proves_the_value_of_its_theorem_or_nothing(rule, mechanism, moved, given, wanted):
+    field = al.Field({})
+    query = moved if isinstance(moved, dict) else None
+    for evidence in given:
+        form = None if query or moved is None else field.form(terms.parse(moved))
+        asked = check.noise.Question(mechanism, form, query, field)
+        if isinstance(wanted, type):
+            with pytest.raises(wanted):
+                check.RULES[rule](asked, evidence)
+            continue
+        side, value, _, assumed = check.RULES[rule](asked, evidence)
+        lower = "cell" in evidence or rule in ("point-witness", "divergence")
+        assert side == ("lower" if lower else evidence.get("side", "upper")) and assumed
+        if wanted in (None, "infinite"):
+            assert value == ("infinite" if wanted else al.constant(Fraction(evidence["value"])))
+        else:
+            assert value != "infinite" and field.equal(value, field.form(terms.parse(wanted)))
+
+
+def test_certificates_that_it_decides_have_the_verdict_that_is_stated():
+    counts = {"decided": 0, "undecided": 0, "refused": 0}
+    for path in sorted((ROOT / "reports" / "certificates").glob("*.cert.json"))[::4]:  # all of them: make second-opinion
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if second_opinion.pure(data):
+            found = check.examine(data)
+            counts[found.kind] += 1
+            assert found.kind != "decided" or found.verdict == data["verdict"], path
+    assert counts["refused"] == 0 and counts["decided"] >= 2 * counts["undecided"]
+
+
 # -- both checkers -------------------------------------------------------------------------------------------------
 
 
