@@ -241,6 +241,14 @@ def test_forged_evidence_is_refused_with_the_reason(rule, name, change, why):
     assert found.kind == "refused" and why in found.notes[0], found
 
 
+@pytest.mark.parametrize("change", [{"lower_open": True}, {"upper": "1"}, {"upper": "0"}])
+def test_domains_of_integers_with_open_ends_or_of_one_value_are_not_decided(change):
+    data = certificate("group_all.exact")
+    assert answer(data).kind == "decided"
+    data["claim"]["domains"]["k"] |= change
+    assert answer(data).kind == "undecided"
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [("schema", "dpverify-certificate/1"), ("verdict", "MAYBE"), ("prec", 52), ("lines", {}), ("claim_sha256", "0" * 64), ("prec", 1.5)],
@@ -414,6 +422,10 @@ VALUES = [
      [LOWER | {"negatives": 4, "positives": 2, "move": 0}, LOWER | {"negatives": 1, "positives": 3, "move": 0}], NO),
     ("log-concave-threshold", threshold(radial("exp(-r)"), radial("exp(-r)"), report="fresh", fresh=radial("exp(-r)", scale="1/2")), "1",
      [{"shift": "up"}], "9"),
+    ("log-concave-threshold", threshold(line("exp(-z - exp(-2*z))"), radial("exp(-r)", scale="4")), "1", [{"shift": "up"}], "2"),
+    ("log-concave-threshold", threshold(line("exp(-z - exp(-2*z))"), radial("exp(-r)", scale="4")), "1", [{"shift": "down"}], "infinite"),
+    ("log-concave-noisy-max", noisy_max(line("exp(-abs(z))", integers=True), report="value"), "3/2", BOTH, NOT_KNOWN),
+    ("log-concave-noisy-max", noisy_max(line("exp(-abs(z))", integers=True), neighbours="one", report="value"), "3/2", BOTH, "1"),
 ]  # fmt: skip
 
 
