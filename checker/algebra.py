@@ -19,22 +19,27 @@ ONE = {(): Fraction(1)}
 
 
 def key(p):
+    """A form that can be a key."""
     return tuple(sorted(p.items(), key=repr))
 
 
 def constant(x):
+    """The form of a rational."""
     return {(): Fraction(x)} if x else {}
 
 
 def atom(a, e=1):
+    """The form of a power of an atom."""
     return {((a, Fraction(e)),): Fraction(1)}
 
 
 def symbol(name):
+    """The form of a symbol."""
     return atom(("s", name))
 
 
 def add(*forms):
+    """The sum."""
     total = {}
     for p in forms:
         for m, c in p.items():
@@ -43,14 +48,17 @@ def add(*forms):
 
 
 def scale(p, c):
+    """A rational multiple."""
     return {m: c * x for m, x in p.items()} if c else {}
 
 
 def sub(p, q):
+    """The difference."""
     return add(p, scale(q, -1))
 
 
 def mul(p, q):
+    """The product."""
     forbid(len(p) * len(q) > MOST_TERMS, Undecided, "sums that are too long")
     total = {}
     for m, c in p.items():
@@ -72,6 +80,7 @@ def _joined(m, n):
 
 
 def whole_power(p, n):
+    """p**n for n >= 0."""
     return reduce(mul, [p] * n, ONE)
 
 

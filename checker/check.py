@@ -58,6 +58,7 @@ def pairs(items):
 
 
 def bounded(value, depth=0):
+    """Malformed for binary floats, and for what is nested too deep."""
     need(depth <= 64 and (value is None or isinstance(value, (str, int, dict, list))), "a binary float, or nested too deep")
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         bounded(inner, depth + 1)
@@ -85,6 +86,7 @@ def read(data):
 
 
 def domain(data):
+    """The values of a parameter."""
     keyed(data, "lower upper lower_open upper_open integer")
     need(all(type(data[key]) is bool for key in ("lower_open", "upper_open", "integer")), "a domain is not of the form")
     exact([data[key] for key in ("lower", "upper") if data[key] is not None])
@@ -125,6 +127,7 @@ def exact(*rows):
 
 
 def moves_check(asked, mechanism):
+    """Malformed where a query, or a sensitivity, has no place."""
     query, kind = asked["query"], mechanism.get("kind")
     if asked["sensitivity"] is not None:
         terms.parse(asked["sensitivity"])
@@ -201,6 +204,7 @@ def best(field, name, values):
 
 
 def shown(value):
+    """A bound for readers."""
     if not isinstance(value, dict):
         return value or "?"
     near = al.evaluate(value, 80)

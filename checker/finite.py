@@ -76,6 +76,7 @@ def _cell(item, table):
 
 
 def finite_table(q, evidence):
+    """docs/theory/finite.md#finite-table."""
     if "cells" in evidence:
         require(isinstance(evidence["cells"], list), Malformed, "'cells' is no list")
         table = Table(q)
@@ -104,6 +105,7 @@ def finite_table(q, evidence):
 
 
 def exponential_general(q, evidence):
+    """docs/theory/finite.md#exponential-general."""
     require(q.kind == "exponential", Refused, "the mechanism is no exponential one")
     table, beta = Table(q), q.form(q.mechanism["beta"])
     require(q.field.positive(beta, strict=False), Refused, "beta is not certainly at least 0")
@@ -113,6 +115,7 @@ def exponential_general(q, evidence):
 
 
 def kary_response(q, evidence):
+    """docs/theory/finite.md#kary-response."""
     side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     require(q.kind == "kary_response", Refused, "the mechanism is no k-ary response")
@@ -133,6 +136,7 @@ def kary_response(q, evidence):
 
 
 def staircase(q, evidence):
+    """docs/theory/additive.md#staircase."""
     side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     forbid(q.kind != "staircase" or q.query is not None, Refused, "the mechanism is no staircase noise, or has a query")

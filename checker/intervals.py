@@ -108,7 +108,7 @@ def _exp_of(x, bits):
         low, term, n = low + term, (term * (bounds[0] >> 8) >> w) // n, n + 1
     term, n = 1 << w, 1
     while term > 1:
-        high, term, n = high + term, -(-(-(-term * ((bounds[1] >> 8) + 1) >> w)) // n), n + 1
+        high, term, n = high + term, -((-term * ((bounds[1] >> 8) + 1) >> w) // n), n + 1
     high += 2 * term
     for _ in range(8):
         low, high = low * low >> w, -(-high * high >> w)
@@ -137,17 +137,20 @@ def _root_of(x, k, bits):
 
 
 def exp(x, bits):
+    """exp(x)."""
     low, high = _exp_of(x.lo, bits), _exp_of(x.hi, bits)
     return Interval(Fraction(1) if x.lo == 0 else low[0], Fraction(1) if x.hi == 0 else high[1], bits)
 
 
 def log(x, bits):
+    """log(x)."""
     require(x.lo > 0, Undecided, "a logarithm of what may be 0 or less")
     low, high = _log_of(x.lo, bits), _log_of(x.hi, bits)
     return Interval(Fraction(0) if x.lo == 1 else low[0], Fraction(0) if x.hi == 1 else high[1], bits)
 
 
 def root(x, k, bits):
+    """The k-th root of x."""
     return Interval(_root_of(x.lo, k, bits)[0], _root_of(x.hi, k, bits)[1], bits)
 
 

@@ -44,6 +44,7 @@ class Question:
 
 
 def within(x, domain):
+    """Whether a number lies in a domain."""
     lower, upper, lower_open, upper_open, integer = domain
     above = lower is None or x > lower or (x == lower and not lower_open)
     return above and (upper is None or x < upper or (x == upper and not upper_open)) and not (integer and x.denominator != 1)
@@ -62,6 +63,7 @@ def rational(text):
 
 
 def side_of(evidence, default="upper"):
+    """The side that evidence names."""
     side = evidence.get("side", default)
     require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
     return side
@@ -73,6 +75,7 @@ def natural(field, p):
 
 
 def whole(field, p):
+    """Whether a form is certainly an integer."""
     good = all(a[0] == "s" and field.domains[a[1]][4] and e.denominator == 1 and e > 0 for m in p for a, e in m)
     return good and all(c.denominator == 1 for c in p.values())
 
@@ -187,6 +190,7 @@ def rises(field, h):
 
 
 def matrix_of(rows):
+    """Rows of rationals."""
     return [list(map(rational, row)) for row in rows]
 
 
@@ -232,10 +236,12 @@ def differences(query):
 
 
 def up_to_sign(v):
+    """A vector or its negative, the first number that is not 0 positive."""
     return tuple(v) if next((x for x in v if x), 0) >= 0 else tuple(-x for x in v)
 
 
 def dot(a, b):
+    """The inner product."""
     return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
@@ -268,7 +274,7 @@ class Noise:
         m = q.mechanism
         require(q.kind in ("radial", "translation", "product"), Refused, "only radial, translation and product noise is additive")
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
-        self.norm = m["norm"] if "norm" in m else {"kind": "lp", "p": "1", "matrix": []}
+        self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
         size = q.form(m["dimension"]) if "dimension" in m else ONE
         require(natural(q.field, size), Refused, "the dimension is not certainly an integer of at least 1")
         number = int(size[()]) if set(size) == {()} else None
@@ -342,6 +348,7 @@ def _log_r(m):
 
 
 def assumed_of(noise, side):
+    """What a bound takes for granted of noise."""
     q = noise.q
     real = ["histograms are real"] * (side == "lower" and q.query is not None and q.query["adjacency"] == "l1")
     worst = "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
@@ -358,6 +365,7 @@ def _opened(q, evidence):
 
 
 def concave_exponent(q, evidence):
+    """docs/theory/additive.md#concave-exponent."""
     side, q, at, noise = _opened(q, evidence)
     forbid(not noise.even or "concave" not in bends(noise.field, noise.h), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
@@ -379,6 +387,7 @@ def _alike(noise, side, loss):
 
 
 def convex_exponent(q, evidence):
+    """docs/theory/additive.md#convex-exponent."""
     side, q, at, noise = _opened(q, evidence)
     return side, _convex_value(noise, side), at, assumed_of(noise, side)
 
@@ -419,6 +428,7 @@ def slopes(noise):
 
 
 def power_identity(q, evidence):
+    """docs/theory/additive.md#power-identity."""
     side, q, at, noise = _opened(q, evidence)
     field, weight, ratios = q.field, {}, []
     forbid(not noise.even or (side == "lower" and noise.whole), Undecided, "noise on the integers, or that is not even")
@@ -439,6 +449,7 @@ def power_identity(q, evidence):
 
 
 def point_witness(q, evidence):
+    """docs/theory/additive.md#point-witness."""
     q, at = q.at(evidence)
     forbid(q.field.domains, Refused, "parameters without a value")
     noise = Noise(q, line=True)
@@ -527,6 +538,7 @@ def _pair(noise, a, b):
 
 
 def divergence(q, evidence):
+    """docs/theory/additive.md#divergence, far out."""
     q, at = q.at(evidence)
     forbid(evidence.get("side") not in ("+inf", "-inf") or q.field.domains, Undecided, "a density that diverges or vanishes at a point")
     noise = Noise(q)

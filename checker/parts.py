@@ -22,11 +22,11 @@ def inside(mechanism):
 def infer(claim, field, line, facts, rules, made):
     """The fact that a line proves."""
     place, evidence, rule = line.get("place", []), line.get("parameters", {}), line["rule"]
-    forbid(place and isinstance(place[0], dict) and place[0].keys() == {"at"}, Undecided, "a place at values of parameters")
+    fixed = [step for step in place[:1] if isinstance(step, dict) and step.keys() == {"at"}]
     top = Question(claim["mechanism"], None, claim["query"], field)
     top.moved = None if claim["sensitivity"] is None else top.form(claim["sensitivity"])
-    q = top
-    for step in place:
+    q = top.at(*fixed)[0] if fixed else top
+    for step in place[len(fixed) :]:
         require(isinstance(step, dict) and step.keys() == {"part"}, Undecided, "a place that is no part")
         q = down(q, step["part"])
     forbid(q.kind in COMBINATORS and place, Undecided, "a part that is made of parts")
@@ -65,6 +65,7 @@ def further(q):
 
 
 def about(q):
+    """What a premise about a question is known by."""
     moved = None if q.moved is None else al.key(q.moved)
     return json.dumps([q.mechanism, q.query], sort_keys=True), moved, tuple(sorted(q.values.items()))
 
@@ -133,6 +134,7 @@ class Values:
 
 
 def combination(claim, q, evidence, premises):
+    """docs/theory/composition.md#combination."""
     side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
     require(q.kind in COMBINATORS, Refused, "the mechanism is not made of parts")
@@ -154,6 +156,7 @@ def combination(claim, q, evidence, premises):
 
 
 def leaves(mechanism, part=None):
+    """The mechanisms without parts, each with the part that it is."""
     listed = inside(mechanism)
     return [leaf for inner in listed for leaf in leaves(inner["mechanism"], inner)] if listed else [(mechanism, part)]
 

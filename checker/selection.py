@@ -62,6 +62,7 @@ class Asked:
 
 
 def log_concave_noisy_max(q, evidence):
+    """docs/theory/selection.md#log-concave-noisy-max."""
     asked, m = Asked(q, evidence), q.mechanism
     require(q.kind == "noisy_max", Refused, "the mechanism is no noisy max")
     if m["report"] not in ("index", "value", "index+gap") or m["neighbours"] not in ("all", "monotone", "one"):
@@ -110,6 +111,7 @@ class Loss:
 
 
 def log_concave_threshold(q, evidence):
+    """docs/theory/selection.md#log-concave-threshold."""
     require(q.kind == "above_threshold", Refused, "the mechanism is no above threshold")
     asked, m = Asked(q, evidence), q.mechanism
     if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):

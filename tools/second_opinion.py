@@ -125,7 +125,8 @@ def main(arguments: list[str] | None = None) -> int:
     certificates = judgements.read()
     differences, counts = run(told.names or sorted(certificates), certificates, told.changed)
     print(f"{'':36}{'decided':>9}{'not':>6}{'refused':>9}")
-    for group in sorted({group for group, _ in counts}, key=lambda group: (group.startswith("rule"), -sum(counts[group, k] for k in _KINDS))):
+    often = Counter({group: sum(counts[group, kind] for kind in _KINDS) for group, _ in counts})
+    for group in sorted(often, key=lambda group: (group.startswith("rule"), -often[group])):
         print(f"{group:36}{counts[group, 'decided']:9}{counts[group, 'undecided']:6}{counts[group, 'refused']:9}")
     for line in differences:
         print("DIFFERENT", line)

@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from typing import Final
 
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Mixture, NoisyMax, Product, Radial, Selection, Stream, kind_of, noises_of
+from dpverify.trusted.language.model import (
+    ONE_WAY,
+    AboveThreshold,
+    Mixture,
+    NoisyMax,
+    Product,
+    Radial,
+    Selection,
+    Stream,
+    kind_of,
+    noises_of,
+)
 
 NORMS: Final = ("lp", "ellipsoid", "columns", "facets")
 """The kinds of norms; a rule that never looks at a noise does not look at its norm either."""
