@@ -77,10 +77,10 @@ def needed(folder: Path, names: tuple[str, ...] = ("replay",)) -> list[Path]:
     return list(ordered.values())
 
 
-def library(folder: Path | None = None) -> Path:
-    """The theory, compiled: made once for each state of its files, in the user's folder for what can be made again."""
+def library(folder: Path | None = None, names: tuple[str, ...] = ("replay",)) -> Path:
+    """The theory, compiled, as far as these files need it: made once for each state of it, in the user's folder for what can be made again."""
     source = theory() if folder is None else folder
-    files = needed(source)
+    files = needed(source, names)
     digest = sha256("\n".join([program(), *(file.read_text(encoding="utf-8") for file in files)]).encode()).hexdigest()[:24]
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpverify-theory"
     made = base / digest
