@@ -20,7 +20,8 @@ THEORY = ROOT / "specs" / "formal"
 RECORD = THEORY / "assumptions.txt"
 SAMPLE = (
     "exponential_radial_all_l1.eps-times-sensitivity", "student_t_all.closed-form", "discrete_laplace.sensitivity-1-exact",
-    "hyperbolic.sensitivity-1-exact", "laplace_iid.l1-sensitivity-1-exact", "randomized_response_table.exact", "exponential_mechanism_cube.exact",
+    "hyperbolic.sensitivity-1-exact", "laplace_iid.l1-sensitivity-1-exact",
+    "randomized_response_table.exact", "exponential_mechanism_cube.exact",
 )  # fmt: skip
 SECONDS = 120.0
 

@@ -93,7 +93,8 @@ def _distance(claim: Claim, line: Line) -> Expr:
 def _deciding(certificate: Certificate, judgement: Judgement) -> tuple[int, Line]:
     """The line that the verdict is by: the last that is not about the other side."""
     other = "lower" if judgement.verdict == "PROVED" else "upper"
-    lines = [(number, line) for number, line in enumerate(certificate.lines) if line.parameters.get("side") != other and line.rule in EXPLAINED]
+    every = enumerate(certificate.lines)
+    lines = [(number, line) for number, line in every if line.parameters.get("side") != other and line.rule in EXPLAINED]
     used = [(number, line) for number, line in lines if line.rule in judgement.rules]
     return (used or lines or [(0, certificate.lines[0])])[-1]
 

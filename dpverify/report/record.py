@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dpverify.project.made import Made
 from dpverify.formal.ledger import standing
+from dpverify.project.made import Made
 from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, quantity, utility
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable

@@ -73,7 +73,9 @@ def test_where_the_parts_move_most_at_different_places_it_is_above_the_truth():
     assert most > greatest("(r**2 + 1)**4*exp(-r)", 1.0, 0) + 1
 
 
-@pytest.mark.parametrize(("density", "why"), [("exp(-r**2/2)", "no form"), ("exp(-sqrt(r + 1))", "no root"), ("exp(r*sqrt(r))", "no multiple")])
+@pytest.mark.parametrize(
+    ("density", "why"), [("exp(-r**2/2)", "no form"), ("exp(-sqrt(r + 1))", "no root"), ("exp(r*sqrt(r))", "no multiple")]
+)
 def test_a_form_that_is_not_known_is_refused(density, why):
     with pytest.raises(NotReplayedError, match=why):
         bound(density, "1")
