@@ -240,7 +240,13 @@ Proof. by move=> H H'; apply/eqP; rewrite eq_le; apply/andP; split; apply: le_by
 End Sound.
 
 (* Reading: atoms are kept in a list, and looked up by their form. *)
-Ltac lra_same x y := match constr:(Set) with _ => let _ := match constr:(Set) with _ => constr_eq x y end in constr:(true) | _ => constr:(false) end.
+Ltac lra_head x := lazymatch x with ?f _ => lra_head f | _ => constr:(x) end.
+Ltac lra_same x y :=
+  match constr:(Set) with
+  | _ => let _ := match constr:(Set) with _ => constr_eq x y end in constr:(true)
+  | _ => let f := lra_head x in let g := lra_head y in let _ := match constr:(Set) with _ => constr_eq f g; unify x y end in constr:(true)
+  | _ => constr:(false)
+  end.
 Ltac lra_in x l := match l with nil => constr:(false) | cons ?y ?t => match lra_same x y with true => constr:(true) | false => lra_in x t end end.
 Ltac lra_is_nat n := match n with O => constr:(true) | S ?m => lra_is_nat m | _ => constr:(false) end.
 Ltac lra_add x l := match lra_in x l with true => constr:(l) | false => constr:(cons x l) end.
@@ -308,16 +314,18 @@ Ltac lra_solve R :=
 Ltac lra_type_is R a := let t := type of a in unify t R.
 Ltac lra_revert R :=
   repeat match goal with
-  | H : is_true (@Order.le _ _ ?a ?b) |- _ => lra_type_is R a; move: H
-  | H : is_true (@Order.lt _ _ ?a ?b) |- _ => lra_type_is R a; move: H
-  | H : @eq _ ?a ?b |- _ => lra_type_is R a; move: H
+  | H : is_true (@Order.le _ _ ?a ?b) |- _ => lra_type_is R a; revert H
+  | H : is_true (@Order.lt _ _ ?a ?b) |- _ => lra_type_is R a; revert H
+  | H : @eq _ ?a ?b |- _ => lra_type_is R a; revert H
   end.
 Ltac lra_finish R := lra_revert R; lra_solve R.
 Ltac lra :=
   intros;
-  match goal with
+  lazymatch goal with
   | |- is_true (@Order.le _ _ ?a ?b) => let t := type of a in apply: le_by; intro; lra_finish t
   | |- is_true (@Order.lt _ _ ?a ?b) => let t := type of a in apply: lt_by; intro; lra_finish t
+  | H : is_true (@Order.le _ _ ?a ?b) |- False => let t := type of a in lra_finish t
+  | H : is_true (@Order.lt _ _ ?a ?b) |- False => let t := type of a in lra_finish t
   | |- @eq ?t ?a ?b => apply: eq_by; intro; lra_finish t
   end.
 
