@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
@@ -11,7 +11,7 @@ from typing import Final
 
 from dpverify.formal.file import Statement
 from dpverify.formal.terms import NotReplayedError, Terms, number
-from dpverify.trusted.language.expr import ONE, Call, Expr, Num, add, call, children, div, mul, num, sub, symbols
+from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Num, add, call, children, div, mul, num, sub, symbols
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Table
 
 MOST: Final = 64
@@ -67,11 +67,12 @@ def _listed(claim: Claim, rows: Rows, adjacent: Sequence[tuple[int, int]] | None
     )
 
 
-def _facts(exprs: Iterable[Expr]) -> Iterator[str]:
-    """Exponentials as powers of one, logarithms in those of primes."""
-    inside = list(dict.fromkeys(arg for expr in exprs for arg in _exponents(expr)))
+def _facts(exprs: Sequence[Expr]) -> Iterator[str]:
+    """All exponentials, that of epsilon too, as powers of one."""
+    *entries, epsilon = exprs
+    inside = list(dict.fromkeys(arg for expr in (*entries, call("exp", epsilon)) for arg in _exponents(expr)))
     unit = reduce(_common, inside) if inside else Fraction(0)
-    yield "unfold table, epsilon."
+    yield "unfold table, epsilon. rows_apart."
     for value in inside:
         times = value / unit
         if times != 1:
@@ -84,7 +85,8 @@ def _common(first: Fraction, second: Fraction) -> Fraction:
 
 
 def _exponents(expr: Expr) -> Iterator[Fraction]:
-    if isinstance(expr, Call) and expr.name == "exp" and isinstance(expr.args[0], Num):
-        yield expr.args[0].value
+    if isinstance(expr, Call) and expr.name == "exp":
+        terms = expr.args[0].args if isinstance(expr.args[0], Add) else expr.args
+        yield from (term.value for term in terms if isinstance(term, Num) and term.value)
     for child in children(expr):
         yield from _exponents(child)

@@ -101,6 +101,9 @@ Ltac multiple :=
   | |- exp ?v = / exp ?u ^ ?n => rewrite (exp_of_pow (exp u) u n eq_refl), <- exp_Ropp; f_equal; simpl INR; lra
   end.
 
+(* The exponential of a sum, as a product. *)
+Ltac spread := unfold Rminus; rewrite ?exp_plus, ?exp_Ropp, ?exp_0; rewrite ?exp_ln by positive.
+
 (* The cells of a table: each is compared by itself. *)
 Ltac cell :=
   rewrite ?exp_plus, ?exp_Ropp, ?exp_0; rewrite ?exp_ln by positive;
