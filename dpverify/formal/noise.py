@@ -16,7 +16,7 @@ SPACE: Final = """(shown : measure_display) (Outputs : measurableType shown) (mu
     (Inputs : Type) (answer : Inputs -> {space}) (M : mechanism RR Inputs Outputs) (mass : R)"""
 
 
-def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr) -> Statement:
+def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr, lower: Expr | None = None) -> Statement:
     """Noise of a norm: its tight epsilon is bounded by how much the exponent moves with the distance."""
     terms = Terms(dict(claim.domains))
     inner = terms.with_names(r="r")
@@ -25,8 +25,24 @@ def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr) -> St
     calculus = Calculus(inner, "r", HALF_LINE, div(distance, mechanism.scale), tuple(_arguments(epsilon)))
     found = calculus.of(exponent(mechanism.profile))
     parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.profile))
+    upper = (
+        "refine (replay_radial semi _ mass_positive _ noise); [positive|].",
+        *_loss(inner, found, f"profile{parameters}", exponent(mechanism.profile), epsilon),
+    )
+    near, named = f"(within answer norm {terms.real(distance, ATOM)})", applied_to("epsilon", terms, claim, epsilon)
+    if lower is None:
+        conclusion, proof = f"pure_dp {near} M {named}", ("intros semi mass_positive noise.", *upper)
+    else:
+        conclusion = f"tight_between {near} M {applied_to('least', terms, claim, lower)} {named}"
+        proof = (
+            "intros semi mass_positive noise spread_out [x [x' apart]]. split.", "{ " + " ".join(upper) + " }",
+            f"refine (replay_radial_lower (h := fun r => {inner.real(found.function)}) (a := 0) semi _ mass_positive _ noise spread_out apart _ _ _ _).",
+            "{ positive. }", f"{{ intros r in_domain. unfold profile{''}. exponential. }}", "{ lra. }", "{ continuous. }", "{ continuous. }",
+            f"{{ unfold least. {' '.join(compared(inner, lower, epsilon)[:-1])} at_zero. }}",
+        )  # fmt: skip
     return Statement(
         definitions=(
+            *(line.replace("epsilon", "least", 1) for line in (epsilon_is(terms, claim, lower) if lower is not None else ())),
             f"Definition profile{_binders(terms, claim, mechanism.profile)} (r : R) : R := {inner.real(mechanism.profile)}.",
             *epsilon_is(terms, claim, epsilon),
         ),
@@ -35,13 +51,10 @@ def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr) -> St
             "seminorm norm",
             "0 < mass",
             f"adds_noise mu place M answer (fun z => profile{parameters} (norm z / {applied}) / mass)",
+            *([] if lower is None else ["(forall y, charged mu place norm y)", f"(exists x x', norm_of_difference norm answer x x' {terms.real(distance, ATOM)})"]),
         ),
-        conclusion=f"pure_dp (within answer norm {terms.real(distance, ATOM)}) M {applied_to('epsilon', terms, claim, epsilon)}",
-        proof=(
-            "intros semi mass_positive noise.",
-            "refine (replay_radial semi _ mass_positive _ noise); [positive|].",
-            *_loss(inner, found, f"profile{parameters}", exponent(mechanism.profile), epsilon),
-        ),
+        conclusion=conclusion,
+        proof=proof,
         remarks=(f"The norm of the claim is {_name(mechanism.norm)}; the theorem is about every norm",),
     )
 

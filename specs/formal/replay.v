@@ -182,6 +182,44 @@ Qed.
 Ltac rows_apart := cbn [pairs_below row_below row_of List.nth List.length]; spread.
 Ltac cells := repeat match goal with |- _ /\ _ => split | |- True => exact I end; first [ lia | cell ].
 
+(* A single cell as a lower bound, where the outputs are told apart. *)
+Lemma row_mass_none (T : Type) row (point : nat -> T) (S : set T) : (forall y, ~ S (point y)) -> row_mass row point S = IZR 0.
+Proof.
+elim: row point => [|p rest IH] point none //=.
+by rewrite asboolF; [rewrite Rplus_0_l; apply: IH => y; exact: none | exact: none].
+Qed.
+
+Lemma row_mass_point (T : Type) row (point : nat -> T) y : injective point -> row_mass row point [set point y]%classic = List.nth y row (IZR 0).
+Proof.
+elim: row point y => [|p rest IH] point y inj /=; first by case: y.
+case: y => [|y].
+- rewrite asboolT//= row_mass_none ?Rplus_0_r// => z /= /inj //.
+- rewrite asboolF; last by move=> /= /inj.
+  by rewrite Rplus_0_l (IH (fun z => point z.+1))// => a b /inj [].
+Qed.
+
+(* The outputs are told apart by events. *)
+Definition told_apart (shown : measure_display) (Outputs : measurableType shown) (point : nat -> Outputs) :=
+  injective point /\ forall z, measurable [set point z]%classic.
+
+Theorem replay_table_lower (shown : measure_display) (Outputs : measurableType shown) (M : mechanism RR nat Outputs) (point : nat -> Outputs)
+    (table : list (list R)) (pairs : list (nat * nat)) (x x' y : nat) (v : R) :
+  has_rows M point table -> injective point -> (forall z, measurable [set point z]%classic) ->
+  List.In (x, x') pairs \/ List.In (x', x) pairs -> lt x (List.length table) -> lt x' (List.length table) ->
+  Rlt 0 (List.nth y (row_of table x') (IZR 0)) ->
+  Rle (Rmult (Rtrigo_def.exp v) (List.nth y (row_of table x') (IZR 0))) (List.nth y (row_of table x) (IZR 0)) ->
+  v%:E <= tight_epsilon (listed pairs) M 0.
+Proof.
+move=> Mt inj mp xx lx lx' q0 le; apply: tight_epsilon_lower => eps e0 /RltP ev /(_ x x' xx _ (mp y)).
+rewrite adde0 !Mt// !row_mass_point// -EFinM lee_fin -exp_expR => /RleP le'.
+have := Rmult_lt_compat_r _ _ _ q0 (exp_increasing _ _ ev) => lt.
+by have := Rlt_irrefl _ (Rlt_le_trans _ _ _ lt (Rle_trans _ _ _ le le')).
+Qed.
+
+(* Between two bounds: private at the upper, and no epsilon below the lower will do. *)
+Definition tight_between (X : Type) (shown : measure_display) (Outputs : measurableType shown) (N : relation X) (M : mechanism RR X Outputs)
+  (low up : R) := pure_dp N M up /\ (low%:E <= tight_epsilon N M 0)%E.
+
 (* -- Independent coordinates -- *)
 
 Section Product.
@@ -251,13 +289,17 @@ apply/RltP; apply: near; split; first by split=> // /esym.
 by apply/RltP.
 Qed.
 
+(* The answers on two inputs are exactly D apart. *)
+Definition norm_of_difference (V : lmodType RR) (Inputs : Type) (norm : V -> R) (answer : Inputs -> V) (x x' : Inputs) (D : R) :=
+  norm (answer x - answer x') = D.
+
 (* Neighbours exactly D apart, and outputs at the distances a and a + D / scale from their answers: the loss there is a lower bound. *)
 Theorem replay_radial_lower (V : lmodType RR) (shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs)
     (place : Outputs -> V) (Inputs : Type) (M : mechanism RR Inputs Outputs) (answer : Inputs -> V)
     (norm : V -> R) (profile h : R -> R) (scale mass D a v : R) (x x' : Inputs) :
   seminorm norm -> Rlt 0 scale -> Rlt 0 mass -> (forall r, Rle 0 r -> profile r = Rtrigo_def.exp (Ropp (h r))) ->
   adds_noise mu place M answer (fun z => Rdiv (profile (Rdiv (norm z) scale)) mass) -> (forall y, charged mu place norm y) ->
-  norm (answer x - answer x') = D -> Rle 0 a -> continuity_pt h a -> continuity_pt h (Rplus a (Rdiv D scale)) ->
+  norm_of_difference norm answer x x' D -> Rle 0 a -> continuity_pt h a -> continuity_pt h (Rplus a (Rdiv D scale)) ->
   Rle v (Rminus (h (Rplus a (Rdiv D scale))) (h a)) -> (v%:E <= tight_epsilon (within answer norm D) M 0)%E.
 Proof.
 move=> semi s0 m0 hE Mp ch xx a0 ca cb vle.
