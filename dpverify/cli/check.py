@@ -17,8 +17,8 @@ from dpverify.cli.settings import bounds_of, codeless, timed
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
-    from dpverify.ground.processes import Bounds
     from dpverify.cli.replays import Replays
+    from dpverify.ground.processes import Bounds
     from dpverify.recheck import Rechecked
     from dpverify.trusted.language.model import Claim
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--trust", is_flag=True, help="Show for each certificate which rules its verdict rests on, and how much code that is.")
 @click.option(
     "--replay", type=click.Choice(["coq"]),
-    help="Prove each claim again in Coq, from the machine-checked theory. A certificate that has no such proof yet says which line and why.",
+    help="Prove each claim again in Coq, from the machine-checked theory; what has no such proof yet says which line and why.",
 )  # fmt: skip
 @click.option(
     "--replay-to", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",

@@ -58,6 +58,5 @@ def _rests(axioms: tuple[str, ...]) -> str:
     own = [name for name in axioms if name.rpartition(".")[2] in coq.AXIOMS]
     reals = [name for name in axioms if name in coq.OF_REALS]
     others = [name for name in axioms if name not in own and name not in reals]
-    said = [f"{len(own)} axioms of MathComp Analysis ({', '.join(own)})" if own else "", f"{len(reals)} of Coq's real numbers ({', '.join(reals)})" if reals else ""]
-    said += [f"others ({', '.join(others)})"] if others else []
-    return " and ".join(text for text in said if text) or "no axiom"
+    groups = (("axioms of MathComp Analysis", own), ("of Coq's real numbers", reals), ("others", others))
+    return " and ".join(f"{len(names)} {what} ({', '.join(names)})" for what, names in groups if names) or "no axiom"

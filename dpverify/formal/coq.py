@@ -25,7 +25,9 @@ AXIOMS: Final = frozenset(
     ("propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"),
 )
 """Those of MathComp Analysis."""
-OF_REALS: Final = frozenset(("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic", "Epsilon.epsilon_statement"))
+OF_REALS: Final = frozenset(
+    ("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic", "Epsilon.epsilon_statement"),
+)
 """Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
 _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w ]+)\.", re.MULTILINE)
 _AXIOM: Final = re.compile(r"^([\w.]+)\s*(?:$|:)", re.MULTILINE)
@@ -77,10 +79,10 @@ def needed(folder: Path, names: tuple[str, ...] = ("replay",)) -> list[Path]:
     return list(ordered.values())
 
 
-def library(folder: Path | None = None) -> Path:
-    """The theory, compiled: made once for each state of its files, in the user's folder for what can be made again."""
+def library(folder: Path | None = None, names: tuple[str, ...] = ("replay",)) -> Path:
+    """The theory, compiled as far as these files need it: once for each state of it, in the user's folder for what can be made again."""
     source = theory() if folder is None else folder
-    files = needed(source)
+    files = needed(source, names)
     digest = sha256("\n".join([program(), *(file.read_text(encoding="utf-8") for file in files)]).encode()).hexdigest()[:24]
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpverify-theory"
     made = base / digest
@@ -131,8 +133,14 @@ def _run(file: Path, compiled: Path, seconds: float | None) -> tuple[str, str]:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    if process.returncode:
-        lines = [line.strip() for line in errors.splitlines() if line.strip()]
-        place = next((re.sub(r'^File ".*?", ', "", line).rstrip(":") for line in lines if line.startswith("File ")), "")
-        return f"{place}: {' '.join(lines[1:])[:300]}".strip(": ") + ("" if lines[-1:] and lines[-1].endswith(".") else "."), output
-    return "", output
+    return _fault(process.returncode, errors), output
+
+
+def _fault(code: int, errors: str) -> str:
+    """What is wrong, in one line that is never empty unless the code is 0."""
+    if code == 0:
+        return ""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    place = next((re.sub(r'^File ".*?", ', "", line).rstrip(":") for line in lines if line.startswith("File ")), "")
+    said = " ".join(line for line in lines if not line.startswith("File "))[:300] or f"coqc ended with the code {code}"
+    return f"{place}: {said}".removeprefix(": ").removesuffix(".") + "."

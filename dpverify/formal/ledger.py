@@ -16,7 +16,9 @@ from typing import Final
 
 from dpverify.formal.coq import CoqError, theory
 
-_RULE: Final = re.compile(r"\(\*\s*Rule:\s*(?P<rule>[a-z0-9-]+)(?:,\s*(?P<side>upper|lower))?(?:,\s*in part:\s*(?P<missing>.*?))?\.\s*\*\)", re.DOTALL)
+_RULE: Final = re.compile(
+    r"\(\*\s*Rule:\s*(?P<rule>[a-z0-9-]+)(?:,\s*(?P<side>upper|lower))?(?:,\s*in part:\s*(?P<missing>.*?))?\.\s*\*\)", re.DOTALL
+)
 _NEXT: Final = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(?:Theorem|Lemma|Corollary)\s+([\w']+)", re.DOTALL)
 _SAID: Final = re.compile(r"\(\*\s*Rule:")
 

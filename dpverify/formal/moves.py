@@ -11,17 +11,39 @@ from fractions import Fraction
 from math import ceil
 from typing import Final
 
-from dpverify.formal.terms import ATOM, HALF, POWER, SUM, NotReplayedError, Terms, positive
-from dpverify.trusted.language.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, format_expr, mul, neg, num, power, scaled, sqrt, symbols
+from dpverify.formal.terms import ATOM, HALF, NotReplayedError, Terms, positive
+from dpverify.trusted.language.expr import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    div,
+    format_expr,
+    mul,
+    neg,
+    num,
+    power,
+    scaled,
+    sqrt,
+    symbols,
+)
 
 LINE: Final = "line"
 HALF_LINE: Final = "half_line"
 POSITIVE: Final = "ltac:(positive)"
+SAME: Final = "ltac:(intros; cbv beta; same)"
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """function: of r, as it stands in the proof; most: what it moves by; proof: a term of type `moves DOMAIN (fun r => function) D most`."""
+    """function: of r, as it stands in the proof; most: what it moves by; proof: a term of `moves DOMAIN (fun r => function) D most`."""
 
     function: Expr
     most: Expr
@@ -76,7 +98,8 @@ class Calculus:
         parts = [self.of(term) for term in expr.args]
         whole = parts[0]
         for part in parts[1:]:
-            whole = Moves(Add((whole.function, part.function)), Add((whole.most, part.most)), f"(moves_add _ _ _ _ _ _ {whole.proof} {part.proof})")
+            proof = f"(moves_add _ _ _ _ _ _ {whole.proof} {part.proof})"
+            whole = Moves(Add((whole.function, part.function)), Add((whole.most, part.most)), proof)
         return whole
 
     def _multiple(self, expr: Mul) -> Moves:
@@ -101,7 +124,8 @@ class Calculus:
     def _root(self, expr: Pow) -> Moves:
         found = self._square(expr.base)
         if found is not None and found[0] == ONE:
-            return Moves(expr, self.distance, f"(moves_line _ _ _ _ (moves_hyperbola {self._real(found[1])} {self._distance} {POSITIVE} {POSITIVE}))")
+            inner = f"(moves_hyperbola {self._real(found[1])} {self._distance} {POSITIVE} {POSITIVE})"
+            return Moves(expr, self.distance, f"(moves_line _ _ _ _ {inner})")
         if expr.base == Sym(self.variable) and self.domain == HALF_LINE:
             return Moves(expr, sqrt(self.distance), f"(moves_sqrt {self._distance} {POSITIVE})")
         raise NotReplayedError(f"{format_expr(expr)} is no root that the calculus of specs/formal/losses.v knows.")
@@ -119,13 +143,14 @@ class Calculus:
             shift = div(constant, slope)
             within = self._hyperbolic(shift)
             given = f"{self._real(slope)} {self._real(constant)} {self._distance} {self._real(within)}"
-            proof = f"(moves_ln_quadratic _ {self._function(inner)} {given} {' '.join([POSITIVE] * 4)} ltac:(squares) ltac:(intros; cbv beta; same))"
+            signs = " ".join([POSITIVE] * 4)
+            proof = f"(moves_ln_quadratic _ {self._function(inner)} {given} {signs} ltac:(squares) {SAME})"
             return Moves(expr, Mul((num(2), Call("asinh", (within,)))), proof)
         linear = coefficients(inner, self.variable)
         if linear is not None and set(linear) == {0, 1} and self.domain == HALF_LINE:
             slope, constant = linear[1], linear[0]
             given = f"{self._real(slope)} {self._real(constant)} {self._distance}"
-            proof = f"(moves_ln_linear {self._function(inner)} {given} {' '.join([POSITIVE] * 3)} ltac:(intros; cbv beta; same))"
+            proof = f"(moves_ln_linear {self._function(inner)} {given} {' '.join([POSITIVE] * 3)} {SAME})"
             most = Call("log", (div(add(mul(slope, self.distance), constant), constant),))
             return Moves(expr, most, proof)
         raise NotReplayedError(f"{format_expr(expr)} is no logarithm that the calculus of specs/formal/losses.v knows.")
@@ -159,7 +184,7 @@ class Calculus:
             softplus = Call("log", (Add((Call("exp", (inner,)), ONE)),))
             given = " ".join(self._real(num(value)) for value in (slope, count, steepest))
             shown = f"{self._real(num(rate))} {self._function(inside)} {self._function(inner)} {given} {self._distance}"
-            proof = f"(moves_logistic_of {shown} {POSITIVE} {' '.join(['ltac:(intros; cbv beta; same)'] * 2)} {' '.join([POSITIVE] * 5)})"
+            proof = f"(moves_logistic_of {shown} {POSITIVE} {' '.join([SAME] * 2)} {' '.join([POSITIVE] * 5)})"
             function = Add((Mul((num(slope), inside)), Mul((num(count), softplus))))
             return Moves(function, Mul((num(steepest), Mul((num(rate), self.distance)))), proof)
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from dpverify.formal.comparisons import compared
 from dpverify.formal.file import Statement
@@ -11,34 +12,50 @@ from dpverify.formal.terms import ATOM, NotReplayedError, Terms
 from dpverify.trusted.language.expr import Call, Expr, Sym, children, div, mul, symbols
 from dpverify.trusted.language.model import L1, Claim, Norm, Product, Radial, Translation
 
-SPACE = """(shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> {space})
+SPACE: Final = """(shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> {space})
     (Inputs : Type) (answer : Inputs -> {space}) (M : mechanism RR Inputs Outputs) (mass : R)"""
 
 
-def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr) -> Statement:
+def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr, lower: Expr | None = None) -> Statement:
     """Noise of a norm: its tight epsilon is bounded by how much the exponent moves with the distance."""
     terms = Terms(dict(claim.domains))
     inner = terms.with_names(r="r")
-    space = f"rows {_dimension(terms, mechanism.dimension)}"
-    named, text = _norm(mechanism.norm)
+    space = f"rows {terms.whole(mechanism.dimension)}"
     applied = inner.real(mechanism.scale, ATOM)
     calculus = Calculus(inner, "r", HALF_LINE, div(distance, mechanism.scale), tuple(_arguments(epsilon)))
     found = calculus.of(exponent(mechanism.profile))
     parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.profile))
+    upper = (
+        "refine (replay_radial semi _ mass_positive _ noise); [positive|].",
+        *_loss(inner, found, f"profile{parameters}", exponent(mechanism.profile), epsilon),
+    )
+    near, named = f"(within answer norm {terms.real(distance, ATOM)})", applied_to("epsilon", terms, claim, epsilon)
+    if lower is None:
+        conclusion, proof = f"pure_dp {near} M {named}", ("intros semi mass_positive noise.", *upper)
+    else:
+        conclusion = f"tight_between {near} M {applied_to('least', terms, claim, lower)} {named}"
+        proof = (
+            "intros semi mass_positive noise spread_out [x [x' apart]]. split.", "{ " + " ".join(upper) + " }",
+            f"refine (replay_radial_lower (h := fun r => {inner.real(found.function)}) (a := 0) semi _ mass_positive _ noise spread_out apart _ _ _ _).",
+            "{ positive. }", f"{{ intros r in_domain. unfold profile{''}. exponential. }}", "{ lra. }", "{ continuous. }", "{ continuous. }",
+            f"{{ unfold least. {' '.join(compared(inner, lower, epsilon)[:-1])} at_zero. }}",
+        )  # fmt: skip
     return Statement(
-        definitions=(f"Definition profile{_binders(terms, claim, mechanism.profile)} (r : R) : R := {inner.real(mechanism.profile)}.", *epsilon_is(terms, claim, epsilon)),
-        binders=(*terms.binders(), SPACE.format(space=space), *([f"(norm : {space} -> R)"] if named == "norm" else [])),
+        definitions=(
+            *(line.replace("epsilon", "least", 1) for line in (epsilon_is(terms, claim, lower) if lower is not None else ())),
+            f"Definition profile{_binders(terms, claim, mechanism.profile)} (r : R) : R := {inner.real(mechanism.profile)}.",
+            *epsilon_is(terms, claim, epsilon),
+        ),
+        binders=(*terms.binders(), SPACE.format(space=space), f"(norm : {space} -> R)"),
         hypotheses=(
-            *(["seminorm norm"] if named == "norm" else []), "0 < mass",
-            f"adds_noise mu place M answer (fun z => profile{parameters} ({named} z / {applied}) / mass)",
+            "seminorm norm",
+            "0 < mass",
+            f"adds_noise mu place M answer (fun z => profile{parameters} (norm z / {applied}) / mass)",
+            *([] if lower is None else ["(forall y, charged mu place norm y)", f"(exists x x', norm_of_difference norm answer x x' {terms.real(distance, ATOM)})"]),
         ),
-        conclusion=f"pure_dp (within answer {named} {terms.real(distance, ATOM)}) M {applied_to('epsilon', terms, claim, epsilon)}",
-        proof=(
-            f"intros {'semi ' if named == 'norm' else ''}mass_positive noise.",
-            f"refine (replay_radial {'semi' if named == 'norm' else text} _ mass_positive _ noise); [positive|].",
-            *_loss(inner, found, f"profile{parameters}", exponent(mechanism.profile), epsilon),
-        ),
-        remarks=(f"the claim's norm is {text}; the theorem holds for every norm",) if named == "norm" else (),
+        conclusion=conclusion,
+        proof=proof,
+        remarks=(f"The norm of the claim is {_name(mechanism.norm)}; the theorem is about every norm",),
     )
 
 
@@ -52,7 +69,10 @@ def translation(claim: Claim, mechanism: Translation, epsilon: Expr, distance: E
     found = calculus.of(exponent(mechanism.density))
     parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.density))
     return Statement(
-        definitions=(f"Definition density{_binders(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.", *epsilon_is(terms, claim, epsilon)),
+        definitions=(
+            f"Definition density{_binders(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.",
+            *epsilon_is(terms, claim, epsilon),
+        ),
         binders=(*terms.binders(), SPACE.format(space="[lmodType RR of RR^o]")),
         hypotheses=("0 < mass", f"adds_noise mu place M answer (fun z => density{parameters} z / mass)"),
         conclusion=f"pure_dp (within answer Rabs {terms.real(distance, ATOM)}) M {applied_to('epsilon', terms, claim, epsilon)}",
@@ -73,9 +93,10 @@ def product(claim: Claim, mechanism: Product, epsilon: Expr, distance: Expr) -> 
     found = Calculus(inner, "z", LINE, Sym("step")).of(exponent(mechanism.density))
     rate = div(found.most, Sym("step"))
     if "step" in symbols(rate):
-        raise NotReplayedError("the coordinates do not lose in proportion to the step, so that their losses do not add up to that of the whole.")
+        raise NotReplayedError("what a coordinate loses is not in proportion to its step.")
     parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.density))
-    space = f"rows {terms.whole(mechanism.dimension)}"
+    size = terms.whole(mechanism.dimension)
+    space = f"rows {size}"
     return Statement(
         definitions=(
             f"Definition density{_binders(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.",
@@ -83,7 +104,7 @@ def product(claim: Claim, mechanism: Product, epsilon: Expr, distance: Expr) -> 
         ),
         binders=(*terms.binders(), SPACE.format(space=space)),
         hypotheses=("0 < mass", f"adds_noise mu place M answer (fun z => coordinates (density{parameters}) z / mass)"),
-        conclusion=f"pure_dp (within answer (@norm1 {terms.whole(mechanism.dimension)}) {terms.real(distance, ATOM)}) M {applied_to('epsilon', terms, claim, epsilon)}",
+        conclusion=f"pure_dp (within answer (@norm1 {size}) {terms.real(distance, ATOM)}) M {applied_to('epsilon', terms, claim, epsilon)}",
         proof=(
             "intros mass_positive noise.",
             f"refine (replay_product (density := density{parameters}) (rate := {inner.real(rate)}) mass_positive _ _ _ _ noise).",
@@ -109,7 +130,7 @@ def _loss(terms: Terms, found: Moves, density: str, exponent_: Expr, epsilon: Ex
 
 
 def epsilon_is(terms: Terms, claim: Claim, epsilon: Expr) -> Iterator[str]:
-    """The definition of what is claimed: by itself, for numbers of Coq's are written as those of MathComp where a theorem asks for these."""
+    """The definition of what is claimed, by itself: where a theorem asks for a number of MathComp's, it would be read as one of these."""
     yield f"Definition epsilon{_binders(terms, claim, epsilon)} : R := {terms.real(epsilon)}."
 
 
@@ -119,12 +140,10 @@ def applied_to(name: str, terms: Terms, claim: Claim, expr: Expr) -> str:
     return f"({name} {' '.join(used)})" if used else name
 
 
-def _dimension(terms: Terms, dimension: Expr) -> str:
-    return terms.whole(dimension)
-
-
-def _norm(norm: Norm) -> tuple[str, str]:
-    return "norm", norm.kind
+def _name(norm: Norm) -> str:
+    if norm.kind == "lp":
+        return "the maximum norm" if norm.p is None else f"l{norm.p}"
+    return f"given by {norm.kind}"
 
 
 def _used(terms: Terms, claim: Claim, expr: Expr) -> list[str]:

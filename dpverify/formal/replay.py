@@ -40,10 +40,10 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
     if not isinstance(epsilon, Expr):
         raise NotReplayedError(f"{where}no finite epsilon is proved.")
     try:
-        statement = _statement(claim, epsilon, line)
+        statement = _statement(claim, epsilon, line, _lower(judgement, epsilon))
     except NotReplayedError as error:
         raise NotReplayedError(f"{where}{error}") from None
-    tight, query = claim.epsilon is None, claim.query is not None
+    tight, query = claim.epsilon is None and _lower(judgement, epsilon) is None, claim.query is not None
     said = f"that the tight epsilon is at most {format_expr(epsilon)}, not that it is at least as much" if tight else "the claim"
     if query:
         said += f", for answers at most {format_expr(_distance(claim, line))} apart, which is what the kernel derives from the query"
@@ -51,12 +51,21 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
     return Replay(whole([_commented(text) for text in head], statement), said, not tight and not query)
 
 
-def _statement(claim: Claim, epsilon: Expr, line: Line) -> Statement:
+def _lower(judgement: Judgement, epsilon: Expr) -> Expr | None:
+    """The lower bound of a tight claim, where the theorems that are there reach it."""
+    claim, mechanism = judgement.claim, judgement.claim.mechanism
+    reached = isinstance(mechanism, Table | Exponential | KaryResponse) or (isinstance(mechanism, Radial) and "concave-exponent" in judgement.rules)
+    if claim.epsilon is not None or claim.domains or claim.query is not None or not reached:
+        return None
+    return judgement.lower if isinstance(judgement.lower, Expr) and judgement.lower == epsilon else None
+
+
+def _statement(claim: Claim, epsilon: Expr, line: Line, lower: Expr | None) -> Statement:
     mechanism = claim.mechanism
     distance = _distance(claim, line) if isinstance(mechanism, Radial | Translation | Product | Staircase) else ZERO
     match mechanism:
         case Radial():
-            return noise.radial(claim, mechanism, epsilon, distance)
+            return noise.radial(claim, mechanism, epsilon, distance, lower)
         case Translation():
             return noise.translation(claim, mechanism, epsilon, distance)
         case Staircase():
@@ -65,11 +74,11 @@ def _statement(claim: Claim, epsilon: Expr, line: Line) -> Statement:
         case Product():
             return noise.product(claim, mechanism, epsilon, distance)
         case Table():
-            return tables.table(claim, mechanism, epsilon)
+            return tables.table(claim, mechanism, epsilon, lower)
         case Exponential():
-            return tables.exponential(claim, mechanism, epsilon)
+            return tables.exponential(claim, mechanism, epsilon, lower)
         case KaryResponse():
-            return tables.kary(claim, mechanism, epsilon)
+            return tables.kary(claim, mechanism, epsilon, lower)
     raise NotReplayedError(f"mechanisms of the kind {_kind(claim)} are not written in Coq yet.")
 
 
@@ -93,7 +102,8 @@ def _distance(claim: Claim, line: Line) -> Expr:
 def _deciding(certificate: Certificate, judgement: Judgement) -> tuple[int, Line]:
     """The line that the verdict is by: the last that is not about the other side."""
     other = "lower" if judgement.verdict == "PROVED" else "upper"
-    lines = [(number, line) for number, line in enumerate(certificate.lines) if line.parameters.get("side") != other and line.rule in EXPLAINED]
+    every = enumerate(certificate.lines)
+    lines = [(number, line) for number, line in every if line.parameters.get("side") != other and line.rule in EXPLAINED]
     used = [(number, line) for number, line in lines if line.rule in judgement.rules]
     return (used or lines or [(0, certificate.lines[0])])[-1]
 

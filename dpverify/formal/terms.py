@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, format_expr, num, power
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, format_expr, num, power, scaled
 from dpverify.trusted.language.model import Domain
 
 FUNCTIONS: Final = {
@@ -17,9 +17,14 @@ FUNCTIONS: Final = {
 """The functions of one argument that both languages have, by their names in Coq; `floor` is defined in specs/formal/losses.v."""
 HALF: Final = Fraction(1, 2)
 _WORDS: Final = frozenset(
-    """as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop Type then using where with
-    bool nat list option R Z N exp ln sqrt floor cosh sinh tanh arcsinh PI Rabs Rmin Rmax Rpower INR IZR line half_line moves
-    Inputs Outputs shown mu place answer M mass norm profile density row scores seminorm rows both pure_dp adds_noise within claim r z""".split()
+    word
+    for line in (
+        "as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop Type then using where with",
+        "bool nat list option R Z N exp ln sqrt floor cosh sinh tanh arcsinh PI Rabs Rmin Rmax Rpower INR IZR line half_line moves",
+        "Inputs Outputs shown mu place answer M mass norm profile density row scores seminorm rows both pure_dp adds_noise within",
+        "claim r z table epsilon point listed coordinates norm1 step semi noise",
+    )
+    for word in line.split()
 )
 """What names of parameters must not be: words of Coq, and names that the files have for themselves."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -170,13 +175,14 @@ def _rank(value: Fraction) -> int:
 
 def _negated(term: Expr) -> Expr | None:
     """The term without the sign before it, or None where there is none."""
-    if isinstance(term, Num) and term.value < 0:
-        return num(-term.value)
-    if isinstance(term, Mul) and isinstance(term.args[0], Num) and term.args[0].value < 0:
-        coefficient, *rest = term.args
-        kept = rest if coefficient.value == -1 else [num(-coefficient.value), *rest]
-        return kept[0] if len(kept) == 1 else Mul(tuple(kept))
-    return None
+    coefficient, _ = scaled(term)
+    if coefficient >= 0:
+        return None
+    if not isinstance(term, Mul):
+        return num(-coefficient)
+    rest = term.args[1:]
+    kept = rest if coefficient == -1 else (num(-coefficient), *rest)
+    return kept[0] if len(kept) == 1 else Mul(kept)
 
 
 def _reciprocal(factor: Expr) -> Expr | None:

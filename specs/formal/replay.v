@@ -6,7 +6,7 @@ From mathcomp.classical Require Import boolp classical_sets functions mathcomp_e
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure exp Rstruct.
 From Coq Require Import Reals Lra Lia.
 From Coquelicot Require Import Rcomplements.
-From dpverify Require Import definitions density norms losses tactics.
+From dpverify Require Import definitions density norms additive losses tactics.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -75,9 +75,6 @@ Section Noise.
 Context (V : lmodType RR) (shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> V).
 Context (Inputs : Type) (M : mechanism RR Inputs Outputs) (answer : Inputs -> V).
 
-(* The mechanism adds to its answers noise of density f. *)
-Definition adds_noise (f : V -> R) := forall x, has_density mu (M x) (fun y => f (place y - answer x)).
-
 (* Neighbours: their answers are at most D apart. *)
 Definition within (norm : V -> R) (D : R) : relation Inputs := fun x x' => Rle (norm (answer x - answer x')) D.
 
@@ -93,7 +90,7 @@ Qed.
 
 Theorem replay_radial (norm : V -> R) (profile : R -> R) (scale mass D eps : R) :
   seminorm norm -> Rlt 0 scale -> Rlt 0 mass -> loses half_line profile (Rdiv D scale) eps ->
-  adds_noise (fun z => Rdiv (profile (Rdiv (norm z) scale)) mass) -> pure_dp (within norm D) M eps.
+  adds_noise mu place M answer (fun z => Rdiv (profile (Rdiv (norm z) scale)) mass) -> pure_dp (within norm D) M eps.
 Proof.
 move=> semi s0 m0 H Mp; apply: (replay_densities Mp) => x x' y xx.
 have pos z : Rle 0 (Rdiv (norm z) scale).
@@ -181,8 +178,47 @@ suff [[lx lx'] le] : (lt x (List.length table) /\ lt x' (List.length table)) /\ 
 by case: xx => /in_order [[lx lx'] [h h']].
 Qed.
 
-Ltac cells := cbn [pairs_below row_below row_of List.nth List.length]; repeat match goal with |- _ /\ _ => split | |- True => exact I end;
-  first [ lia | cell ].
+(* The cells of a table, with what e^eps is; then each by itself. *)
+Ltac rows_apart := cbn [pairs_below row_below row_of List.nth List.length]; spread.
+Ltac cells := repeat match goal with |- _ /\ _ => split | |- True => exact I end; first [ lia | cell ].
+
+(* A single cell as a lower bound, where the outputs are told apart. *)
+Lemma row_mass_none (T : Type) row (point : nat -> T) (S : set T) : (forall y, ~ S (point y)) -> row_mass row point S = IZR 0.
+Proof.
+elim: row point => [|p rest IH] point none //=.
+by rewrite asboolF; [rewrite Rplus_0_l; apply: IH => y; exact: none | exact: none].
+Qed.
+
+Lemma row_mass_point (T : Type) row (point : nat -> T) y : injective point -> row_mass row point [set point y]%classic = List.nth y row (IZR 0).
+Proof.
+elim: row point y => [|p rest IH] point y inj /=; first by case: y.
+case: y => [|y].
+- rewrite asboolT//= row_mass_none ?Rplus_0_r// => z /= /inj //.
+- rewrite asboolF; last by move=> /= /inj.
+  by rewrite Rplus_0_l (IH (fun z => point z.+1))// => a b /inj [].
+Qed.
+
+(* The outputs are told apart by events. *)
+Definition told_apart (shown : measure_display) (Outputs : measurableType shown) (point : nat -> Outputs) :=
+  injective point /\ forall z, measurable [set point z]%classic.
+
+Theorem replay_table_lower (shown : measure_display) (Outputs : measurableType shown) (M : mechanism RR nat Outputs) (point : nat -> Outputs)
+    (table : list (list R)) (pairs : list (nat * nat)) (x x' y : nat) (v : R) :
+  has_rows M point table -> injective point -> (forall z, measurable [set point z]%classic) ->
+  List.In (x, x') pairs \/ List.In (x', x) pairs -> lt x (List.length table) -> lt x' (List.length table) ->
+  Rlt 0 (List.nth y (row_of table x') (IZR 0)) ->
+  Rle (Rmult (Rtrigo_def.exp v) (List.nth y (row_of table x') (IZR 0))) (List.nth y (row_of table x) (IZR 0)) ->
+  v%:E <= tight_epsilon (listed pairs) M 0.
+Proof.
+move=> Mt inj mp xx lx lx' q0 le; apply: tight_epsilon_lower => eps e0 /RltP ev /(_ x x' xx _ (mp y)).
+rewrite adde0 !Mt// !row_mass_point// -EFinM lee_fin -exp_expR => /RleP le'.
+have := Rmult_lt_compat_r _ _ _ q0 (exp_increasing _ _ ev) => lt.
+by have := Rlt_irrefl _ (Rlt_le_trans _ _ _ lt (Rle_trans _ _ _ le le')).
+Qed.
+
+(* Between two bounds: private at the upper, and no epsilon below the lower will do. *)
+Definition tight_between (X : Type) (shown : measure_display) (Outputs : measurableType shown) (N : relation X) (M : mechanism RR X Outputs)
+  (low up : R) := pure_dp N M up /\ (low%:E <= tight_epsilon N M 0)%E.
 
 (* -- Independent coordinates -- *)
 
@@ -236,3 +272,54 @@ have -> : \sum_(i < d) Rabs (Rminus (w ord0 i) (w' ord0 i)) = norm1 (answer x - 
 by case: xx => // xx; rewrite sym.
 Qed.
 End Product.
+
+(* -- Lower bounds -- *)
+
+Section Lower.
+Local Open Scope ring_scope.
+
+(* A function that is continuous in the sense of Coq's real numbers is so in that of MathComp's. *)
+Lemma continuous_at_of (h : R -> R) (a : R) : continuity_pt h a -> @continuous_at_distance RR h a.
+Proof.
+move=> H s s0; have /RltP s0' := s0; have [r [r0 near]] := H s (Rlt_gt _ _ s0').
+exists r; first by apply/RltP.
+move=> x x0 xa; have [->|ne] := Req_EM_T x a.
+  by rewrite subrr normr0.
+apply/RltP; apply: near; split; first by split=> // /esym.
+by apply/RltP.
+Qed.
+
+(* The answers on two inputs are exactly D apart. *)
+Definition norm_of_difference (V : lmodType RR) (Inputs : Type) (norm : V -> R) (answer : Inputs -> V) (x x' : Inputs) (D : R) :=
+  norm (answer x - answer x') = D.
+
+(* Neighbours exactly D apart, and outputs at the distances a and a + D / scale from their answers: the loss there is a lower bound. *)
+Theorem replay_radial_lower (V : lmodType RR) (shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs)
+    (place : Outputs -> V) (Inputs : Type) (M : mechanism RR Inputs Outputs) (answer : Inputs -> V)
+    (norm : V -> R) (profile h : R -> R) (scale mass D a v : R) (x x' : Inputs) :
+  seminorm norm -> Rlt 0 scale -> Rlt 0 mass -> (forall r, Rle 0 r -> profile r = Rtrigo_def.exp (Ropp (h r))) ->
+  adds_noise mu place M answer (fun z => Rdiv (profile (Rdiv (norm z) scale)) mass) -> (forall y, charged mu place norm y) ->
+  norm_of_difference norm answer x x' D -> Rle 0 a -> continuity_pt h a -> continuity_pt h (Rplus a (Rdiv D scale)) ->
+  Rle v (Rminus (h (Rplus a (Rdiv D scale))) (h a)) -> (v%:E <= tight_epsilon (within answer norm D) M 0)%E.
+Proof.
+move=> semi s0 m0 hE Mp ch xx a0 ca cb vle.
+have s1 : (0 : RR) < scale by apply/RltP.
+have s2 : scale != 0 by rewrite gt_eqF.
+have c0 : (0 : RR) < Rinv mass by apply/RltP; exact: Rinv_0_lt_compat.
+have noise : adds_noise mu place M answer (fun z => Rinv mass * expR (- h (norm z / scale))).
+  move=> u; have := Mp u; congr has_density; apply/funext => y.
+  rewrite -RdivE// -exp_expR hE; first by rewrite /Rdiv Rmult_comm.
+  apply: Rmult_le_pos; last by left; exact: Rinv_0_lt_compat.
+  by apply/RleP; exact: seminorm_ge0.
+have D0 : Rle 0 D by rewrite -xx; apply/RleP; exact: seminorm_ge0.
+have q0 : Rle 0 (Rdiv D scale) by apply: Rmult_le_pos => //; left; exact: Rinv_0_lt_compat.
+have b0 : Rle 0 (Rplus a (Rdiv D scale)) by move: a0 q0; lra.
+have near : both (within answer norm D) x x' by left; rewrite /within xx; exact: Rle_refl.
+have := radial_lower (a := a) (b := Rplus a (Rdiv D scale)) semi s1 c0 noise near ch.
+have -> : `|a - Rplus a (Rdiv D scale)| = norm (answer x - answer x') / scale.
+  rewrite xx -RdivE//; change (Rabs (Rminus a (Rplus a (Rdiv D scale))) = Rdiv D scale).
+  by rewrite Rabs_minus_sym Rabs_pos_eq; [ring | move: q0; lra].
+move=> /(_ _ _ erefl (continuous_at_of ca) (continuous_at_of cb)) low.
+apply: le_trans (low _ _); [by rewrite lee_fin; apply/RleP | by apply/RleP | by apply/RleP].
+Qed.
+End Lower.

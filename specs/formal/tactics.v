@@ -1,6 +1,7 @@
 (* The decision procedures that replayed certificates call: signs, densities as exponentials, equalities of squares, comparisons. *)
 From Coq Require Import Reals Lra Psatz.
 From Interval Require Import Tactic.
+From Coquelicot Require Import Coquelicot.
 From dpverify Require Import losses.
 Local Open Scope R_scope.
 
@@ -101,6 +102,9 @@ Ltac multiple :=
   | |- exp ?v = / exp ?u ^ ?n => rewrite (exp_of_pow (exp u) u n eq_refl), <- exp_Ropp; f_equal; simpl INR; lra
   end.
 
+(* The exponential of a sum, as a product. *)
+Ltac spread := unfold Rminus; rewrite ?exp_plus, ?exp_Ropp, ?exp_0; rewrite ?exp_ln by positive.
+
 (* The cells of a table: each is compared by itself. *)
 Ltac cell :=
   rewrite ?exp_plus, ?exp_Ropp, ?exp_0; rewrite ?exp_ln by positive;
@@ -108,3 +112,18 @@ Ltac cell :=
     | (right; field; repeat split; positive)
     | (rewrite ?(exp_of_multiple_ln _ 2%nat : _ -> exp (2 * ln _) = _), ?(exp_of_multiple_ln _ 3%nat : _ -> exp (3 * ln _) = _), ?(exp_of_multiple_ln _ 4%nat : _ -> exp (4 * ln _) = _) by lra; lra)
     | (left; field_simplify; positive) | nra ].
+
+(* Continuity at a point. *)
+Ltac continuous :=
+  first [ reg | (apply continuity_pt_sqrt; lra)
+    | (apply continuity_pt_filterlim; apply (ex_derive_continuous (V := R_NormedModule)); auto_derive;
+       repeat split; positive) ].
+
+(* A pair that is listed, in one order or the other. *)
+Ltac in_list := first [ left; reflexivity | right; in_list ].
+Ltac one_of := first [ (left; cbn; in_list) | (right; cbn; in_list) ].
+
+(* v <= h (0 + D) - h 0. *)
+Ltac at_zero :=
+  rewrite ?sqrt_0; rewrite ?Rplus_0_l; unfold Rdiv; rewrite ?Rinv_1, ?Rmult_1_r;
+  first [ lra | (rewrite ?sqrt_1; lra) | below | (field_simplify; lra) | nra ].
