@@ -130,6 +130,8 @@ def test_what_two_candidates_lose_more_lose_too():
     everywhere = of(largest(MIXED, "n"), "1/3", domains=(("n", Domain(Fraction(1), None, lower_open=False, integer=True)),))
     refuted = verify(everywhere).judgement
     assert refuted.verdict == "REFUTED" and refuted.witness["at"]["n"] == "2"
+    more = verify(of(largest(MIXED, 9), "1/3")).judgement.witness["pair"]
+    assert "others" in more and ("all others" in more) != ("all further ones far below" in more)
 
 
 # -- the law of noise -------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import Num, sub
+from dpverify.trusted.language.expr import Num, num, sub
 from dpverify.trusted.language.model import Claim, NoisyMax, Source
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import rational
@@ -160,7 +160,9 @@ def _answers(evidence: Mapping[str, Any]) -> tuple[Fraction, Fraction] | None:
 def _witness(question: Asked, here: Output, there: Output, probabilities: list[arb]) -> dict[str, Any]:
     """The pair, the output and its probabilities, for readers."""
     if isinstance(question.claim.mechanism, NoisyMax):
-        told = [f"{output.centre}, all others {output.low}" for output in (here, there)]
+        few = question.claim.mechanism.candidates != num(here.negatives + 1)
+        others, rest = (f"{here.negatives} others", ", all further ones far below") if few else ("all others", "")
+        told = [f"{output.centre}, {others} {output.low}{rest}" for output in (here, there)]
         event = "the first of the answers is told to be the greatest"
         said = [f"first {text}" for text in told]
     else:
