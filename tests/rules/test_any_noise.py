@@ -272,6 +272,12 @@ def test_a_broken_hypothesis_about_outputs_is_refused(mechanism, evidence, why):
         (largest(CAUCHY, 2), {"cuts": ["-8", "0", "8"]}, "'cuts' is no list"),
         (largest(CAUCHY, 2), {"cuts": ["-8", "8", "0", "64"]}, "'cuts' do not rise"),
         (largest(CAUCHY, 2), {"value": "1/100"}, "from half the last one on"),
+        (largest(CAUCHY, 2), {"value": "1/10"}, "from half the last one on"),  # |h'| is 2 z/(1 + z**2): 1/16 at 32, 1/32 at 64
+        (
+            largest(laplace(4), 2, neighbours="one"),  # -log S is log 2 at 0, and 0.58 at -1
+            {"value": "3/5", "places": ["-200", "0", "200"], "kinks": ["0"], "cuts": ["-1", "0", "8", "64"]},
+            "first cut",
+        ),
         (largest(CAUCHY, 2), {"grid": GRID, "places": ["0"]}, "'places' is no list"),
         (largest(CAUCHY, 2), {"grid": GRID, "kinks": "0"}, "'kinks' is no list"),
         (largest(CAUCHY, 2), {}, "wants cuts of its own"),
