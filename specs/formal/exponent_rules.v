@@ -82,7 +82,7 @@ by rewrite subr_ge0; apply: (concave_never_falls conc far x).
 Qed.
 
 (* Convex exponents: L = lim h(r)/r, which is the limit of the slope. *)
-(* Rule: convex-exponent, upper, in part: densities that are not even are not covered, of independent coordinates products.v has the bound from above. *)
+(* Rule: convex-exponent, upper, in part: densities that are not even are in line.v, of independent coordinates products.v has the bound from above. *)
 Theorem convex_exponent_upper L : convex_on_half h -> never_falls h -> slope_at_most h L -> moves_at_most -> pure_dp N M (L * D).
 Proof.
 move=> conv rise lim moves.
@@ -114,7 +114,7 @@ have -> : t * a + (1 - t) * b + 1 = t * (a + 1) + (1 - t) * (b + 1) by lra.
 by apply: conv => //; lra.
 Qed.
 
-(* Rule: convex-exponent, lower, in part: densities that are not even are not covered, of independent coordinates products.v has the bound from above. *)
+(* Rule: convex-exponent, lower, in part: densities that are not even are in line.v, of independent coordinates products.v has the bound from above. *)
 Theorem convex_exponent_lower L x x' : convex_on_half h -> slope_at_least h L -> full_measure -> moves_exactly x x' ->
   ((L * D)%:E <= tight_epsilon N M 0)%E.
 Proof.
