@@ -97,7 +97,7 @@ Hypotheses (semi : seminorm norm) (scale0 : 0 < scale) (c0 : 0 < c).
 Hypothesis noise : adds_noise mu place M q (fun z => c * expR (- h (norm z / scale))).
 Let D := Delta / scale.
 
-(* Rule: modulus, upper, in part: that listed pieces on which h rises, falls or turns give every point its run is not derived here. *)
+(* Rule: modulus, upper, in part: that listed pieces on which h rises, falls or turns give every point its run is not derived, and translations are not covered. *)
 Theorem modulus_upper (turn : R -> Prop) :
   moves_at_most N q norm Delta ->
   (forall t, turn t -> 0 <= t) ->
@@ -111,7 +111,7 @@ have between : forall x y z : R, 0 <= x -> 0 <= z -> x <= y -> y <= z -> 0 <= y 
 exact: (@moving R h D m (fun x => 0 <= x) turn between inside runs rise fall turns a b a0 b0 ab).
 Qed.
 
-(* Rule: modulus, upper. *)
+(* Rule: modulus, upper, in part: the case that h never falls, for noise of a norm of the distance. *)
 (* Where h never falls (radial supremum). *)
 Theorem modulus_upper_rising : moves_at_most N q norm Delta -> never_falls h -> (forall r, 0 <= r -> h (r + D) - h r <= m) -> pure_dp N M m.
 Proof.
@@ -223,14 +223,14 @@ Hypothesis noise : adds_noise mu place M q (fun z => c * expR (- power_exponent 
 Let D := Delta / scale.
 Let D0 : 0 <= D. Proof. exact: over_ge0. Qed.
 
-(* Rule: power-identity, upper, in part: independent coordinates under a budget in l_p. *)
+(* Rule: power-identity, upper, in part: independent coordinates under a budget in l_p are not covered. *)
 Theorem power_identity_upper : moves_at_most N q norm Delta -> pure_dp N M (2 * B * asinh (D / (2 * Num.sqrt nu))).
 Proof.
 move=> moves; apply: (radial_upper semi scale0 c0 noise moves) => a b a0 b0 ab.
 exact: power_modulus.
 Qed.
 
-(* Rule: power-identity, lower, in part: independent coordinates under a budget in l_p. *)
+(* Rule: power-identity, lower, in part: independent coordinates under a budget in l_p are not covered. *)
 Theorem power_identity_lower x x' : full_measure mu place norm -> moves_exactly N q norm Delta x x' ->
   ((2 * B * asinh (D / (2 * Num.sqrt nu)))%:E <= tight_epsilon N M 0)%E.
 Proof.
