@@ -8,6 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 WORKERS ?= auto
+COQ := coq libcoq-mathcomp-analysis libcoq-interval libcoq-coquelicot
 PAGES ?= build/browser/index.html
 SHOWN := $(addprefix specs/,student_t.toml student_t_all.toml randomized_response.toml delta_gaussian.toml knorm_polytope_d2.toml pipeline.toml \
 	benchmarks/sampled_laplace_half_noise.toml)
@@ -17,7 +18,7 @@ PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.to
 BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check reports-check dist wheel-test bundle release docs bench accountants power audit mutants ci clean
+.PHONY: help verify reports test lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -43,6 +44,9 @@ imports: .venv/dev  ## the floors of docs/design.md and the trust line
 
 check: .venv-flint/done  ## re-check every committed certificate with python-flint alone
 	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.kernel reports/certificates/*.cert.json
+
+second-opinion: .venv/run  ## both checkers on every committed certificate and on changed ones; fails where they differ
+	$(BIN)/python tools/second_opinion.py $(ARGS)
 
 reports-check: .venv/run  ## the committed reports are what the code says today
 	$(BIN)/python tools/reports_check.py
@@ -78,6 +82,7 @@ bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/ac
 	$(BIN)/python bench/deltas.py
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/general.py
+	$(BIN)/python bench/selection.py
 	$(BIN)/python bench/commands.py --old
 	$(BIN)/python tools/computed
 	$(MAKE) --no-print-directory accountants
@@ -102,6 +107,10 @@ browser: .venv-browser/done  ## open a report, or PAGES="a.html b.html", in head
 	.venv-browser/bin/dpverify report $(SHOWN) -o build/browser --samples 20000 --seed 0 || test $$? -eq 1
 	.venv-browser/bin/python tools/browser_check.py $(PAGES) $(ARGS)
 
+formal: .venv/run  ## compile the theory of specs/formal in Coq, record what its theorems rest on, replay a few certificates
+	@$(MAKE) --no-print-directory .coq
+	$(BIN)/python tools/formal.py
+
 mutants: .venv/dev  ## small wrong changes below the trust line, each against the tests that run its lines, write reports/mutants.md
 	$(BIN)/python tools/mutants $(ARGS)
 
@@ -121,6 +130,8 @@ clean:  ## remove environments, caches and builds
 
 .venv/run: .venv/made pyproject.toml
 	$(BIN)/python $(PIP) -e .
+	@# As an installed wheel has it: where bytecode is not written, every start would compile all modules anew.
+	$(BIN)/python -m compileall -q dpverify
 	@touch $@
 
 .venv/dev: .venv/run
@@ -169,3 +180,10 @@ clean:  ## remove environments, caches and builds
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu fonts-liberation >/dev/null; \
 	  .venv-browser/bin/python tools/browser_check.py --find; }
 	@touch $@
+
+# Coq with its libraries: what is there, else from the packages of the system where that may be done, else a word on how.
+.coq:
+	@command -v coqc >/dev/null && test -d "$$(coqc -where)/user-contrib/mathcomp/analysis" && test -d "$$(coqc -where)/user-contrib/Interval" || { \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null || { echo "make formal needs Coq: apt-get install $(COQ)." >&2; exit 2; }; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(COQ) >/dev/null; \
+	  command -v coqc >/dev/null; }

@@ -17,6 +17,7 @@ from dpverify.cli.settings import bounds_of, codeless, timed
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
+    from dpverify.cli.replays import Replays
     from dpverify.ground.processes import Bounds
     from dpverify.recheck import Rechecked
     from dpverify.trusted.language.model import Claim
@@ -29,9 +30,20 @@ if TYPE_CHECKING:
     help="Require exactly one certificate of each claim of these claim files, with the expected verdict; may be repeated.",
 )  # fmt: skip
 @click.option("--trust", is_flag=True, help="Show for each certificate which rules its verdict rests on, and how much code that is.")
+@click.option(
+    "--replay", type=click.Choice(["coq"]),
+    help="Prove each claim again in Coq, from the machine-checked theory; what has no such proof yet says which line and why.",
+)  # fmt: skip
+@click.option(
+    "--replay-to", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Write the Coq files of the claims to this directory; without --replay, Coq is not needed.",
+)  # fmt: skip
 @timed
 @codeless
-def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool, claim_timeout: float | None, no_code: bool) -> int:
+def check(
+    certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool, replay: str | None, replay_to: Path | None,
+    claim_timeout: float | None, no_code: bool,
+) -> int:  # fmt: skip
     """Re-check certificates (files, or directories of *.cert.json) with the kernel alone, and tell what each of them states.
 
     Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
@@ -45,6 +57,7 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     config = read_config(Path.cwd())
     bounds = bounds_of(config, claim_timeout)
     expected = _expected(against, bounds, code=config.code and not no_code)  # before long work is done for them
+    replays = _replays(replay, replay_to, bounds)  # before long work is done for them
     rechecked: dict[Path, Rechecked] = {}
     files = list(dict.fromkeys(file for path in certificates for file in _files(path)))
     answers = in_order(partial(_rechecked, trust), [[file] for file in files], worthwhile(len(files), 0), bounds)
@@ -54,6 +67,8 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
             answer = Rechecked(2, (told,))
         rechecked[file] = answer
         say(*_told(rechecked[file], trust), err=rechecked[file].code != 0)
+        if replays is not None and answer.judgement is not None:
+            say(replays.of(file, answer.judgement))
     wrong = [line for path in certificates if path.is_dir() for line in _beside_page(path, rechecked)]
     wrong += _beside_claims(expected, rechecked) if against else []
     if wrong:
@@ -61,7 +76,18 @@ def check(certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool,
     held = sum(one.code == 0 for one in rechecked.values())
     told = f"{len(rechecked)} certificate{'' if len(rechecked) == 1 else 's'}, {held} valid"
     say(told + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
-    return max([1 if wrong else 0, *(one.code for one in rechecked.values())])
+    if replays is not None:
+        say(replays.summary())
+    return max([1 if wrong or (replays is not None and replays.refused) else 0, *(one.code for one in rechecked.values())])
+
+
+def _replays(replay: str | None, folder: Path | None, bounds: Bounds) -> Replays | None:
+    """What is to be proved again in Coq, or written for it; None for nothing."""
+    if replay is None and folder is None:
+        return None
+    from dpverify.cli.replays import Replays
+
+    return Replays(folder, bounds.timeout, compiled=replay is not None)
 
 
 def _rechecked(apart: bool, file: Path) -> Rechecked:

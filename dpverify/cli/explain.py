@@ -95,7 +95,7 @@ def _of_claims(name: str, claims: Sequence[str], digits: int, *, code: bool) -> 
 
 def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
     """The proofs of claims as trees, or as theorems for papers, or what these cite."""
-    from dpverify.report import proof, theorem
+    from dpverify.report import proof, selections, theorem
 
     if style == "bibtex":
         yield theorem.bibtex(entries).rstrip("\n")
@@ -104,9 +104,11 @@ def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
     else:
         for entry in entries:
             yield from proof.lines(proof.tree(entry))
+            yield from selections.lines(entry)
 
 
 def _rule_lines(name: str) -> Iterator[str]:
+    from dpverify.formal.ledger import told
     from dpverify.trusted.registry import EXPLAINED
 
     rule = EXPLAINED[name]
@@ -114,6 +116,7 @@ def _rule_lines(name: str) -> Iterator[str]:
     yield from (f"checked: {line}" for line in rule.CHECKED)
     yield from (f"assumed: {line}" for line in rule.ASSUMED)
     yield f"source: {rule.SOURCE}"
+    yield from (f"machine-checked: {line}" for line in told(name))
     users = sorted({user for user, rules in _uses() if name in rules})
     yield f"used by: {', '.join(users) if users else 'no certificate in reports/'}"
 

@@ -37,7 +37,7 @@ def listed(wanted: list[str]) -> Iterator[str]:
         entries = of()
         margin = " " * 4
         for name in sorted(entries) if what != "kinds" else entries:
-            yield f"  {name}"
+            yield f"  {name}{_standing(name) if what == 'rules' else ''}"
             yield from textwrap.wrap(_brief(entries[name]), WIDTH, initial_indent=margin, subsequent_indent=margin)
 
 
@@ -73,6 +73,12 @@ def _rules() -> dict[str, str]:
     from dpverify.trusted.registry import EXPLAINED
 
     return {name: EXPLAINED[name].STATEMENT for name in EXPLAINED}
+
+
+def _standing(name: str) -> str:
+    from dpverify.formal.ledger import standing
+
+    return f" ({standing(name)})"
 
 
 _OF: Final[Mapping[str, tuple[str, Callable[[], dict[str, str]]]]] = {

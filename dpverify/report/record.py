@@ -5,11 +5,25 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from dpverify.formal.ledger import standing
 from dpverify.project.made import Made
-from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, quantity, utility
+from dpverify.report import (
+    Entry,
+    ceiling,
+    claimed,
+    decimal,
+    delta_enclosure,
+    enclosure,
+    exact,
+    exact_delta,
+    findings,
+    quantity,
+    utility,
+)
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
 from dpverify.report.results import Results
+from dpverify.trusted.language.model import Selection
 
 
 def render(results: Results) -> str:
@@ -54,6 +68,7 @@ def record(entry: Entry) -> dict[str, Any]:
         "delta": {"claimed": claimed(entry.claim.delta), "lower": delta_lower, "upper": delta_upper},
         "witness": readable(judgement.witness) if judgement else None,
         "rules": list(judgement.rules) if judgement else [],
+        "machine_checked": {rule: standing(rule) for rule in judgement.rules} if judgement else {},
         "assumptions": list(judgement.assumptions) if judgement else [],
         "certificate": entry.certificate,
         "seconds": round(entry.seconds, 4),
@@ -71,6 +86,10 @@ def record(entry: Entry) -> dict[str, Any]:
         data["query"] = {"rows": [list(map(str, row)) for row in entry.claim.query.rows], "adjacency": entry.claim.query.adjacency}
     if entry.claim.order:
         data["order"] = entry.claim.order
+    if isinstance(entry.claim.mechanism, Selection):
+        from dpverify.report import selections
+
+        data |= selections.record(entry)
     if entry.claim.utility:
         data["utility"] = utility.record(entry.claim, judgement, lambda bound, side: decimal(bound, entry.digits, side))
     return data

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from dpverify.formal.ledger import together
 from dpverify.trusted import kernel
 
 TRUSTED: Final = "dpverify.trusted"
@@ -33,7 +34,8 @@ class Trust:
 
     def text(self) -> str:
         """For people."""
-        return f"{', '.join(self.rules) or 'no rule'}; {len(self.files)} files with {self.lines} lines of code below the trust line"
+        held = f" ({together(self.rules)})" if self.rules else ""
+        return f"{', '.join(self.rules) or 'no rule'}{held}; {len(self.files)} files with {self.lines} lines of code below the trust line"
 
 
 def rests_on(rules: Iterable[str], places: Iterable[str]) -> Trust:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpverify.formal.ledger import told
 from dpverify.report import proof
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run
@@ -32,4 +33,5 @@ def _rule(name: str) -> Block:
     rows: list[tuple[str, Inline]] = [("checked", line) for line in rule.CHECKED]
     rows += [("assumed", line) for line in rule.ASSUMED]
     rows += [("source", str(rule.SOURCE))]
+    rows += [("machine-checked", line) for line in told(name)]
     return Fold(name, [Paragraph(rule.STATEMENT), Facts(rows)], anchor=f"rule-{name}")

@@ -1,0 +1,62 @@
+"""`dpverify check --replay`: certificates proved again in Coq, one after the other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dpverify.formal import coq
+from dpverify.formal.replay import replay
+from dpverify.formal.terms import NotReplayedError
+from dpverify.ground.outside import printable, read_regular
+from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
+
+_INDENT = " " * 9
+
+
+class Replays:
+    """What becomes of certificates in Coq. replayed: how many are; refused: how many Coq refuses, which should be none."""
+
+    def __init__(self, folder: Path | None, seconds: float | None, *, compiled: bool) -> None:
+        self._folder, self._seconds = folder, seconds
+        self._library = coq.library() if compiled else None
+        self.replayed = self.written = self.refused = self.asked = 0
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def of(self, file: Path, judgement: Judgement) -> str:
+        """What to say of a certificate that holds."""
+        self.asked += 1
+        try:
+            made = replay(unpack(decode(read_regular(file, MAX_BYTES + 1))), judgement, file.name)
+        except NotReplayedError as error:
+            return printable(f"{_INDENT}not replayed in Coq: {error}")
+        target = ""
+        if self._folder is not None:
+            written = self._folder / (re.sub(r"\W", "_", file.name.removesuffix(".cert.json")) + ".v")
+            written.write_text(made.text, encoding="utf-8")
+            self.written += 1
+            target = f"{_INDENT}written to {written}: {made.proves}."
+        if self._library is None:
+            return printable(target)
+        checked = coq.check(made.text, self._library, self._seconds)
+        if checked.fault:
+            self.refused += 1
+            return printable(f"{_INDENT}not replayed in Coq: the file that was written for it is refused: {checked.fault}")
+        self.replayed += 1
+        return printable(f"{_INDENT}replayed in Coq: {made.proves}. It rests on {_rests(checked.axioms)}.")
+
+    def summary(self) -> str:
+        """At the end."""
+        if self._library is None:
+            return f"{self.written} of {self.asked} written for Coq"
+        return f"{self.replayed} of {self.asked} replayed in Coq"
+
+
+def _rests(axioms: tuple[str, ...]) -> str:
+    own = [name for name in axioms if name.rpartition(".")[2] in coq.AXIOMS]
+    reals = [name for name in axioms if name in coq.OF_REALS]
+    others = [name for name in axioms if name not in own and name not in reals]
+    groups = (("axioms of MathComp Analysis", own), ("of Coq's real numbers", reals), ("others", others))
+    return " and ".join(f"{len(names)} {what} ({', '.join(names)})" for what, names in groups if names) or "no axiom"

@@ -1,0 +1,113 @@
+"""A certificate as a Coq file whose last theorem is its claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpverify.formal import noise, tables
+from dpverify.formal.file import Statement, whole
+from dpverify.formal.terms import NotReplayedError
+from dpverify.trusted.kernel import Judgement
+from dpverify.trusted.language.certificate import Certificate, Line
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, call, format_expr, mul, neg
+from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Product, Radial, Staircase, Table, Translation
+from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.registry import EXPLAINED
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """text: of the file. proves: what its theorem says of the claim, as a sentence goes on after "replayed in Coq: "; whole: all of it."""
+
+    text: str
+    proves: str
+    whole: bool
+
+
+def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
+    """The file for a certificate that holds. Raises NotReplayedError with the line that has no counterpart, and why."""
+    claim = judgement.claim
+    number, line = _deciding(certificate, judgement)
+    where = f"line {number}, {line.rule}: "
+    if judgement.verdict != "PROVED":
+        raise NotReplayedError(f"{where}a refutation is a statement about two inputs and an event, which is not written in Coq yet.")
+    if claim.measure is not None or claim.delta != ZERO:
+        raise NotReplayedError(f"{where}only claims of a pure epsilon are written in Coq yet.")
+    if claim.order:
+        raise NotReplayedError(f"{where}a claim in one order of neighbours is not written in Coq yet.")
+    epsilon = judgement.upper if claim.epsilon is None else claim.epsilon
+    if not isinstance(epsilon, Expr):
+        raise NotReplayedError(f"{where}no finite epsilon is proved.")
+    try:
+        statement = _statement(claim, epsilon, line, _lower(judgement, epsilon))
+    except NotReplayedError as error:
+        raise NotReplayedError(f"{where}{error}") from None
+    tight, query = claim.epsilon is None and _lower(judgement, epsilon) is None, claim.query is not None
+    said = f"that the tight epsilon is at most {format_expr(epsilon)}, not that it is at least as much" if tight else "the claim"
+    if query:
+        said += f", for answers at most {format_expr(_distance(claim, line))} apart, which is what the kernel derives from the query"
+    head = [f"{claim.mechanism_name}, {claim.name}: {said}.", *(f"{remark}." for remark in statement.remarks), f"From {name}."]
+    return Replay(whole([_commented(text) for text in head], statement), said, not tight and not query)
+
+
+def _lower(judgement: Judgement, epsilon: Expr) -> Expr | None:
+    """The lower bound of a tight claim, where the theorems that are there reach it."""
+    claim, mechanism = judgement.claim, judgement.claim.mechanism
+    reached = isinstance(mechanism, Table | Exponential | KaryResponse) or (isinstance(mechanism, Radial) and "concave-exponent" in judgement.rules)
+    if claim.epsilon is not None or claim.domains or claim.query is not None or not reached:
+        return None
+    return judgement.lower if isinstance(judgement.lower, Expr) and judgement.lower == epsilon else None
+
+
+def _statement(claim: Claim, epsilon: Expr, line: Line, lower: Expr | None) -> Statement:
+    mechanism = claim.mechanism
+    distance = _distance(claim, line) if isinstance(mechanism, Radial | Translation | Product | Staircase) else ZERO
+    match mechanism:
+        case Radial():
+            return noise.radial(claim, mechanism, epsilon, distance, lower)
+        case Translation():
+            return noise.translation(claim, mechanism, epsilon, distance)
+        case Staircase():
+            steps = call("floor", add(call("abs", Sym("z")), ONE, neg(mechanism.gamma)))
+            return noise.translation(claim, Translation(call("exp", neg(mul(mechanism.epsilon, steps)))), epsilon, distance)
+        case Product():
+            return noise.product(claim, mechanism, epsilon, distance)
+        case Table():
+            return tables.table(claim, mechanism, epsilon, lower)
+        case Exponential():
+            return tables.exponential(claim, mechanism, epsilon, lower)
+        case KaryResponse():
+            return tables.kary(claim, mechanism, epsilon, lower)
+    raise NotReplayedError(f"mechanisms of the kind {_kind(claim)} are not written in Coq yet.")
+
+
+def _kind(claim: Claim) -> str:
+    from dpverify.trusted.language.canonical_form import to_json
+
+    return str(to_json(claim)["mechanism"]["kind"])
+
+
+def _distance(claim: Claim, line: Line) -> Expr:
+    """The sensitivity: as stated, or as the kernel derives it from the query."""
+    if claim.query is None and claim.sensitivity is not None:
+        return claim.sensitivity
+    evidence = line.parameters.get("sensitivity")
+    upper = sensitivity_bounds(claim, evidence if isinstance(evidence, Mapping) else None).upper
+    if not isinstance(upper, Expr):
+        raise NotReplayedError("the sensitivity of the query is not finite.")
+    return upper
+
+
+def _deciding(certificate: Certificate, judgement: Judgement) -> tuple[int, Line]:
+    """The line that the verdict is by: the last that is not about the other side."""
+    other = "lower" if judgement.verdict == "PROVED" else "upper"
+    every = enumerate(certificate.lines)
+    lines = [(number, line) for number, line in every if line.parameters.get("side") != other and line.rule in EXPLAINED]
+    used = [(number, line) for number, line in lines if line.rule in judgement.rules]
+    return (used or lines or [(0, certificate.lines[0])])[-1]
+
+
+def _commented(text: str) -> str:
+    """Without what would end the comment, or begin one in it."""
+    return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")

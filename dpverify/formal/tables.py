@@ -1,0 +1,121 @@
+"""Claims of finitely many inputs and outputs: tables, the exponential mechanism, k-ary randomized response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations
+from math import gcd
+from typing import Final
+
+from dpverify.formal.file import Statement
+from dpverify.formal.terms import NotReplayedError, Terms, number
+from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Num, add, call, children, div, mul, num, sub, symbols
+from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Table
+from dpverify.trusted.numbers.balls import constant
+
+MOST: Final = 64
+"""Beyond so many cells a table is not written out."""
+
+LOWER: Final = "cbn [row_of List.nth]. spread."
+Rows = Sequence[Sequence[Expr]]
+
+
+def table(claim: Claim, mechanism: Table, epsilon: Expr, lower: Expr | None = None) -> Statement:
+    """A table as it is listed."""
+    return _listed(claim, mechanism.rows, mechanism.adjacent, epsilon, lower)
+
+
+def exponential(claim: Claim, mechanism: Exponential, epsilon: Expr, lower: Expr | None = None) -> Statement:
+    """The table of the probabilities, which are proportional to exp(beta * score)."""
+    weights = [[call("exp", mul(mechanism.beta, score)) for score in row] for row in mechanism.scores]
+    return _listed(claim, [[div(weight, add(*row)) for weight in row] for row in weights], mechanism.adjacent, epsilon, lower)
+
+
+def kary(claim: Claim, mechanism: KaryResponse, epsilon: Expr, lower: Expr | None = None) -> Statement:
+    """The table of the probabilities for a given k."""
+    if not isinstance(mechanism.k, Num):
+        raise NotReplayedError("the number of answers is a parameter, so that there is no one table.")
+    size = int(mechanism.k.value)
+    other = div(sub(ONE, mechanism.p), num(size - 1))
+    rows = [[mechanism.p if x == y else other for y in range(size)] for x in range(size)]
+    return _listed(claim, rows, None, epsilon, lower)
+
+
+def _listed(claim: Claim, rows: Rows, adjacent: Sequence[tuple[int, int]] | None, epsilon: Expr, lower: Expr | None) -> Statement:
+    terms = Terms(dict(claim.domains))
+    pairs = list(combinations(range(len(rows)), 2)) if adjacent is None else list(adjacent)
+    if len(pairs) * len(rows[0]) > MOST * 4:
+        raise NotReplayedError(f"the table has {len(pairs)} pairs of rows with {len(rows[0])} cells, too many to be written out.")
+    names = [name for name in dict(claim.domains) if any(name in symbols(entry) for row in (*rows, (epsilon,)) for entry in row)]
+    binders = "".join(f" ({terms.parameter(name)} : {terms.type_of(name)})" for name in names)
+    applied = "".join(f" {terms.parameter(name)}" for name in names)
+    written = ";\n  ".join(f"[{'; '.join(terms.real(entry) for entry in row)}]" for row in rows)
+    listed = "; ".join(f"({x}, {y})%nat" for x, y in pairs)
+    wrap = f"({{}}{applied})" if applied else "{}"
+    upper_proof = ("apply (replay_table rows).", *_facts([*(entry for row in rows for entry in row), epsilon]), "cells.")
+    if lower is None:
+        conclusion, proof = f"pure_dp (listed [{listed}]) M {wrap.format('epsilon')}", ("intros rows.", *upper_proof)
+    else:
+        x, y, cell = _greatest(rows, pairs)
+        conclusion = f"tight_between (listed [{listed}]) M {wrap.format('least')} {wrap.format('epsilon')}"
+        cells = _facts([rows[x][cell], rows[y][cell], lower], "unfold table, least. " + LOWER)
+        proof = (
+            "intros rows [apart measured]. split.", f"{{ {' '.join(upper_proof)} }}",
+            f"refine (replay_table_lower (x := {x}) (x' := {y}) (y := {cell}) rows apart measured _ _ _ _ _).",
+            "{ one_of. }", "{ cbn; lia. }", "{ cbn; lia. }", "{ unfold table. cbn [row_of List.nth]. positive. }", f"{{ {' '.join(cells)} cell. }}",
+        )  # fmt: skip
+    return Statement(
+        definitions=(
+            f"Definition table{binders} : list (list R) := [\n  {written}].",
+            f"Definition epsilon{binders} : R := {terms.real(epsilon)}.",
+            *([f"Definition least{binders} : R := {terms.real(lower)}."] if lower is not None else []),
+        ),
+        binders=(
+            *terms.binders(),
+            "(shown : measure_display) (Outputs : measurableType shown) (point : nat -> Outputs) (M : mechanism RR nat Outputs)",
+        ),
+        hypotheses=(
+            f"has_rows M point {wrap.format('table')}",
+            *(["told_apart point"] if lower is not None else []),
+        ),
+        conclusion=conclusion,
+        proof=proof,
+    )
+
+
+def _greatest(rows: Rows, pairs: Sequence[tuple[int, int]]) -> tuple[int, int, int]:
+    """The two inputs and the output with the greatest ratio, by floats that decide nothing: Coq compares."""
+    ways = [(x, y, cell) for pair in pairs for x, y in (pair, pair[::-1]) for cell in range(len(rows[0]))]
+    value = [[_float(entry) for entry in row] for row in rows]
+    return max(ways, key=lambda way: value[way[0]][way[2]] / max(value[way[1]][way[2]], 1e-300))
+
+
+def _float(expr: Expr) -> float:
+    return float(constant(expr).mid())
+
+
+def _facts(exprs: Sequence[Expr], opened: str = "unfold table, epsilon. rows_apart.") -> Iterator[str]:
+    """All exponentials, that of epsilon too, as powers of one."""
+    *entries, epsilon = exprs
+    inside = list(dict.fromkeys(arg for expr in (*entries, call("exp", epsilon)) for arg in _exponents(expr)))
+    unit = reduce(_common, inside) if inside else Fraction(0)
+    yield opened
+    for value in inside:
+        times = value / unit
+        if times != 1:
+            power = f"exp ({number(unit)}) ^ {times}" if times > 0 else f"/ exp ({number(unit)}) ^ {-times}"
+            yield f"replace (exp ({number(value)})) with ({power}) by multiple."
+
+
+def _common(first: Fraction, second: Fraction) -> Fraction:
+    return Fraction(gcd(first.numerator * second.denominator, second.numerator * first.denominator), first.denominator * second.denominator)
+
+
+def _exponents(expr: Expr) -> Iterator[Fraction]:
+    if isinstance(expr, Call) and expr.name == "exp":
+        terms = expr.args[0].args if isinstance(expr.args[0], Add) else expr.args
+        yield from (term.value for term in terms if isinstance(term, Num) and term.value)
+    for child in children(expr):
+        yield from _exponents(child)

@@ -1,0 +1,193 @@
+"""Certificates as Coq files: they end with the claim; what cannot be written says which line and why; Coq accepts the true ones alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dpverify import cli
+from dpverify.formal import coq
+from dpverify.formal.replay import replay
+from dpverify.formal.terms import NotReplayedError
+from dpverify.trusted.kernel import check
+from dpverify.trusted.language.certificate import decode, unpack
+from dpverify.trusted.language.expr import parse
+
+CERTIFICATES = Path(__file__).resolve().parents[2] / "reports" / "certificates"
+WITH_COQ = pytest.mark.skipif(
+    shutil.which("coqc") is None or not os.environ.get("DPVERIFY_TEST_COQ"), reason="set DPVERIFY_TEST_COQ where coqc is: it takes a minute"
+)
+
+
+def made(certificate, **changes):
+    """The replay of a committed certificate, with the claim changed behind the kernel's back."""
+    data = decode((CERTIFICATES / f"{certificate}.cert.json").read_bytes())
+    judgement = check(data)
+    if changes:
+        judgement = replace(judgement, claim=replace(judgement.claim, **changes))
+    return replay(unpack(data), judgement, certificate)
+
+
+def test_the_file_ends_with_the_claim_and_all_its_parameters():
+    found = made("exponential_radial_all_l1.eps-times-sensitivity")
+    assert found.whole and found.proves == "the claim"
+    assert "Definition profile (eps : R) (r : R) : R := exp (- (eps * r))." in found.text
+    assert "Definition epsilon (Delta : R) (eps : R) : R := eps * Delta." in found.text
+    statement = found.text[found.text.index("Theorem claim") : found.text.index("Proof.")]
+    for part in (
+        "(Delta_lower : 0 < Delta)", "(d : nat)", "(d_lower : 1 <= INR d)", "(eps_lower : 0 < eps)", "seminorm norm ->",
+        "adds_noise mu place M answer (fun z => profile eps (norm z / 1) / mass)",
+        "pure_dp (within answer norm Delta) M (epsilon Delta eps).",
+    ):  # fmt: skip
+        assert part in statement
+    assert found.text.rstrip().endswith("Qed.\nPrint Assumptions claim.")
+
+
+def test_a_table_is_listed_with_the_pairs_that_are_neighbours():
+    found = made("two_point.exact").text
+    assert "has_rows M point table" in found
+    assert "Definition table : list (list R) := [" in found
+    assert "pure_dp (listed [(0, 1)%nat;" in found
+
+
+def test_of_a_tight_claim_the_upper_bound_is_replayed_and_the_answer_says_so():
+    found = made("two_point.tight")
+    assert not found.whole
+    assert found.proves == "that the tight epsilon is at most log(3), not that it is at least as much"
+
+
+def test_of_a_query_the_sensitivity_is_a_number_and_the_answer_says_so():
+    found = made("knorm_l1.queries")
+    assert not found.whole
+    assert "which is what the kernel derives from the query" in found.proves
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("two_point.just-below", "a refutation is a statement about two inputs and an event, which is not written in Coq yet."),
+        ("delta_gaussian.delta-just-above", "only claims of a pure epsilon are written in Coq yet."),
+        ("measure_laplace.gdp-just-above", "laplace-measures: only claims of a pure epsilon are written in Coq yet."),
+        ("measure_one_sided_table.one-sided-exact", "one-sided: a claim in one order of neighbours is not written in Coq yet."),
+        ("slash.just-above", "modulus: log(-exp(-r**2/2) + 1) is no logarithm that the calculus of specs/formal/losses.v knows."),
+        ("bounded_laplace.any-two-inputs-exact", "kernel-box: mechanisms of the kind kernel are not written in Coq yet."),
+        ("k_randomized_response_all.closed-form", "kary-response: the number of answers is a parameter, so that there is no one table."),
+    ],
+)
+def test_what_cannot_be_replayed_says_which_line_and_why(name, why):
+    with pytest.raises(NotReplayedError) as found:
+        made(name)
+    assert str(found.value).startswith("line ") and str(found.value).endswith(why)
+
+
+def test_names_from_outside_do_not_end_the_comment():
+    text = made("two_point.exact", name='x *) Axiom a : False. (* "').text
+    assert text.count("*)") == 1 and text.index("*)") > text.index("Axiom")
+
+
+def fake_coqc(tmp_path, monkeypatch, script):
+    """A program of that name in place of Coq."""
+    program = tmp_path / "bin" / "coqc"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(program.stat().st_mode | stat.S_IEXEC)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.main, ["check", *arguments, str(CERTIFICATES / "two_point.exact.cert.json")])
+
+
+def test_without_coq_the_error_says_how_to_install_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = run("--replay", "coq")
+    assert done.exit_code == 2
+    assert f"coqc was not found, so nothing can be replayed. Install it, in Debian: {coq.INSTALL}" in done.output
+
+
+def test_files_are_written_without_coq(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = run("--replay-to", str(tmp_path / "files"))
+    assert done.exit_code == 0
+    written = tmp_path / "files" / "two_point_exact.v"
+    assert "Theorem claim" in written.read_text()
+    assert f"written to {written}: the claim." in done.output
+    assert "1 of 1 written for Coq" in done.output
+
+
+def test_what_coq_says_is_told_with_the_axioms(monkeypatch, tmp_path):
+    lines = ("Axioms:", "boolp.propositional_extensionality : forall P Q", "  : P = Q", "Classical_Prop.classic : forall P")
+    fake_coqc(tmp_path, monkeypatch, "; ".join(f"echo '{line}'" for line in lines))
+    done = run("--replay", "coq")
+    assert done.exit_code == 0
+    said = "1 axioms of MathComp Analysis (boolp.propositional_extensionality) and 1 of Coq's real numbers (Classical_Prop.classic)"
+    assert f"replayed in Coq: the claim. It rests on {said}." in done.output
+    assert "1 of 1 replayed in Coq" in done.output
+
+
+def test_a_file_that_coq_refuses_is_a_fault_with_its_place(monkeypatch, tmp_path):
+    refuse = "case \"$*\" in *claim.v*) echo 'File \"x\", line 7, characters 1-2:' >&2; echo 'Error: no.' >&2; exit 1;; esac"
+    fake_coqc(tmp_path, monkeypatch, refuse)
+    done = run("--replay", "coq")
+    assert done.exit_code == 1
+    assert "the file that was written for it is refused: line 7, characters 1-2: Error: no." in done.output
+    assert "0 of 1 replayed in Coq" in done.output
+
+
+def test_a_limit_of_time_is_kept_and_nothing_is_left(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, 'case "$*" in *claim.v*) exec sleep 30;; esac')
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    coq.tempfile.tempdir = None
+    try:
+        found = coq.check("", coq.library(), 0.2)
+    finally:
+        coq.tempfile.tempdir = None
+    assert found.fault == "it took longer than 0.2 seconds."
+    assert not list(tmp_path.glob("dpverify-replay-*"))
+
+
+def test_a_theory_that_does_not_compile_says_which_file_and_leaves_nothing(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, "case \"$*\" in *losses.v*) echo 'Error: no.' >&2; exit 1;; esac")
+    with pytest.raises(coq.CoqError, match=r"losses\.v does not compile here"):
+        coq.library()
+    assert not list((tmp_path / "cache" / "dpverify-theory").iterdir())
+
+
+def test_the_files_of_the_theory_are_compiled_in_the_order_in_which_they_need_each_other():
+    names = [file.stem for file in coq.needed(coq.theory())]
+    assert names[-1] == "replay" and names.index("definitions") < names.index("density") < names.index("replay")
+    assert len(set(names)) == len(names)
+
+
+@pytest.fixture(scope="session")
+def compiled():
+    return coq.library()
+
+
+@WITH_COQ
+@pytest.mark.parametrize("name", ["student_t_all.closed-form", "two_point.exact", "laplace_iid.l1-sensitivity-1-exact"])
+def test_coq_accepts_a_true_claim(name, compiled):
+    found = coq.check(made(name).text, compiled, 120)
+    assert found.fault == ""
+    assert {axiom.rpartition(".")[2] for axiom in found.axioms} >= coq.AXIOMS
+
+
+@WITH_COQ
+@pytest.mark.parametrize(
+    ("name", "epsilon"),
+    [("two_point.exact", "log(3) - 1/10**9"), ("laplace.sensitivity-1-exact", "499999999/10**9"), ("student_t_all.closed-form", "1")],
+)
+def test_coq_refuses_a_smaller_epsilon(name, epsilon, compiled):
+    assert coq.check(made(name, epsilon=parse(epsilon)).text, compiled, 120).fault != ""
+
+
+def test_a_program_that_fails_without_a_word_has_not_accepted(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, 'case "$*" in *claim.v*) exit 7;; esac')
+    assert coq.check("", coq.library(), 5).fault == "coqc ended with the code 7."
