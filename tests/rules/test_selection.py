@@ -571,3 +571,11 @@ def test_exact_answers_against_noise_without_a_closed_form_are_told_apart_too():
 def test_cells_of_a_density_are_no_more_than_a_certificate_may_list():
     with pytest.raises(Undecided, match="no power series"):
         Rough(GUMBEL).grid(Fraction(-(2**40)), Fraction(2**40))
+
+
+
+def test_a_refuted_delta_shows_what_is_left_of_the_event_at_the_claimed_epsilon():
+    mechanism = sparse(gaussian(4), gaussian(8), 3, bounds=BOUNDS)
+    witness = verify(of(mechanism, "1/10", delta=parse("1/1000"))).judgement.witness
+    left, p, q = (float(witness[key].strip("[]").split(",")[0]) for key in ("P - exp(epsilon)*Q", "P", "Q"))
+    assert left == pytest.approx(p - math.exp(0.1) * q, abs=1e-10) == pytest.approx(0.0249818, abs=1e-7)
