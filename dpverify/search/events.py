@@ -143,9 +143,17 @@ def _event(claim: Claim, witness: Mapping[str, Any], facts: Sequence[Fact]) -> d
         if bounded and upper is not None:
             event = dict(between(lower, upper, epsilon))
         else:
-            event = dict(between(lower, lower, epsilon) if described is None else described(epsilon))
+            event = dict(between(lower, lower, epsilon) if described is None else described(_told(claim, epsilon)))
     names = "; ".join(_neighbours(curve))
     return {**event, "pair": f"{names} ({event['pair']})" if names else event["pair"]}
+
+
+def _told(claim: Claim, epsilon: arb) -> arb:
+    """The epsilon at which an event is described that does not name one itself: the claimed one, where it is refuted there."""
+    if claim.epsilon is None or claim.domains:
+        return epsilon
+    claimed = constant(claim.epsilon)
+    return claimed if claimed < epsilon else epsilon
 
 
 def _neighbours(fact: Fact) -> list[str]:

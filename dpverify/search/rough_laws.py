@@ -22,6 +22,7 @@ from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.numbers.pieces import pieces
+from dpverify.trusted.rules.selection.chances import MOST
 from dpverify.trusted.rules.selection.noise_laws import MOST_TERMS, closed, density_of
 
 if TYPE_CHECKING:
@@ -133,12 +134,12 @@ class Rough:
                 for function, part in zip(functions, parts, strict=True)
                 if (part.lower is None or part.lower <= left) and (part.upper is None or right <= part.upper)
             ]
-            found += _halved(inside[0], left, right, unit) if inside else [right]
+            found += _halved(inside[0], left, right, unit, MOST - len(found)) if inside else [right]
         return found
 
 
-def _halved(function: Any, low: Fraction, high: Fraction, unit: Fraction) -> Sequence[Fraction]:
-    """Cuts inside a cell and its right end."""
+def _halved(function: Any, low: Fraction, high: Fraction, unit: Fraction, most: int) -> Sequence[Fraction]:
+    """Cuts inside a cell and its right end, at most so many. Raises Undecided."""
     try:
         highest = max(float(abs(function(acb(rational(point)), False)).mid()) for point in (low, (low + high) / 2, high))
         enough = float(Series(function, low, high).most) <= _STEEP * highest
@@ -146,10 +147,11 @@ def _halved(function: Any, low: Fraction, high: Fraction, unit: Fraction) -> Seq
         enough = False
     if enough:
         return [high]
-    if high - low < unit * Fraction(_WIDTH):
+    if most <= 1 or high - low < unit * Fraction(_WIDTH):
         raise Undecided(f"the density has no power series round {low} that is good enough.")
     middle = (low + high) / 2
-    return [*_halved(function, low, middle, unit), *_halved(function, middle, high, unit)]
+    first = _halved(function, low, middle, unit, most - 1)
+    return [*first, *_halved(function, middle, high, unit, most - len(first))]
 
 
 def _ends(density: Expr, support: tuple[Fraction | None, Fraction | None]) -> list[Fraction]:

@@ -49,6 +49,7 @@ _BITS = 40
 def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Both sides of the tight epsilon between bounds."""
     question = asked(claim, {}, rule.NAME, near=True)
+    rule.readable(question)
     setting = Setting.of(question)
     bits = int(3.33 * (digits if setting.is_closed else min(digits, _MOST_DIGITS))) + 8
     spare = _SPARE if setting.is_closed else _SERIES_SPARE

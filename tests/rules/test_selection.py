@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from dpverify.search.rough_laws import Rough
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
     L2,
@@ -556,3 +557,25 @@ def test_the_exponential_mechanism_is_noisy_max_with_gumbel_noise():
         others = np.delete(scores, i)
         chance = integrate.quad(lambda t: law.pdf(t) * np.prod(law.cdf(t + scores[i] - others)), -30, 80)[0]  # noqa: B023
         assert chance == pytest.approx(math.exp(beta * scores[i]) / np.exp(beta * scores).sum(), abs=1e-7)
+
+
+def test_what_is_proved_at_no_delta_in_one_order_is_so_at_every_delta():
+    rising = sparse(laplace(300), None, 1, neighbours="increasing")
+    assert verdict(rising, "1/300") == verdict(rising, "1/300", delta=parse("1/100")) == "PROVED"
+
+
+def test_exact_answers_against_noise_without_a_closed_form_are_told_apart_too():
+    assert tight(sparse(GUMBEL, None, 4, None, neighbours="one", bounds=BOUNDS))[0] == math.inf
+
+
+def test_cells_of_a_density_are_no_more_than_a_certificate_may_list():
+    with pytest.raises(Undecided, match="no power series"):
+        Rough(GUMBEL).grid(Fraction(-(2**40)), Fraction(2**40))
+
+
+
+def test_a_refuted_delta_shows_what_is_left_of_the_event_at_the_claimed_epsilon():
+    mechanism = sparse(gaussian(4), gaussian(8), 3, bounds=BOUNDS)
+    witness = verify(of(mechanism, "1/10", delta=parse("1/1000"))).judgement.witness
+    left, p, q = (float(witness[key].strip("[]").split(",")[0]) for key in ("P - exp(epsilon)*Q", "P", "Q"))
+    assert left == pytest.approx(p - math.exp(0.1) * q, abs=1e-10) == pytest.approx(0.0249818, abs=1e-7)
