@@ -18,7 +18,7 @@ PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.to
 BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
+.PHONY: help verify reports test lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -44,6 +44,9 @@ imports: .venv/dev  ## the floors of docs/design.md and the trust line
 
 check: .venv-flint/done  ## re-check every committed certificate with python-flint alone
 	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.kernel reports/certificates/*.cert.json
+
+second-opinion: .venv/run  ## both checkers on every committed certificate and on changed ones; fails where they differ
+	$(BIN)/python tools/second_opinion.py $(ARGS)
 
 reports-check: .venv/run  ## the committed reports are what the code says today
 	$(BIN)/python tools/reports_check.py
@@ -79,6 +82,7 @@ bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/ac
 	$(BIN)/python bench/deltas.py
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/general.py
+	$(BIN)/python bench/selection.py
 	$(BIN)/python bench/commands.py --old
 	$(BIN)/python tools/computed
 	$(MAKE) --no-print-directory accountants
@@ -126,6 +130,8 @@ clean:  ## remove environments, caches and builds
 
 .venv/run: .venv/made pyproject.toml
 	$(BIN)/python $(PIP) -e .
+	@# As an installed wheel has it: where bytecode is not written, every start would compile all modules anew.
+	$(BIN)/python -m compileall -q dpverify
 	@touch $@
 
 .venv/dev: .venv/run

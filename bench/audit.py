@@ -69,8 +69,8 @@ class Benchmark:
 
     @property
     def exact(self) -> float:
-        """The largest epsilon that these inputs can show, or a bound on it."""
-        return self.pairs_epsilon or float(self.epsilon.removeprefix("<= "))
+        """The largest epsilon that these inputs can show."""
+        return self.pairs_epsilon or float(self.epsilon)
 
     @property
     def shown(self) -> str:

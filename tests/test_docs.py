@@ -157,7 +157,7 @@ def test_the_reference_says_what_the_code_says():
     place = importlib.util.spec_from_file_location("reference", ROOT / "tools" / "reference.py")
     reference = importlib.util.module_from_spec(place)
     place.loader.exec_module(reference)
-    committed = {page.name: page.read_text() for page in (DOCS / "reference").glob("*.md")}
+    committed = {page.name: page.read_text() for page in (DOCS / "reference").glob("*.md") if page.name not in reference.BY_HAND}
     assert committed == reference.pages(), "run `make docs` and commit docs/reference"
 
 

@@ -36,6 +36,7 @@ PARAMETERS = {
     "truncated_geometric": [{"a": 0.5}], "bounded_laplace": [{"b": 0.5}], "randomized_response": [{"p": 0.75}],
     "k_randomized_response": [{"k": 4, "p": 0.5}], "rappor": [{"p": 0.75}], "exponential_mechanism": [{"beta": 0.5}],
     "exponential_mechanism_metric": [{"beta": 0.5}], "two_point": [{"t": 0.25}],
+    "noisy_max": [{"b": 2, "n": 3}], "above_threshold": [{"b": 1.5, "n": 3}], "exponential_any_scores": [{"beta": 0.5, "n": 3}],
 }  # fmt: skip
 """The values at which each mechanism is sampled; a mechanism that is not named has no parameters."""
 
@@ -145,6 +146,8 @@ def inputs(noise):
         return [{"x": x} for x in range(len(noise.scores))]
     if isinstance(noise, model.KaryResponse):
         return [{"x": 0}, {"x": 2}]
+    if isinstance(noise, model.NoisyMax | model.AboveThreshold):
+        return [{"answers": [0, 0, 0]}, {"answers": [-1, 2, 1]}]
     if isinstance(noise, model.Kernel):
         low, high = (value(end, {}) for end in noise.input)
         return [{"theta": low + (high - low) * part} for part in (0, 0.3, 1)]
@@ -173,7 +176,8 @@ def test_a_sampler_is_vectorised_and_repeats_itself_under_a_seed(name, values):
     noise = getattr(module, name).model()
     for given in inputs(noise):
         first, again, other = (module.sample(50, np.random.default_rng(seed), **given, **values) for seed in (7, 7, 8))
-        assert first.shape == ((50, dimension(noise, values)) if hasattr(noise, "dimension") else (50,))
+        several = dimension(noise, values) if hasattr(noise, "dimension") else values["n"] if isinstance(noise, model.AboveThreshold) else 0
+        assert first.shape == ((50, several) if several else (50,))
         assert np.array_equal(first, again)
         assert np.isfinite(first).all()
         assert not np.array_equal(first, other)
@@ -212,6 +216,8 @@ def fits(noise, values, sample, rng):
         case model.Translation():
             low, high = (sign * math.inf if end is None else value(end, values) for sign, end in zip((-1, 1), noise.support, strict=True))
             agrees(sample, distribution(lambda z: np.broadcast_to(value(noise.density, {**values, "z": z}), z.shape), low, high))
+        case model.NoisyMax() | model.AboveThreshold():
+            compared(noise, values, sample)
         case model.Kernel():
             low, high = (value(end, values) for end in noise.output)
             agrees(sample, distribution(lambda y: value(noise.density, {**values, "y": y}), low, high))
@@ -257,3 +263,33 @@ def cones_agree(norm, direction):
     simplices = corners[ConvexHull(corners).simplices]
     inside = np.array([(direction @ np.linalg.inv(simplex)).min(axis=1) for simplex in simplices])
     counts_agree(inside.argmax(axis=0), np.abs(np.linalg.det(simplices)))
+
+
+# -- comparisons ---------------------------------------------------------------------------------------
+
+
+def compared(noise, values, sample):
+    """An index, or where a run stops, by sums over all values of one noise."""
+    answers = values["answers"]
+    if isinstance(noise, model.NoisyMax) and not noise.noise.integers:
+        counts_agree(sample, np.exp(values["beta"] * np.array(answers)))
+        return
+    places = np.arange(-120, 121)
+
+    def mass(law):
+        weights = value(law.density, {**values, "z": places.astype(float)})
+        return weights / weights.sum()
+
+    if isinstance(noise, model.NoisyMax):
+        p = mass(noise.noise)
+        below = [np.array([p[places + q < v].sum() for v in places]) for q in answers]
+        at = [np.interp(places - q, places, p) for q in answers]
+        law = [at[i] * math.prod(below[j] + at[j] * (j > i) for j in range(3) if j != i) for i in range(3)]
+        counts_agree(sample, [part.sum() for part in law])
+        return
+    first, other = mass(noise.threshold_noise), mass(noise.query_noise)
+    no = [np.array([other[places + q < t].sum() for t in places]) for q in answers]
+    stops = [first * math.prod(no[:k]) * (1 - no[k]) for k in range(3)] + [first * math.prod(no)]
+    before = np.where((sample == 1).any(axis=1), (sample == 1).argmax(axis=1), 3)
+    assert ((sample == 0).sum(axis=1) == before).all() and ((sample == -1).sum(axis=1) == np.maximum(2 - before, 0)).all()
+    counts_agree(before, [part.sum() for part in stops])

@@ -26,15 +26,25 @@ NOT_NEEDED = (
 )
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory):
-    """What is loaded by the process and by those that it starts, whose errors are its own."""
-    file = tmp_path_factory.mktemp("one") / "laplace.toml"
-    file.write_text(CLAIM)
+def modules(folder, text, code, verdict):
+    """What is loaded by a process that verifies a file, and by those that it starts, whose errors are its own."""
+    file = folder / "laplace.toml"
+    file.write_text(text)
     command = [sys.executable, "-X", "importtime", "-m", "dpverify.cli", "verify", str(file), "--no-cache"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert ran.returncode == 0 and ran.stdout.startswith("PROVED"), ran.stdout + ran.stderr[-2000:]
+    assert ran.returncode == code and ran.stdout.startswith(verdict), ran.stdout + ran.stderr[-2000:]
     return {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time:")}
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    return modules(tmp_path_factory.mktemp("one"), CLAIM, 0, "PROVED")
+
+
+def test_a_refutation_whose_loss_is_known_needs_no_floats(tmp_path):
+    loaded = modules(tmp_path, CLAIM.replace("epsilon = 1", 'epsilon = "0.9999999"'), 1, "REFUTED")
+    assert "dpverify.search.point_witness" in loaded
+    assert not {"numpy", "scipy", "sympy"} & loaded
 
 
 def test_a_verify_of_one_claim_loads_its_reader_its_search_the_kernel_and_the_text(loaded):

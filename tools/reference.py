@@ -56,6 +56,10 @@ PYTHON = {
 """What people use from Python: a module and its names under each heading."""
 
 
+BY_HAND = ("certificates.md",)
+"""Pages of the reference that people write."""
+
+
 def pages() -> dict[str, str]:
     """Every page of the reference by its file name."""
     return {
@@ -397,7 +401,7 @@ def main(folder: str = str(ROOT / "docs" / "reference")) -> None:
         if not (target / name).exists() or (target / name).read_text(encoding="utf-8") != text:
             (target / name).write_text(text, encoding="utf-8")
     for old in target.glob("*.md"):
-        if old.name not in made:
+        if old.name not in {*made, *BY_HAND}:
             old.unlink()
 
 

@@ -26,6 +26,7 @@ from scipy.special import betainc, eval_legendre, gammaln, logsumexp
 
 from dpverify.audits.declared import Declared
 from dpverify.audits.declared.gauges import Gauge
+from dpverify.audits.declared.selections import SelectionLaw
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.places import moved
 from dpverify.errors import AuditError
@@ -37,6 +38,7 @@ Cdf = Callable[[FloatArray], FloatArray]
 Sorter = Callable[[FloatArray], Array]  # noise (n, width) to cells, picklable
 Bet = tuple[float, FloatArray, str]
 
+QUADRATURE_ERROR: Final = 1e-7  # of the probabilities of selections
 CDF_ERROR: Final = 4e-10  # four times the accuracy that dpverify.audits.declared states: a cell has two ends
 DEEPEST_TAIL: Final = 30
 NEAREST: Final = 20  # cells narrow down to 2^-NEAREST of the probability on either side of the true answer
@@ -319,6 +321,7 @@ class Conformance:
     sorters: each sorts noise into the cells of the view at its place. shares: sum to 1. draws: in how many cells an output is counted.
     cells: where the cells of the views end, as far as that depends on the input.
     origin: an exact point that all outputs are counted from, the centre too; None for 0. whole: the declared law lives on the integers.
+    read: from outputs to the number that is sorted; None where they are numbers themselves.
     """
 
     centre: FloatArray
@@ -330,6 +333,7 @@ class Conformance:
     cells: tuple[bytes, ...] = ()
     origin: Array | None = None
     whole: bool = False
+    read: Callable[[Outputs], Array] | None = None
 
     def pools_with(self, other: Conformance | Rounded) -> bool:
         """Whether the counts of both may be added up: they are of the same cells. Floats far from 0 allow coarser cells only."""
@@ -342,6 +346,8 @@ class Conformance:
 
         Raises AuditError for outputs that are not numbers of the declared shape.
         """
+        if self.read is not None:
+            outputs = Outputs(self.read(outputs)[:, None])
         width, outputs = len(self.centre), moved(outputs, self.origin, whole=self.whole)
         if outputs.shapes is not None or outputs.numbers.shape[1:] != (width,):
             raise AuditError(
@@ -385,6 +391,8 @@ def conformance(declared: Declared, x: Array, origin: Array | None = None) -> Co
 
 @lru_cache(maxsize=64)  # of one law: a claim is audited again and again
 def _conformance(declared: Declared, x: tuple[float, ...]) -> Conformance:
+    if isinstance(declared, SelectionLaw):
+        return _selection(declared, np.array(x))
     builders = {"line": _additive, "product": _additive, "integers": _integers, "radial": _radial, "kernel": _kernel, "finite": _finite}
     if declared.kind not in builders:
         raise AuditError(f"no conformance test for declarations of kind {declared.kind!r}: audit without a declaration.")
@@ -426,6 +434,18 @@ def _finite(declared: Declared, x: FloatArray) -> Conformance:
         if index != x[0] and other is not None:
             others.append((_INPUT_WEIGHT / len(inputs), row + other, f"as if the input were sometimes {index:g}"))
     return Conformance(np.zeros(1), (partial(_by_column, columns=len(row)),), (_with_impossible(finite_view("column", row, others)),))
+
+
+def _selection(declared: SelectionLaw, x: FloatArray) -> Conformance:
+    """What is told, as a column of a table; rivals are noise of another scale, and the law on the other input."""
+    row = declared.row(x)
+    rivals: list[Bet] = [(weight, declared.row(x, scale), f"about {scale:g} times the declared scale") for scale, weight in _SCALES.items()]
+    for pair in declared.worst_pairs():
+        for other in (other for other in pair if not np.array_equal(other, x)):
+            rivals.append((_INPUT_WEIGHT / 2, row + declared.row(other), "as if the input were sometimes its neighbour"))
+    view = _with_impossible(finite_view("what is told", row, rivals, QUADRATURE_ERROR))
+    sorter = partial(_by_column, columns=len(row))
+    return Conformance(np.zeros(1), (sorter,), (view,), read=declared.reader.columns)
 
 
 def _additive(declared: Declared, x: FloatArray, step: float = 0.0) -> Conformance:

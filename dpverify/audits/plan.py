@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpverify.audits.declared import Declared, declared
+from dpverify.audits.declared import Declared, compared_pairs, declared, may_be_neighbours, require_both_orders
 from dpverify.audits.declared.counterparts import of_space
 from dpverify.audits.declared.curves import float_up, proved_curve
 from dpverify.audits.floats import float_pairs
@@ -87,6 +87,7 @@ def make_plan(
             f"{_named(claim)}: an audit looks at both orders of two neighbours, for an epsilon and a delta. Audit a claim of these; "
             "what its measure or its order says, `dpverify verify` judges."
         )
+    require_both_orders(claim)
     if isinstance(claim.mechanism, Space):
         claim = of_space(claim)
     density = declared(claim)
@@ -95,6 +96,8 @@ def make_plan(
         raise AuditError(f"{_named(claim)}: no sampler breaks a claim of epsilon {MOST_EPSILON} or more, or of delta 1. Claim less.")
     chosen = _given(claim, density, pairs, patterns, length, query, seed)
     extra: tuple[Pair, ...] = ()
+    if not chosen and density is None and query is None:
+        chosen = [Pair(f"worst pair {i}", *pair) for i, pair in enumerate(compared_pairs(claim), 1)]
     if not chosen:
         if density is None:
             raise AuditError(f'{_named(claim)}: without a declared density, say on which inputs: pairs, or patterns = "usual" with length.')
@@ -181,6 +184,10 @@ def _given(
     given_pairs = []
     for name, left, right in raw:
         answers, origin = _answers(left, right, density, query)
+        if density is None and query is None and answers is not None and not may_be_neighbours(claim, *answers):
+            if patterns is not None:
+                continue
+            raise AuditError(f"{_named(claim)}, {name}: {show(left)} and {show(right)} are no neighbours of this claim. Give neighbours.")
         if answers is not None and density is not None and not density.neighbours(*answers):
             if query is None and patterns is not None:
                 continue  # the patterns move all coordinates; only those within the sensitivity are neighbours here

@@ -95,7 +95,7 @@ def _of_claims(name: str, claims: Sequence[str], digits: int, *, code: bool) -> 
 
 def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
     """The proofs of claims as trees, or as theorems for papers, or what these cite."""
-    from dpverify.report import proof, theorem
+    from dpverify.report import proof, selections, theorem
 
     if style == "bibtex":
         yield theorem.bibtex(entries).rstrip("\n")
@@ -104,6 +104,7 @@ def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
     else:
         for entry in entries:
             yield from proof.lines(proof.tree(entry))
+            yield from selections.lines(entry)
 
 
 def _rule_lines(name: str) -> Iterator[str]:

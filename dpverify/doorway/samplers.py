@@ -21,7 +21,8 @@ def sampler(
     of: a mechanism, as dpverify.gaussian and its like declare one, or as a claim holds one; or a claim, as `read_spec` gives it. snap: a
     power of two, to whose multiples noisy answers of real numbers are rounded, so that their last bits tell nothing of the true answer;
     `told` of the sampler says how outputs are drawn and how exactly. rng: numpy's Generator. Data: the true answer, a number or a list of
-    numbers. walk: "hit-and-run" or "grid", where noise is in the norm of a polytope with too many facets: a walk, which is not certified,
+    numbers; of a selection the answers that are compared: its outputs are an index, or codes that `told` explains, with the numbers that
+    are told. walk: "hit-and-run" or "grid", where noise is in the norm of a polytope with too many facets: a walk, which is not certified,
     and of which `told`, after outputs are drawn, says what is to be known. Raises NoSampler for a mechanism without a law of its own,
     saying why, and DataError for what is no power of two.
     """

@@ -7,10 +7,23 @@ from typing import Any
 
 from dpverify.formal.ledger import standing
 from dpverify.project.made import Made
-from dpverify.report import Entry, ceiling, claimed, decimal, delta_enclosure, enclosure, exact, exact_delta, findings, quantity, utility
+from dpverify.report import (
+    Entry,
+    ceiling,
+    claimed,
+    decimal,
+    delta_enclosure,
+    enclosure,
+    exact,
+    exact_delta,
+    findings,
+    quantity,
+    utility,
+)
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
 from dpverify.report.results import Results
+from dpverify.trusted.language.model import Selection
 
 
 def render(results: Results) -> str:
@@ -73,6 +86,10 @@ def record(entry: Entry) -> dict[str, Any]:
         data["query"] = {"rows": [list(map(str, row)) for row in entry.claim.query.rows], "adjacency": entry.claim.query.adjacency}
     if entry.claim.order:
         data["order"] = entry.claim.order
+    if isinstance(entry.claim.mechanism, Selection):
+        from dpverify.report import selections
+
+        data |= selections.record(entry)
     if entry.claim.utility:
         data["utility"] = utility.record(entry.claim, judgement, lambda bound, side: decimal(bound, entry.digits, side))
     return data

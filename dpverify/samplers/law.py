@@ -27,13 +27,16 @@ EXACT: Final = "exact: nothing is rounded"
 IN_FLOATS: Final = "in floats: the last bits of an output may tell the true answer; snap rounds them away"
 MOST: Final = 4096
 """Numbers that an output may have."""
+ANY: Final = 0
+"""As many numbers of a true answer as come, and of an output as these make."""
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
     """What a mechanism's outputs are drawn by.
 
-    answers, outputs: how many numbers a true answer, and an output, has. draw: raises DataError for numbers that are no true answer.
+    answers, outputs: how many numbers a true answer, and an output, has; ANY where the length of the data decides. draw: raises
+    DataError for numbers that are no true answer.
     told: how it is drawn, and how exactly. first: a true answer to begin with.
     """
 

@@ -17,13 +17,15 @@ import numpy as np
 
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers.additive import additive
+from dpverify.samplers.comparisons import of_noisy_max, of_stream, of_threshold
 from dpverify.samplers.grids import Grid
-from dpverify.samplers.law import MOST, Array, Generator, Law, whole
+from dpverify.samplers.law import ANY, MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
 from dpverify.samplers.processes import evaluations
 from dpverify.samplers.walked import Walking, require_walked, walking
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import (
+    AboveThreshold,
     Claim,
     Compose,
     EllipticalProcess,
@@ -36,15 +38,16 @@ from dpverify.trusted.language.model import (
     Matrix,
     Mechanism,
     Mixture,
+    NoisyMax,
     Parallel,
     Part,
     PostProcess,
     Product,
     Radial,
     Sampled,
-    Selection,
     Space,
     Staircase,
+    Stream,
     Subsample,
     Table,
     Translation,
@@ -56,7 +59,8 @@ class Sampler:
     """Draws from a mechanism: sampler(data, size, rng) gives `size` independent outputs on the data.
 
     Data is the true answer, a number or a list of numbers; the number of a row where inputs are rows; where the mechanism has parts, the
-    true answers of its parts one after the other. Outputs are an array of `size` numbers, or of `size` rows where one has several.
+    true answers of its parts one after the other; the answers that a selection compares. Outputs are an array of `size` numbers, or of
+    `size` rows where one has several: of above threshold and of streams a code for what each step tells, and the numbers told beside it.
     """
 
     mechanism: Mechanism
@@ -82,8 +86,10 @@ class Sampler:
         """Raises DataError for data that are no input of the mechanism."""
         given = data.tolist() if isinstance(data, np.ndarray | np.generic) else data
         answers = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-        if len(answers) != self.law.answers or not all(_is_number(answer) for answer in answers):
-            wanted = "a number" if self.law.answers == 1 else f"a list of {self.law.answers} numbers"
+        fits = self.law.answers in (ANY, len(answers))
+        if not fits or not all(_is_number(answer) for answer in answers):
+            many = "" if self.law.answers == ANY else f"{self.law.answers} "
+            wanted = "a number" if self.law.answers == 1 else f"a list of {many}numbers"
             raise DataError(f"data = {str(data)[:80]} is not {wanted}, which a true answer of this mechanism is.")
         if size < 0:
             raise DataError(f"size = {size} is negative.")
@@ -127,6 +133,12 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
         return of_kary_response(mechanism)
     if isinstance(mechanism, Kernel):
         return of_kernel(mechanism, grid)
+    if isinstance(mechanism, NoisyMax):
+        return of_noisy_max(mechanism, grid)
+    if isinstance(mechanism, AboveThreshold):
+        return of_threshold(mechanism, grid)
+    if isinstance(mechanism, Stream):
+        return of_stream(mechanism, grid)
     if isinstance(mechanism, Compose | Parallel):
         return _together([_of_part(part, grid, walk) for part in mechanism.parts])
     if isinstance(mechanism, Group | Lipschitz):
@@ -148,7 +160,7 @@ def _given(space: Space) -> Table | Exponential:
     return Exponential(tuple(tuple(Num(-entry) for entry in space.shape.matrix[place]) for place in truth), space.rate)
 
 
-def _reason(mechanism: Guarantee | Sampled | Selection | Space | Subsample) -> str:
+def _reason(mechanism: Guarantee | Sampled | Space | Subsample) -> str:
     """Why there is no sampler."""
     if isinstance(mechanism, Guarantee):
         return "only a guarantee is known of this mechanism, not its law. Sample the implementation that has the guarantee."
@@ -159,8 +171,6 @@ def _reason(mechanism: Guarantee | Sampled | Selection | Space | Subsample) -> s
         )
     if isinstance(mechanism, Sampled):
         return "nothing is declared of this mechanism: its sampler is the one that the [audit] table names."
-    if isinstance(mechanism, Selection):
-        return "comparisons of answers are not drawn here. Sample the noises, a part each, and compare the answers that they come with."
     if isinstance(mechanism, Subsample):
         return (
             "the part runs on a random sample of the records, and the file does not say what its true answer on a sample is. "
@@ -188,6 +198,8 @@ def _of_part(part: Part, grid: Grid | None, walk: Walking | None) -> Law:
 
 def _together(laws: Sequence[Law]) -> Law:
     """Parts one after the other, each on its own true answer."""
+    if any(law.answers == ANY for law in laws):
+        raise NoSampler("a part is a stream that reads as many answers as come. Say how many: give it `queries`.")
     width = sum(law.outputs for law in laws)
     if width > MOST:
         raise NoSampler(f"the parts put out more than {MOST} numbers.")

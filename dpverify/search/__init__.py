@@ -12,6 +12,7 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import (
     NEARNESS,
+    ONE_WAY,
     Claim,
     Combinator,
     EllipticalProcess,
@@ -58,7 +59,8 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
             proposal.extend(lambda claim, _: measures.propose(claim, ""), claim, digits)
             return proposal
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled | Space) and extend_with_curve(proposal, claim, digits)
-    if not mixed or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
+    one_way = getattr(claim.mechanism, "neighbours", "") in ONE_WAY  # a curve is of both orders, and knows nothing of the pure bound of one
+    if not mixed or one_way or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
     stated = claim.epsilon is not None and not claim.domains and not claim.order
     if claim.delta == ZERO and stated and _sampled_in_one_order(claim.mechanism):

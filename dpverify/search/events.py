@@ -135,6 +135,7 @@ def _event(claim: Claim, witness: Mapping[str, Any], facts: Sequence[Fact]) -> d
         assert lower.rest is not None
         least = decimal_bounds(Num(exact(lower.rest().lower())), _DIGITS)[0]
         event = {"pair": "the worst neighbours", "event": "S = {outputs that one of them cannot give}", "P": f"at least {least}", "Q": "0"}
+        event |= output_sets.impossible(curve) or {}
     else:
         epsilon = constant(parse(witness["epsilon"]))
         bounded = upper is not None and loss_distribution.NAME in curve.says.rules

@@ -27,7 +27,18 @@ from dpverify.trusted.parts.runs import merged, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.rules.composition import combination
-from dpverify.trusted.rules.measures import added, discrete_gaussian, finite, gaussian, implied, laplace, of_a_curve, parallel, sampled
+from dpverify.trusted.rules.measures import (
+    added,
+    discrete_gaussian,
+    finite,
+    gaussian,
+    implied,
+    laplace,
+    of_a_curve,
+    parallel,
+    sampled,
+    selections,
+)
 from dpverify.trusted.rules.measures.chords import Chords, within_gaussian
 from dpverify.trusted.rules.measures.orders import MOST_CUTS
 from dpverify.trusted.rules.measures.rows import Rows, rows_of
@@ -102,8 +113,9 @@ class _Search:
             with suppress(DpverifyError):
                 yield self.proof.infer(finite.NAME, place, _of_finite(replace(question, measure=self.claim.measure), self.digits))
                 return
-        with suppress(DpverifyError):
-            yield self.proof.infer(implied.NAME, place)
+        for rule in (selections.NAME, implied.NAME):
+            with suppress(DpverifyError):
+                yield self.proof.infer(rule, place)
         if isinstance(mechanism, Parallel) and not place:
             yield from self._parallel(mechanism)
         if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel):

@@ -8,6 +8,7 @@ from typing import assert_never
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
+from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import (
     AboveThreshold,
     Claim,
@@ -92,7 +93,7 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
         case Stream():
             from dpverify.search import streams
 
-            streams.extend(proposal, claim, digits)
+            streams.extend(proposal, claim, digits, known)
         case Guarantee():
             from dpverify.search import stated_epsilon
 
@@ -119,11 +120,12 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
         exact = proposal.extend(search, claim, digits) or exact
         if any(step["evidence"].get("side", "upper") == "upper" for step in proposal.steps):
             break  # its value is exact: no other can be better
-    if exact and _settled(proposal, claim):
+    known = _known(proposal, claim) if exact else None
+    if known is not None and (claim.epsilon is None or certainly_le(known, claim.epsilon, {})):
         return  # nothing is to be refuted, and no pair of points loses more
     from dpverify.search import point_witness
 
-    proposal.extend(point_witness.propose, claim, digits)
+    proposal.extend(partial(point_witness.propose, known=known), claim, digits)
     if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
         if isinstance(claim.mechanism, Product):
             from dpverify.search import product_lipschitz
@@ -156,13 +158,12 @@ def _convex_exponent(claim: Claim, digits: int) -> Steps:
     return convex_exponent.propose(claim, digits)
 
 
-def _settled(proposal: Proposal, claim: Claim) -> bool:
-    """Whether steps of both sides prove a claim without parameters."""
+def _known(proposal: Proposal, claim: Claim) -> Expr | None:
+    """The finite tight epsilon of a claim without parameters, where steps of both sides prove it."""
     if claim.domains:
-        return False
+        return None
     with precision(proposal.prec):
         proof = Proof(claim)
         says = [one for step in proposal.steps for one in as_bounds(bound(proof, (), step).says)]
     uppers = [one.value for one in says if one.side == "upper" and not isinstance(one.value, Infinite)]
-    met = claim.epsilon is None or any(certainly_le(value, claim.epsilon, {}) for value in uppers)
-    return met and {one.side for one in says} == {"upper", "lower"}
+    return uppers[0] if uppers and {one.side for one in says} == {"upper", "lower"} else None

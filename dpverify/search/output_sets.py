@@ -20,20 +20,38 @@ from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import every_shift, kernel_pair, shifts
 from dpverify.trusted.rules.curves.unimodal import in_pieces
+from dpverify.trusted.rules.selection import delta_event
 
 _MOST_SHOWN: Final = 8
+_LARGE: Final = 1000
+"""An epsilon at which all that counts is what is impossible."""
 
 
 def known(fact: Fact) -> Callable[[arb], Mapping[str, str]] | None:
     """What describes the set at an epsilon, for the lower pair of a curve; None where no rule that the pair comes from knows the set."""
+    found = _source(fact)
+    return None if found is None else lambda epsilon: _RULES[found.rule](found, epsilon)
+
+
+def impossible(fact: Fact) -> Mapping[str, str] | None:
+    """The event that one of two neighbours never has, where the rule that the lower pair of a curve comes from knows it."""
+    found = _source(fact)
+    if found is None or found.rule != delta_event.NAME:
+        return None
+    told = _RULES[found.rule](found, arb(_LARGE))
+    return {key: told[key] for key in ("pair", "event", "P", "Q")}
+
+
+def _source(fact: Fact) -> Fact | None:
+    """The fact that the lower pair of a curve comes from."""
     if fact.rule in _RULES:
-        return lambda epsilon: _RULES[fact.rule](fact, epsilon)
+        return fact
     assert isinstance(fact.says, Curve)
     pair = fact.says.lower
     for premise in fact.premises:
         below = premise.says.lower if isinstance(premise.says, Curve) else None
         if pair is not None and below is not None and pair.forward in (below.forward, below.backward):
-            return known(premise)
+            return _source(premise)
     return None
 
 
@@ -86,7 +104,13 @@ def _of_bins(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     return {"pair": f"inputs {a} and {b}", "event": " or ".join(texts) or "{}", "P": decimals(p), "Q": decimals(q)}
 
 
-_RULES: Final = {every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins}
+def _of_a_selection(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+    from dpverify.search import selection_events
+
+    return selection_events.described(fact, epsilon)
+
+
+_RULES: Final = {every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection}
 
 
 def decimals(ball: arb, digits: int = 12) -> str:

@@ -31,7 +31,7 @@ from dpverify.trusted.rules.composition import (
     renyi_composition,
     single_part,
 )
-from dpverify.trusted.rules.curves import kernel_pair, lattice, optimal_composition
+from dpverify.trusted.rules.curves import kernel_pair, lattice, least, optimal_composition
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
 Plan = dict[str, Any]
@@ -95,6 +95,8 @@ def single(proof: Proof, place: Place, plan: Plan) -> Fact:
         return proof.infer(name, place, own, [fact(proof, (*place, ONE_STEP), _inside(plan, "part"))])
     if name in (pure_guarantee.NAME, kernel_pair.NAME):
         return proof.infer(name, place, own, [_premise(proof, place, _inside(plan, "premise"))])
+    if name == least.NAME:
+        return proof.infer(name, place, own, [single(proof, place, inner) for inner in _inside(plan, "parts")])
     if isinstance(mechanism, Subsample):
         return proof.infer(name, place, own, [fact(proof, (*place, {"part": 0}), _inside(plan, "part"))])
     if isinstance(mechanism, Parallel):
@@ -151,7 +153,7 @@ def plan_of(lines: Sequence[Line], number: int) -> Plan:
         return {"rule": line.rule, "evidence": dict(line.parameters), **({"inner": below[0]} if below else {})}
     if line.rule == renyi_composition.NAME and "known" in found:
         found["premises"] = [None if index is None else below[index] for index in found.pop("known")]
-    elif line.rule in (loss_distribution.NAME, parallel_composition.NAME):
+    elif line.rule in (loss_distribution.NAME, parallel_composition.NAME, least.NAME):
         found["parts"] = below
     elif line.rule in (pure_guarantee.NAME, kernel_pair.NAME):
         found["premise"] = below[0]

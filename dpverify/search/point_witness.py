@@ -115,8 +115,8 @@ Candidate = tuple[Expr, Expr, arb]
 
 
 @lru_cache(maxsize=128)  # claims about one mechanism look for one pair
-def best(loss: Loss, digits: int) -> Candidate | None:
-    """The pair (a, b) of the greatest loss found, good to about `digits` digits, and the loss."""
+def best(loss: Loss, digits: int, known: Expr | None = None) -> Candidate | None:
+    """The pair (a, b) of the greatest loss found, good to about `digits` digits, and the loss. known: what no pair exceeds."""
     found: list[Candidate] = []
     with precision(256):
         if loss.shift == ZERO:  # nothing is lost where nothing moves
@@ -124,12 +124,15 @@ def best(loss: Loss, digits: int) -> Candidate | None:
             return found[0] if found else None
         _try_all(loss, loss.grid(), found)
         top = _greatest(found)
+        reached = top is not None and known is not None and bool(top[2].overlaps(constant(known)))
     if loss.integers:
         return top
     with precision(12 * digits + 160):
         sharp: list[Candidate] = []
         if top is not None:
             _try(loss, top[0], top[1], sharp)
+        if reached and sharp:
+            return sharp[0]
         for a, b in chain(_local(loss), _between(loss, top)):
             _try(loss, a, b, sharp)
         _try_all(loss, loss.far(digits), sharp)
@@ -308,13 +311,16 @@ def _unit(d: int) -> tuple[Fraction, ...]:
     return (Fraction(1), *[Fraction(0)] * (d - 1))
 
 
-def best_pair(claim: Claim, digits: int) -> tuple[list[Expr], list[Expr], arb] | None:
-    """The best points a and b, coordinate by coordinate, with their loss; None where nothing finite was found."""
+def best_pair(claim: Claim, digits: int, known: Expr | None = None) -> tuple[list[Expr], list[Expr], arb] | None:
+    """The best points a and b, coordinate by coordinate, with their loss; None where nothing finite was found.
+
+    known: the tight epsilon, where it is known: of a pair of single numbers that reaches it none better is looked for.
+    """
     top: tuple[list[Expr], list[Expr], arb] | None = None
-    known: dict[Any, Candidate | None] = {}
+    found: dict[Any, Candidate | None] = {}
     for row in losses(claim):
-        known |= {loss: best(loss, digits) for loss in dict.fromkeys(row) if loss not in known}
-        chosen = [known[loss] for loss in row]
+        found |= {loss: best(loss, digits, known if len(row) == 1 else None) for loss in dict.fromkeys(row) if loss not in found}
+        chosen = [found[loss] for loss in row]
         pairs = [c for c in chosen if c is not None]
         if len(pairs) < len(row):
             continue
@@ -461,22 +467,23 @@ def _text(point: Expr) -> str:
     return format_expr(point)
 
 
-def propose(claim: Claim, digits: int, loss_target: Expr | None = None) -> list[dict[str, Any]]:
+def propose(claim: Claim, digits: int, loss_target: Expr | None = None, known: Expr | None = None) -> list[dict[str, Any]]:
     """Steps for the rule point-witness, best first; none where nothing was found.
 
     loss_target: the claimed epsilon, above which the event of the witness has to stay (default: the claim's own).
+    known: the tight epsilon, where it is known and finite.
     """
     target = claim.epsilon if loss_target is None else loss_target
     if claim.domains:
         return _with_parameters(claim, digits)
     if not isinstance(claim.mechanism, Radial | Translation | Product):
         return []
-    unequal = unequal_support(claim)
+    unequal = unequal_support(claim) if known is None else None
     if unequal is not None:
         reach = _text(Num(unequal[2]))
         shows = {"a": [_text(unequal[0])], "b": [_text(unequal[1])], "radius": reach, "value": "inf", "event": reach}
         return [{"rule": rule.NAME, "evidence": {**shows, **asymptotics.evidence(claim.mechanism)}}]
-    pair = best_pair(claim, digits)
+    pair = best_pair(claim, digits, known)
     if pair is None:
         return []
     a, b, size = pair

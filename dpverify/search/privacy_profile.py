@@ -21,6 +21,7 @@ from dpverify.search import (
     kernel_pair,
     losses,
     processes,
+    selection_delta,
     stated_guarantee,
 )
 from dpverify.search import plans as building
@@ -34,6 +35,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Num
 from dpverify.trusted.language.model import (
     Claim,
     Combinator,
+    Compared,
     EllipticalProcess,
     Finite,
     Guarantee,
@@ -78,6 +80,7 @@ from dpverify.trusted.rules.curves import (
 )
 from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.guarantees import pure_guarantee
+from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest
 
 Premises = Callable[[Claim], Plan | None]
 """Evidence for an upper bound on the pure epsilon of a single mechanism, where one is found."""
@@ -110,6 +113,8 @@ _EVALUATED = {
     product.NAME: 2000,
     line.NAME: 2000,
     shifts.NAME: 48,
+    delta_greatest.NAME: 400,
+    delta_first_positive.NAME: 1000,
 }
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
 _PLACES_INSIDE = 8
@@ -445,6 +450,11 @@ def _single(run: Run, target: Target) -> Plan:
         return _parallel(run, mechanism, target)
     if isinstance(mechanism, Guarantee) and mechanism.measure == "renyi" and not certainly_le(run.factor, ONE):
         return _group(run, target)
+    if isinstance(mechanism, Compared):
+        every = target.inside or target.drawn
+        # what is repeated is to be told apart at all
+        epsilon, delta = (target.epsilon or 0.0, None) if target.inside else (target.epsilon, target.delta)
+        return selection_delta.plan(run, epsilon, delta, every, _premise(run, target))
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
@@ -528,7 +538,7 @@ def _below_sample(mechanism: Subsample, inner: Sequence[Run], target: Target) ->
     """What the sampled part is wanted for: finite ones at the epsilon that the sampled one comes to, others about a delta."""
     rate = float(constant(mechanism.rate))
     delta = None if target.delta is None or rate == 0 else min(target.delta / rate, 1.0)
-    finite_ones = all(isinstance(run.part.mechanism, Finite) for run in inner)
+    finite_ones = all(isinstance(run.part.mechanism, Finite | Compared) for run in inner)
     known = finite_ones and target.epsilon is not None and rate > 0
     epsilon = math.log1p(math.expm1(min(target.epsilon or 0.0, 700.0)) / rate) if known else None
     return replace(target, delta=delta, epsilon=epsilon)

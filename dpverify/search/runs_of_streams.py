@@ -82,7 +82,7 @@ def _points(claim: Claim) -> Iterator[dict[str, Expr]]:
 
 
 def _above(claim: Claim, steps: Steps) -> list[Value]:
-    return [alignment.check(claim, step["evidence"]).value for step in steps]
+    return [alignment.infer(claim, step["evidence"], ()).value for step in steps]
 
 
 def _value(value: Value, point: Mapping[str, Expr]) -> float:

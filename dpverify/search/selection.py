@@ -9,8 +9,9 @@ from itertools import islice
 from typing import Any
 
 from dpverify.search import counterexample, survival, worst_output
-from dpverify.search.proposal import Premise, Proposal, Steps
+from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, num, substitute, symbols
 from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, NoisyMax
@@ -18,12 +19,17 @@ from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.parameters import fixed
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.selection import moduli, noisy_max, shifted, threshold
 from dpverify.trusted.rules.selection.compared import asked
 
 _FARTHEST = 1 << 20
 """The most queries or candidates that are looked at where their number is a parameter."""
 _POINTS = 60
+_NONE = (
+    "no finite epsilon is known for all answers and all values of the parameters: state bounds of the answers, or claim an epsilon at a "
+    "delta above 0."
+)
 
 
 def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> None:
@@ -35,10 +41,46 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     if between and not (mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold)):
         return  # nothing is sharper
     if proposal.extend(_log_concave, claim, digits):
+        if all(step["evidence"].get("side") == "lower" or _is_infinite(claim, step) for step in proposal.steps):
+            proposal.reasons.append(_NONE)
         return
-    found = proposal.extend(survival.propose, claim, digits)
+    winner = isinstance(mechanism, NoisyMax)
+    found = winner and (proposal.extend(_greater_of_two, claim, digits) or proposal.extend(survival.propose, claim, digits))
     if proposal.extend(lambda claim, _: _by_moduli(claim, known), claim, digits) or found:
         del proposal.reasons[before:]
+    reasons = len(proposal.reasons)
+    if _is_met(claim, proposal.steps) or proposal.extend(worst_output.apart, claim, digits):
+        del proposal.reasons[reasons:]
+    if all(step["evidence"].get("side") == "lower" for step in proposal.steps):
+        proposal.reasons.append(_NONE)
+
+
+def _is_infinite(claim: Claim, step: Mapping[str, Any]) -> bool:
+    return step["rule"] in (noisy_max.NAME, threshold.NAME) and isinstance(_value(replace(claim, epsilon=None), step), Infinite)
+
+
+def _greater_of_two(claim: Claim, digits: int) -> Steps:
+    mechanism = claim.mechanism
+    if not isinstance(mechanism, NoisyMax) or mechanism.candidates != num(2):
+        return []
+    from dpverify.search import two_candidates
+
+    return two_candidates.propose(claim, digits)
+
+
+def _is_met(claim: Claim, steps: Steps) -> bool:
+    """Whether what has been found proves the claim."""
+    if claim.epsilon is None:
+        return False
+    proof, domains = Proof(replace(claim, epsilon=None, delta=None)), dict(claim.domains)
+    for step in steps:
+        try:
+            bounds = as_bounds(bound(proof, (), step).says)
+        except DpverifyError:
+            continue
+        if any(b.side == "upper" and not isinstance(b.value, Infinite) and certainly_le(b.value, claim.epsilon, domains) for b in bounds):
+            return True
+    return False
 
 
 def _by_moduli(claim: Claim, known: Premise) -> Steps:

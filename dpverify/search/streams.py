@@ -9,14 +9,21 @@ from fractions import Fraction
 from itertools import chain, combinations
 from typing import Any, Final
 
+from flint import ctx
+
 from dpverify.search import counterexample, runs_of_streams
-from dpverify.search.proposal import Proposal, Steps
+from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, sub, substitute, symbols
 from dpverify.trusted.language.model import Claim, Stream, Vector
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.enclosed import enclose
+from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
+from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.selection import alignment, ways
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, slopes
 
@@ -28,33 +35,110 @@ _SMALL: Final = 1e-7
 _BRANCHES: Final = 4
 """The most branches of which some may lead to another mode."""
 
+_NONE: Final = (
+    "no one shift for each noise of a branch was found that makes neighbours tell the same on every run: bound the number of steps by "
+    "queries, or count what costs something in limits."
+)
+
 Key = tuple[Any, ...]
 Linear = dict[Key, float]
 
 
-def extend(proposal: Proposal, claim: Claim, digits: int) -> None:
-    """Add what is proved of a stream."""
+def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> None:
+    """Add what is proved of a stream. known: of the noises by themselves."""
     assert isinstance(claim.mechanism, Stream)
     for fault in faults(claim.mechanism):
         proposal.reasons.append(fault)
         return
-    proposal.extend(_both, claim, digits)
+    found = proposal.extend(lambda claim, _: _both(claim, known), claim, digits)
+    if found and all(step["rule"] != alignment.NAME for step in proposal.steps):
+        proposal.reasons.append(_NONE)
 
 
-def _both(claim: Claim, _: int) -> Steps:
+class Losses:
+    """What noises that are not log-concave lose by themselves."""
+
+    def __init__(self, question: Asked, known: Premise) -> None:
+        self._question, self._known = question, known
+        self._found: dict[tuple[str, Fraction], tuple[dict[str, Any], Expr] | None] = {}
+        stream = question.claim.mechanism
+        assert isinstance(stream, Stream)
+        self.slopes: dict[str, tuple[Value, Value]] = {}
+        for drawn in (*stream.once, *stream.fresh):
+            try:
+                self.slopes[drawn.name] = slopes(question, drawn.noise)
+            except DpverifyError:
+                if self._of(drawn.name, Fraction(1)) is None:
+                    raise
+        self.others = [drawn.name for drawn in (*stream.once, *stream.fresh) if drawn.name not in self.slopes]
+
+    def _of(self, name: str, shift: Fraction) -> tuple[dict[str, Any], Expr] | None:
+        """The step that shows what noise loses that is moved by so many times the sensitivity, and that in units of the sensitivity."""
+        if (name, shift) not in self._found:
+            asked_for = noises.question(self._question.claim, name, str(shift))
+            step, self._found[name, shift] = self._known(asked_for, "upper"), None
+            if step is not None:
+                with precision(max(step.get("prec", 0), ctx.prec)):
+                    values = [b.value for b in as_bounds(bound(Proof(asked_for), (), step).says) if b.side == "upper"]
+                if values and not isinstance(values[0], Infinite):
+                    self._found[name, shift] = step, div(values[0], self._question.moved)
+        return self._found[name, shift]
+
+    def steep(self, name: str, sample: Mapping[str, Expr]) -> tuple[float, float]:
+        """About how much a unit of a shift costs to the left and to the right."""
+        if name in self.slopes:
+            return _float(self.slopes[name][0], sample), _float(self.slopes[name][1], sample)
+        found = self._of(name, Fraction(1))
+        assert found is not None
+        return _float(found[1], sample), _float(found[1], sample)
+
+    def shifts(self, points: Sequence[Vector], way: Mapping[str, Any]) -> list[tuple[str, Fraction]]:
+        """By how much an alignment shifts the noises that are not log-concave, at most."""
+        told = [(name, row) for rows in (way["once"], *(step[-1] for step in way["steps"])) for name, row in rows.items()]
+        most = {
+            (name, max(abs(ways.at(tuple(map(Fraction, row)), point)) for point in points)) for name, row in told if name in self.others
+        }
+        return sorted(key for key in most if key[1])
+
+    def moduli(self, keys: Iterable[tuple[str, Fraction]]) -> dict[tuple[str, Fraction], Expr]:
+        """What each of these costs, where that is known."""
+        return {key: found[1] for key in keys if (found := self._of(*key)) is not None}
+
+    def step(self, told: list[dict[str, Any]], keys: Sequence[tuple[str, Fraction]]) -> dict[str, Any]:
+        """The use of the rule, with its premises."""
+        if not keys:
+            return {"rule": alignment.NAME, "evidence": {"ways": told}}
+        found = {key: one for key in keys if (one := self._of(*key)) is not None}
+        premises = [({"noise": name, "moved": str(shift)}, step) for (name, shift), (step, _) in found.items()]
+        return {
+            "rule": alignment.NAME,
+            "evidence": {"ways": told, "moduli": [[name, str(shift)] for name, shift in keys]},
+            "noises": premises,
+        }
+
+
+def _both(claim: Claim, known: Premise) -> Steps:
     unclaimed = replace(claim, epsilon=None, delta=None)
     question = asked(unclaimed, {}, alignment.NAME, wanted=Stream)
-    steps, pointed = Steps(), []
+    losses, steps, pointed = Losses(question, known), Steps(), []
     for sample in _samples(claim):
-        for found in _alignments(question, sample):
+        for found in _alignments(question, sample, losses):
             pointed += found.pointed
-            step = {"rule": alignment.NAME, "evidence": {"ways": found.ways}}
+            step = losses.step(found.ways, found.shifts)
             if step not in steps:
                 steps.append(step)
-    below = list(runs_of_streams.propose(claim, pointed, steps))
+    below = [] if losses.others or _cannot_break(claim, steps) else list(runs_of_streams.propose(claim, pointed, steps))
     if not steps and not below:
         raise Rejected(alignment.NAME, "shifts", "no shifts of the noises were found that make neighbours tell the same, nor a run without")
     return steps + below
+
+
+def _cannot_break(claim: Claim, steps: Steps) -> bool:
+    """Whether an upper bound is within what is claimed of all parameters, so that no values of them break the claim."""
+    if claim.epsilon is None or not claim.domains:
+        return False
+    values = [alignment.infer(replace(claim, epsilon=None, delta=None), step["evidence"], ()).value for step in steps]
+    return any(not isinstance(value, Infinite) and certainly_le(value, claim.epsilon, dict(claim.domains)) for value in values)
 
 
 def _samples(claim: Claim) -> Iterator[dict[str, Expr]]:
@@ -80,24 +164,22 @@ class Found:
 
     ways: list[dict[str, Any]]
     pointed: list[list[tuple[int, Vector]]]
+    shifts: list[tuple[str, Fraction]]
 
 
-def _alignments(question: Asked, sample: Mapping[str, Expr]) -> Iterator[Found]:
+def _alignments(question: Asked, sample: Mapping[str, Expr], losses: Losses) -> Iterator[Found]:
     """The best for each family, at a sample of the parameters; none where there is none."""
     stream = question.claim.mechanism
     assert isinstance(stream, Stream)
-    best = []
-    for family in FAMILIES.get(stream.neighbours, (stream.neighbours,)):
-        tried = (_aligned(question, stream, family, later, sample) for later in _later(stream))
+    best, families = [], FAMILIES.get(stream.neighbours, (stream.neighbours,))
+    for family in families:
+        tried = (_aligned(question, stream, family, later, sample, losses) for later in _later(stream))
         found = next((one for one in tried if one is not None), None)
         if found is None:
             return
         best.append(found)
-    try:
-        alignment.check(question.claim, {"ways": [way for way, _ in best]})
-    except DpverifyError:
-        return
-    yield Found([way for way, _ in best], [pointed for _, pointed in best])
+    shifted = [losses.shifts(vertices(stream, family), way) for family, (way, _) in zip(families, best, strict=True)]
+    yield Found([way for way, _ in best], [pointed for _, pointed in best], sorted(set(chain.from_iterable(shifted))))
 
 
 def _later(stream: Stream) -> Iterable[frozenset[int]]:
@@ -201,11 +283,10 @@ class Shape:
 
 
 def _aligned(
-    question: Asked, stream: Stream, family: str, later: frozenset[int], sample: Mapping[str, Expr]
+    question: Asked, stream: Stream, family: str, later: frozenset[int], sample: Mapping[str, Expr], losses: Losses
 ) -> tuple[dict[str, Any], list[tuple[int, Vector]]] | None:
     """The alignment of least cost with these modes, and the branches and moves that hold its cost up."""
-    exact = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
-    steep = {name: (_float(left, sample), _float(right, sample)) for name, (left, right) in exact.items()}
+    steep = {drawn.name: losses.steep(drawn.name, sample) for drawn in (*stream.once, *stream.fresh)}
     shape = Shape(stream, family == "one", later, len(stream.answers), steep)
     program, points = Program(), vertices(stream, family)
     for point in points:
@@ -215,7 +296,7 @@ def _aligned(
     if found is None:
         return None
     values, weights = found
-    way = _exactly(question, shape, family, values)
+    way = _exactly(question, shape, family, values, losses)
     weighed = zip(program.marks, weights, strict=True)
     used = dict.fromkeys(mark for mark, weight in weighed if mark is not None and abs(weight) > _SMALL * 10)
     return None if way is None else (way, list(used))
@@ -313,7 +394,7 @@ def _float(value: Value, sample: Mapping[str, Expr]) -> float:
     return math.inf if isinstance(value, Infinite) else float(enclose(substitute(value, sample)).mid())
 
 
-def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, float]) -> dict[str, Any] | None:
+def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, float], losses: Losses) -> dict[str, Any] | None:
     """The alignment in rationals, with prices that pay what it costs, as expressions in the parameters."""
     stream, width = shape.stream, 1 + shape.size
 
@@ -334,7 +415,7 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
         "leaving": ["0"] * len(shape.spent),
     }
     try:
-        read = ways.read_way(question, stream, family, way)
+        read = ways.read_way(question, stream, family, way, losses.moduli(losses.shifts(vertices(stream, family), way)))
         _priced(question, read, way, values)
     except DpverifyError:
         return None

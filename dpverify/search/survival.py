@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpverify.search.numeric import written
+from dpverify.search.rough_laws import Rough
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import exact, precision, rational
@@ -16,6 +17,8 @@ _BITS = 100
 _SLACK = Fraction(1, 2**22)
 """How much the bound is above the greatest ratio that is seen."""
 _ROUNDS = 24
+_FAR, _BEYOND = 80, 32
+"""How far out tails are looked at: beyond there is no more than a power of two, or they have the slope that they have in the limit."""
 _SHARE = 8
 """Cells for each unit of the shift, to begin with."""
 
@@ -25,7 +28,9 @@ def propose(claim: Claim, _: int) -> list[dict[str, Any]]:
     with precision(_BITS):
         noise, shift = rule.read(claim)[1:]
         cuts = [shift * Fraction(k, _SHARE) for k in range(-4 * _SHARE, 4 * _SHARE + 1)]
-        cuts = [-shift * 2**k for k in range(16, 2, -1)] + cuts[1:-1] + [shift * 2**k for k in range(2, 17)]
+        low, high = Rough(noise).reach(_FAR)
+        cuts = [x for k in range(16, 1, -1) if (x := -shift * 2**k) >= low - 4 * shift] + cuts[1:-1]
+        cuts += [x for k in range(2, 17) if (x := shift * 2**k) <= max(high, Fraction(_BEYOND)) + 4 * shift]
         bound = Fraction(0)
         for _round in range(_ROUNDS):
             tails = rule.Tails(noise, {point + move for point in cuts for move in (0, shift)})

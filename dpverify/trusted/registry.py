@@ -35,6 +35,7 @@ _OF_THE_MECHANISM: Final = {
     "selection-moduli": "selection.moduli",
     "staircase": "additive.staircase",
     "survival": "selection.survival",
+    "two-candidates": "selection.two_candidates",
     "worst-output": "selection.worst_output",
     "worst-run": "selection.worst_run",
 }
@@ -66,14 +67,17 @@ _OF_THE_CLAIM: Final = {
     "weighted-packing": "spaces.weighted_packing",
 }
 _OF_CURVES: Final = {
+    "compared-gaussians": "selection.delta_release",
     "elliptical-process": "curves.elliptical_process",
     "every-shift": "curves.every_shift",
     "finite-composition": "composition.finite_composition",
     "finite-curve": "curves.finite",
     "finite-losses": "composition.finite_losses",
+    "first-positive": "selection.delta_first_positive",
     "gaussian": "curves.gaussian",
     "gaussian-composition": "composition.gaussian_composition",
     "gaussian-scale-mixture": "curves.scale_mixture",
+    "greatest-noise": "selection.delta_greatest",
     "group-privacy": "composition.group_privacy",
     "independent-coordinates": "composition.product",
     "joint-neighbours": "composition.joint_neighbours",
@@ -81,6 +85,7 @@ _OF_CURVES: Final = {
     "laplace": "curves.laplace",
     "laplace-sums": "composition.laplace_sums",
     "lattice": "curves.lattice",
+    "least-curve": "curves.least",
     "line": "curves.line",
     "lipschitz-exponent": "curves.gauge",
     "loss-distribution": "composition.loss_distribution",
@@ -93,6 +98,7 @@ _OF_CURVES: Final = {
     "radial-caps": "curves.spherical_caps",
     "renyi-composition": "composition.renyi_composition",
     "sampling-without-replacement": "composition.sampling_without_replacement",
+    "selection-event": "selection.delta_event",
     "single-part": "composition.single_part",
     "stated-guarantee": "guarantees.stated_guarantee",
     "uniform-ball": "curves.uniform_ball",
@@ -132,6 +138,7 @@ _IN_MEASURES: Final[Mapping[str, str]] = {
     "measures-of-a-curve": "measures.of_a_curve",
     "parallel-measures": "measures.parallel",
     "sampled-measures": "measures.sampled",
+    "selection-measures": "measures.selections",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

@@ -41,7 +41,8 @@ by move=> _ [S mS <-]; exact: h.
 Qed.
 
 (* (epsilon, delta) at an epsilon is: the profile at e^eps is at most delta. *)
-Lemma close_profile eps dl : close eps dl P Q <-> (H (expR eps) <= dl)%R.
+(* Rule: privacy-profile, in part: for one pair of laws in one order; the step from a dominating pair is dominating_pair_dp. *)
+Theorem close_profile eps dl : close eps dl P Q <-> (H (expR eps) <= dl)%R.
 Proof.
 have E S : measurable S -> (P S <= (expR eps)%:E * Q S + dl%:E) = (fine (P S) - expR eps * fine (Q S) <= dl)%R.
   move=> mS; rewrite -{1}(fineK (mass_fin P1 mS)) -{1}(fineK (mass_fin Q1 mS)) -EFinM -EFinD lee_fin.
@@ -103,6 +104,7 @@ Qed.
 (* -- Bounds on the whole profile from its values at some points -- *)
 
 (* Connecting the dots: between a < b the profile is at most the chord between any higher values at a and b. *)
+(* Rule: loss-distribution, upper, in part: the curve between points of the grid; neither before nor beyond them, nor the products of masses. *)
 Theorem chord_above (a b u v x : R) : (0 <= a)%R -> (a < b)%R -> (a <= x <= b)%R -> (H a <= u)%R -> (H b <= v)%R ->
   (H x <= u + (x - a) / (b - a) * (v - u))%R.
 Proof.
@@ -117,16 +119,19 @@ by case/andP: t01 => t0 t1; apply: ler_add; apply: ler_wpmul2l; rewrite ?subr_ge
 Qed.
 
 (* Left of the first point: the chord from (0, 1). Beyond the last: its height there. *)
+(* Rule: loss-distribution, upper, in part: the curve before the first point of the grid. *)
 Theorem chord_from_zero (b v x : R) : (0 < b)%R -> (0 <= x <= b)%R -> (H b <= v)%R -> (H x <= 1 + x / b * (v - 1))%R.
 Proof.
 move=> b0 xb Hv; have := chord_above (lexx 0%R) b0 xb (profile_le1 (lexx 0%R)) Hv.
 by rewrite !subr0.
 Qed.
 
+(* Rule: loss-distribution, upper, in part: the curve beyond the last point of the grid. *)
 Theorem beyond_last (b v x : R) : (0 <= b)%R -> (b <= x)%R -> (H b <= v)%R -> (H x <= v)%R.
 Proof. by move=> b0 bx Hv; apply: le_trans (profile_falls b0 bx) Hv. Qed.
 
-(* Tangents: through (a, H a), with the slope of a chord on the other side, the profile lies above the line prolonged. *)
+(* From below: beyond b the profile lies above the chord over [a, b] prolonged. *)
+(* Rule: loss-distribution, lower, in part: the chord prolonged to the right; neither to the left, nor the products of masses. *)
 Theorem prolonged_chord (a b x : R) : (0 <= a)%R -> (a < b)%R -> (b <= x)%R ->
   (H b + (x - b) / (b - a) * (H b - H a) <= H x)%R.
 Proof.

@@ -39,7 +39,6 @@ by apply: divr_ge0; [rewrite subr_ge0 | exact/ltW/k1_gt0].
 Qed.
 
 (* Rule: kary-response. *)
-(* Rule: closed-profile, in part: the pure epsilon of one binary response, k = 2. *)
 Theorem kary_response : (0 < p)%R -> (p < 1)%R -> tight_epsilon any M 0 = `|ln (p * (k - 1) / (1 - p))|%:E.
 Proof.
 move=> p0 p1; have r0 := response_ge0 (ltW p0) (ltW p1).

@@ -166,6 +166,14 @@ def test_a_part_runs_a_whole_number_of_times(times):
     assert whole.value == parse("t")
 
 
+@pytest.mark.parametrize("times", ["3/2", "1/2", "0", "-1"])
+def test_a_part_that_loses_without_bound_runs_a_whole_number_of_times_too(times):
+    without_bound = {"parts": [{"rule": "divergence", "evidence": {"side": "+inf", "start": "16"}}]}
+    assert check(Compose((GAUSSIAN,)), without_bound, "lower").value is INFINITE
+    with pytest.raises(Rejected, match="not certainly an integer of at least 1"):
+        check(Compose((replace(GAUSSIAN, times=parse(times)),)), without_bound, "lower")
+
+
 @pytest.mark.parametrize("adjacent", [(), ((0, 0),), ((1, 1), (0, 0))])
 def test_randomized_response_without_neighbours_reveals_nothing(adjacent):
     alone = Part(Table(WARNER.mechanism.rows, adjacent), times=num(2))

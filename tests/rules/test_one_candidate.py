@@ -18,7 +18,7 @@ def test_the_index_of_one_candidate_tells_nothing(noise, bounds):
 
 
 def test_an_output_that_is_certain_has_probability_1():
-    law = worst_output.law(NOISES[0])
+    law = worst_output.law(NOISES[0], [])
     for first in (law, None):
         output = worst_output.Output(0, 0, num(0).value, num(1).value, num(0).value)
         assert worst_output.Compared(first, law).probability(output, [num(-1).value, num(1).value]) == 1

@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import from_json, to_json
+from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
 from dpverify.trusted.language.model import (
@@ -373,6 +373,29 @@ def test_selections_are_parts_like_any_other(mechanism, value):
     assert verify(replace(claim, epsilon=parse(f"{value} - 1/1000"))).judgement.verdict == ("UNKNOWN" if "asinh" in value else "REFUTED")
 
 
+@pytest.mark.parametrize(("constant", "bound"), [("1/2", "1"), ("3/2", "2")])
+def test_no_refutation_rests_on_answers_that_neighbours_by_halves_of_a_step_would_have(constant, bound):
+    # where answers move in proportion, by 1/2 and 3/2, epsilon is 1/2 and 3/2; where distances are whole, it is that of 0 and 1 steps
+    part = Part(largest(laplace(2), 3), ONE)
+    claim = Claim(Lipschitz(part, parse(constant)), parse(bound))
+    found = verify(claim).judgement
+    assert (found.verdict, found.upper, found.lower) == ("PROVED", parse(bound), None)
+    less = replace(claim, epsilon=parse(f"{constant} * 1/3"))
+    assert verify(less).judgement.verdict == "UNKNOWN"
+    whole = verify(replace(less, mechanism=Lipschitz(part, ONE))).certificate
+    whole = dict(whole)
+    assert whole["verdict"] == "REFUTED"
+    canonical = to_json(less)
+    with pytest.raises(Rejected, match="steps between neighbours that is not whole"):
+        check(whole | {"claim": canonical, "claim_sha256": claim_hash(canonical)})
+
+
+def test_a_group_of_any_size_loses_as_often_as_it_is_large_on_both_sides():
+    part, sizes = Part(largest(laplace(2), 3), ONE), (("k", NATURAL),)
+    assert verify(Claim(Group(part, parse("k")), parse("k"), domains=sizes)).judgement.verdict == "PROVED"
+    assert verify(Claim(Group(part, parse("k")), parse("9*k/10"), domains=sizes)).judgement.verdict == "REFUTED"
+
+
 def test_what_is_enclosed_is_a_part_too():
     between = Compose((Part(largest(laplace(2), 3, bounds=BOUNDS), None), Part(largest(CAUCHY, 3, neighbours="monotone"), ONE)))
     value = tight(largest(laplace(2), 3, bounds=BOUNDS))[1] + math.log(2)
@@ -431,20 +454,21 @@ SHOWN = {"side": "lower", "move": 0, "cuts": ["-999", "0", "1", "999"]}
             "not certainly Gaussian or Laplace",
         ),
         (of(largest(laplace(2), 2), 9), worst_output.NAME, {"value": "9", "cuts": ["-9", "9"]}, "no worst pair"),
-        (of(BOUNDED, 9), worst_output.NAME, {"value": "9", "cuts": ["-99", "99"]}, "between two of them"),
+        (of(BOUNDED, 9), worst_output.NAME, {"value": "9", "cuts": ["-99", "99"]}, "a kink between -99 and 99"),
         (of(BOUNDED, 9), worst_output.NAME, {"value": "249/1250", "cuts": ["-999", "0", "1", "999"]}, "not certainly lose at most"),
-        (of(BOUNDED, 9), worst_output.NAME, {"value": "1/2", "cuts": ["-9", "0", "1", "9"]}, "not certainly lose at most"),
+        (of(BOUNDED, 9), worst_output.NAME, {"value": "1/2", "cuts": ["0", "1"]}, "not certainly lose at most"),
         (of(BOUNDED, 9), worst_output.NAME, {"value": "1/2", "cuts": ["0", "0"]}, "do not rise"),
         (of(BOUNDED, 9), worst_output.NAME, {"value": "1/2"}, "no list of 2 to"),
         (of(BOUNDED, 0), worst_output.NAME, {**SHOWN, "value": "1/5", "positives": 1}, "not certainly lose as much"),
-        (of(BOUNDED, 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 2}, "'positives' from 0 to 1"),
+        (of(BOUNDED, 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 2}, "so many are asked for, or may be positive"),
+        (of(BOUNDED, 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 3}, "wants 'positives', 'negatives' and 'move'"),
         (
             of(BOUNDED, 0),
             worst_output.NAME,
             {**SHOWN, "value": "1/10", "positives": 1, "answers": ["0", "9"]},
-            "of a selection without bounds",
+            "not between the bounds",
         ),
-        (of(replace(BOUNDED, neighbours="one"), 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 1}, "more than one answer"),
+        (of(replace(BOUNDED, neighbours="one"), 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 0}, "more than one answer"),
         (of(replace(BOUNDED, bounds=(ONE, ZERO)), 9), worst_output.NAME, {"value": "9", "cuts": ["-9", "9"]}, "do not rise"),
         (of(replace(BOUNDED, report="answers+gap"), 9), worst_output.NAME, {"value": "9", "cuts": ["-9", "9"]}, "more than answers"),
         (

@@ -248,11 +248,11 @@ def rational(to):
 @pytest.mark.parametrize("to", [lambda x: f"({x}) - 1/7", lambda x: f"-({x})", lambda x: "0"], ids=["less", "turned", "nothing"])
 def test_an_alignment_with_another_number_bounds_no_less_or_is_refused(aligned, to):
     claim, evidence = aligned
-    tight = alignment.check(claim, evidence).value
+    tight = alignment.infer(claim, evidence, ()).value
     for path in every_number(evidence):
         try:
             forged = changed(evidence, path, to if "prices" in path else rational(to))
-            value = alignment.check(claim, forged).value
+            value = alignment.infer(claim, forged, ()).value
         except DpverifyError:
             continue
         assert enclose(value) >= enclose(tight)
@@ -297,7 +297,7 @@ def way(claim_of, **others):
 def test_what_an_alignment_may_not_say(aligned, others, said):
     claim, forged = way(aligned, **others)
     with pytest.raises((Rejected, CertificateError), match=said):
-        alignment.check(claim, forged)
+        alignment.infer(claim, forged, ())
 
 
 def test_a_branch_that_leads_back_is_refused(aligned):
@@ -306,16 +306,16 @@ def test_a_branch_that_leads_back_is_refused(aligned):
     for step in forged["ways"][0]["steps"]:
         step[3] = 7
     with pytest.raises(CertificateError, match="leads back"):
-        alignment.check(claim, forged)
+        alignment.infer(claim, forged, ())
 
 
 def test_a_price_of_a_passage_is_paid_once_and_so_modes_are_never_left_twice():
     claim, evidence = steps_of(SMART, "alignment")
-    assert alignment.check(claim, evidence).value == Num(2)
+    assert alignment.infer(claim, evidence, ()).value == Num(2)
     forged = copy.deepcopy(evidence)
     forged["ways"][0]["leaving"] = ["1", "0", "0"]
     with pytest.raises(Rejected, match="costs more"):
-        alignment.check(claim, forged)
+        alignment.infer(claim, forged, ())
 
 
 def test_a_step_in_which_one_answer_moves_is_not_repeated():
@@ -339,7 +339,7 @@ def test_integers_are_shifted_by_integers():
     forged = copy.deepcopy(evidence)
     forged["ways"][0]["once"]["rho"] = ["1/2", "0"]
     with pytest.raises(Rejected, match="no integer"):
-        alignment.check(claim, forged)
+        alignment.infer(claim, forged, ())
 
 
 def test_two_branches_that_tell_the_same_hide_the_run():
@@ -369,7 +369,7 @@ def aligned_by_hand(mechanism, **others):
     """The threshold is shifted by 1, and the noise of a step by 1 - d where it is above: 1/2 once, 2/4 for each step that is counted."""
     steps = [[0, 0, True, 0, {"nu": ["1", "-1"]}], [0, 1, True, 0, {}]]
     given = {"once": {"rho": ["1", "0"]}, "modes": [[{"t": ["1", "0"]}, False]], "steps": steps, "prices": {"found": "1/2"}, "each": "0"}
-    return alignment.check(claimed(mechanism), {"ways": [given | {"leaving": ["0"]} | others]})
+    return alignment.infer(claimed(mechanism), {"ways": [given | {"leaving": ["0"]} | others]}, ())
 
 
 def with_limit(limit, **others):
@@ -491,6 +491,74 @@ def test_a_run_on_the_integers_is_of_integers(once, run, said):
         ran_by_hand(INTEGERS, once={"rho": once}, run=run)
 
 
+def told_on_the_integers(*hull):
+    return {"kind": "stream", "fresh": {"nu": WHOLE}, "step": [{"tell": "q + nu"}], "queries": 1, "neighbours": "hull", "hull": list(hull)}
+
+
+@pytest.mark.parametrize(
+    "sensitivity, hull, furthest",
+    [("3/2", [[2], [0]], 3), ("1/2", [[2], [-2]], 1), ("1/3", [[3]], 1), ("3/2", [["2/3"]], 1), (2, [["1/2"]], 1), (3, [[0], [1]], 3)],
+)
+def test_integers_in_a_hull_of_points_differ_by_all_of_the_sensitivity(sensitivity, hull, furthest):
+    # noise of scale 2 on the integers that is told: half of the furthest difference that is an integer
+    found = judged(told_on_the_integers(*hull), sensitivity=sensitivity)
+    assert found.lower == found.upper == parse(f"{furthest}/2")
+    two = {"kind": "group", "size": 2, "part": {**told_on_the_integers(*hull), "sensitivity": sensitivity}}
+    of_two = verify(read_tables("two.toml", {"mechanism": two, "claim": [{"epsilon": "tight"}]}).claims[0].claim).judgement
+    assert of_two.lower == of_two.upper == num(furthest)
+
+
+@pytest.mark.parametrize("hull, truth", [([[-1], [1]], 1), ([[0], [1]], "3/4"), ([[-1], [0], [1]], 1)])
+def test_integers_in_a_box_of_the_sensitivity_move_by_its_integer_part(hull, truth):
+    # as on the line with the sensitivity 1, which 7/4 is no more than here: a threshold of scale 2 and answers of scale 4
+    whole = {name: {"kind": "translation", "density": f"exp(-abs(z)/{scale})", "integers": True} for name, scale in (("t", 2), ("q", 4))}
+    program = {**above(2, 4), "once": {"rho": whole["t"]}, "fresh": {"nu": whole["q"]}, "neighbours": "hull", "hull": hull}
+    found = judged(program, sensitivity="7/4")
+    assert found.lower == found.upper == parse(str(truth))
+
+
+@pytest.mark.parametrize("hull", [[[1]], [[-1]], [["1/2"], [0]], [[2], [0]]])
+def test_a_hull_that_is_no_such_box_is_not_cut_to_the_integer_part(hull):
+    # a difference of exactly 3/2 does not occur between integers, nor do halves of it that are not 0
+    found = judged(told_on_the_integers(*hull), sensitivity="3/2")
+    assert found.lower in (None, num(0), parse("3/2"))
+    assert (found.lower == parse("3/2")) == (hull == [[2], [0]])
+
+
+def test_a_sum_of_three_integers_in_a_hull_is_not_cut_by_the_integer_part_of_the_sensitivity():
+    # (1, 1, 1) is half of the sum of the points, which are pairs: in the hull of 0 and these times 3/2, and not in the hull itself
+    pairs = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1]]
+    noises = dict.fromkeys(("x", "y", "z"), WHOLE)
+    three = {"kind": "stream", "answers": ["a", "b", "c"], "fresh": noises, "step": [{"tell": ["a + x", "b + y", "c + z"]}]}
+    found = judged({**three, "queries": 1, "neighbours": "hull", "hull": pairs}, sensitivity="3/2")
+    assert found.upper == parse("3/2")
+
+
+def test_integers_in_a_hull_are_shifted_and_moved_by_integers():
+    hull = {"neighbours": "hull", "hull": [[2], [-2]]}
+    way = {
+        "once": {"rho": ["2", "0"]},
+        "modes": [[{"t": ["2", "0"]}, False]],
+        "steps": [[0, 0, True, 0, {"nu": ["2", "-1"]}], [0, 1, True, 0, {}]],
+        "prices": {"found": "2"},
+        "each": "0",
+        "leaving": ["0"],
+    }
+    # half of the sensitivity times points at 2: answers move by 1, as the threshold does, whose noise has the slope 1/2, and twice that
+    claim = claimed({**INTEGERS, **hull}, sensitivity="1/2")
+    assert alignment.infer(claim, {"ways": [way, way]}, ()).value == parse("3/2")
+    # at 2/3 of it the same shifts are no integers
+    with pytest.raises(Rejected, match="rho: noise on the integers is shifted by what is no integer"):
+        alignment.infer(claimed({**INTEGERS, **hull}, sensitivity="1/3"), {"ways": [way, way]}, ())
+    halves = way | {"steps": [[0, 0, True, 0, {"nu": ["2", "-1/2"]}], [0, 1, True, 0, {}]]}
+    with pytest.raises(Rejected, match="nu: noise on the integers is shifted by what is no integer"):
+        alignment.infer(claim, {"ways": [halves, halves]}, ())
+    twice = {"run": [[1, ["-9"], {"nu": "0"}, ["2"]]], "weights": ["1/2"], "side": "lower", "once": {"rho": "0"}}
+    assert worst_run.check(claim, twice).value == parse("1/2")
+    with pytest.raises(Rejected, match="integers move by integers"):
+        worst_run.check(claimed({**INTEGERS, **hull}, sensitivity="1/3"), twice)
+
+
 TOLD = {"kind": "stream", "fresh": {"nu": POSITIVE}, "step": [{"tell": "q + nu"}], "queries": 1}
 
 
@@ -502,7 +570,7 @@ def test_noise_that_ends_on_one_side_is_steep_without_end_there():
 
     def shifts(neighbours):
         way = {"once": {}, "modes": [[{}, False]], "steps": [[0, 0, True, 0, {"nu": ["0", "-1"]}]], "prices": {}}
-        return alignment.check(claimed({**TOLD, "neighbours": neighbours}), {"ways": [way | {"each": "1", "leaving": ["0"]}]}).value
+        return alignment.infer(claimed({**TOLD, "neighbours": neighbours}), {"ways": [way | {"each": "1", "leaving": ["0"]}]}, ()).value
 
     assert run("decreasing", "-1", weights=["1"]) == shifts("decreasing") == num(1)
     with pytest.raises(Rejected, match="their sum"):
@@ -739,11 +807,11 @@ def test_several_answers_in_a_step_cost_what_they_move_by_together(neighbours, m
     shifts = {"nu": ["0", "-1", "0"], "mu": ["0", "0", "-1"]}
     way = {"once": {}, "modes": [[{}, False]], "steps": [[0, 0, True, 0, shifts]], "prices": {}, "each": str(truth), "leaving": ["0"]}
     ways = [way] * (1 if not neighbours else 2)
-    assert alignment.check(claim, {"ways": ways}).value == num(truth)
+    assert alignment.infer(claim, {"ways": ways}, ()).value == num(truth)
     with pytest.raises(Rejected, match="costs more"):
-        alignment.check(claim, {"ways": [*ways[1:], way | {"each": f"{truth} - 1/9"}]})
+        alignment.infer(claim, {"ways": [*ways[1:], way | {"each": f"{truth} - 1/9"}]}, ())
     with pytest.raises(Rejected, match="does not stay"):
-        alignment.check(claim, {"ways": [*ways[1:], way | {"steps": [[0, 0, True, 0, {"nu": shifts["nu"]}]]}]})
+        alignment.infer(claim, {"ways": [*ways[1:], way | {"steps": [[0, 0, True, 0, {"nu": shifts["nu"]}]]}]}, ())
     weights = ["-1" if move[0] != "-" else "1" for move in moves]
     run = {"side": "lower", "run": [[0, ["0", "0"], {"nu": "0", "mu": "0"}, moves]], "weights": weights}
     assert worst_run.check(claim, run).value == num(truth)
@@ -756,7 +824,7 @@ def test_what_is_drawn_once_costs_what_its_dearest_shift_does():
         modes = [[{"t": shift}, over] for over in (False, True)]
         steps = [[0, 0, False, 0, {}], [0, 0, True, 1, {}], [1, 0, False, 1, {}]]
         way = {"once": {"rho": shift}, "modes": modes, "steps": steps, "prices": {}, "each": "0", "leaving": ["0", "0"]}
-        found = alignment.check(claimed(once), {"ways": [way]}).value
+        found = alignment.infer(claimed(once), {"ways": [way]}, ()).value
         assert isinstance(found, Infinite) if cost is None else found == cost
 
 
@@ -767,9 +835,9 @@ def test_the_most_steps_are_a_count(queries):
     one = ["1", "0"]
     way = {"once": {"rho": one}, "modes": [[{"t": one}, False]], "steps": STEPS, "prices": {}, "each": "1/2", "leaving": ["0"]}
     run = {"side": "lower", "once": {"rho": "0"}, "run": [BELOW], "weights": ["1/4"]}
-    for rule, evidence in ((alignment, {"ways": [way]}), (worst_run, run)):
+    for use in (lambda: alignment.infer(claim, {"ways": [way]}, ()), lambda: worst_run.check(claim, run)):
         with pytest.raises(Rejected, match="not certainly an integer of at least 1"):
-            rule.check(claim, evidence)
+            use()
 
 
 def test_a_counter_that_may_fall_pays_for_nothing():
@@ -783,7 +851,7 @@ def test_there_is_an_alignment_for_each_family():
     with pytest.raises(CertificateError, match="no list of 2 alignments"):
         aligned_by_hand(above(2, 4, neighbours="monotone"))
     with pytest.raises(CertificateError, match="no list of 1 alignments"):
-        alignment.check(claimed(above(2, 4)), {})
+        alignment.infer(claimed(above(2, 4)), {}, ())
 
 
 def test_one_answer_alone_moves_once_and_is_paid_once():
@@ -791,7 +859,7 @@ def test_one_answer_alone_moves_once_and_is_paid_once():
     told = {"kind": "stream", "fresh": {"nu": laplace(1)}, "neighbours": "one", "step": [{"tell": "q + nu"}]}
     steps = [[0, 0, False, 0, {}], [0, 0, True, 1, {"nu": ["0", "-1"]}], [1, 0, False, 1, {}]]
     way = {"once": {}, "modes": [[{}, False], [{}, True]], "steps": steps, "prices": {}, "each": "0", "leaving": ["1", "0"]}
-    assert alignment.check(claimed(told), {"ways": [way]}).value == num(1)
+    assert alignment.infer(claimed(told), {"ways": [way]}, ()).value == num(1)
     stays = [steps[0], [0, 0, True, 0, {"nu": ["0", "-1"]}], steps[2]]
     for forged, said in (
         (way | {"leaving": ["9/10", "0"]}, "costs more"),
@@ -805,7 +873,7 @@ def test_one_answer_alone_moves_once_and_is_paid_once():
         (way | {"modes": [[{}, False], [{}, 1]]}, "exactly one entry"),
     ):
         with pytest.raises((Rejected, CertificateError), match=said):
-            alignment.check(claimed(told), {"ways": [forged]})
+            alignment.infer(claimed(told), {"ways": [forged]}, ())
 
 
 # -- declarations -----------------------------------------------------------------------------------------------------

@@ -211,8 +211,6 @@ def test_a_sampler_goes_to_other_processes_and_draws_the_same_there():
         (Sampled(), "the one that the \\[audit\\] table names"),
         (declare.Guarantee(epsilon=1), "only a guarantee is known"),
         (declare.Subsample(declare.laplace(1), "1/2"), "a random sample of the records"),
-        (declare.NoisyMax(declare.laplace(1), 3), "comparisons of answers are not drawn here"),
-        (declare.AboveThreshold(3, query_noise=declare.laplace(1)), "comparisons of answers are not drawn here"),
         (declare.PostProcess(declare.laplace(1), map="rounded"), "names the map and does not say what it does"),
         (declare.Mixture("exp(-r - v*r**2)", "exp(-v)", declare.L2(), 1), r"no s\(v\) is found"),
         (Compose((Part(Sampled(), times=num(5000)),)), "times is no integer from 1 to 4096"),

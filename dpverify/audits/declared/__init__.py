@@ -19,6 +19,8 @@ from dpverify.audits.declared.curves import gaussian_curve
 from dpverify.audits.declared.finite import finite
 from dpverify.audits.declared.gauges import gauge, shifts_of
 from dpverify.audits.declared.laws import (
+    Quadrature,
+    Steps,
     averaged,
     quadrature,
     radial_log,
@@ -29,19 +31,25 @@ from dpverify.audits.declared.laws import (
     within,
 )
 from dpverify.audits.declared.one_number import IntegerLaw, KernelLaw, LineLaw
+from dpverify.audits.declared.selections import Pair, may_be_neighbours, pairs_of, require_both_orders, selection
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
 from dpverify.catalogue import kinds
 from dpverify.search.numeric import kinks_of, log_of, number
+from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import (
+    AboveThreshold,
     Claim,
     EllipticalProcess,
     Exponential,
     KaryResponse,
     Kernel,
     Mixture,
+    NoisyMax,
     Norm,
+    OnLine,
     Product,
     Radial,
+    Selection,
     Staircase,
     Table,
     Translation,
@@ -53,11 +61,14 @@ __all__ = [
     "Declared",
     "Intervals",
     "Scores",
+    "compared_pairs",
     "declared",
     "gauge",
     "gaussian_curve",
     "information",
+    "may_be_neighbours",
     "quadrature",
+    "require_both_orders",
     "steps",
 ]
 
@@ -80,6 +91,9 @@ def _declared(claim: Claim) -> Declared | None:
         return finite(claim)
     if isinstance(mechanism, Kernel):
         return KernelLaw(claim)
+    if isinstance(mechanism, NoisyMax | AboveThreshold):
+        require_both_orders(claim)
+        return selection(claim, _noise_law)
     if isinstance(mechanism, Staircase):
         epsilon, gamma = number(mechanism.epsilon), number(mechanism.gamma)
         jumps = np.arange(1 + min(200, int(40 / epsilon))) + gamma
@@ -111,3 +125,18 @@ def _declared(claim: Claim) -> Declared | None:
         return LineLaw(claim, law, shifts[:, 0].tolist())
     radius = quadrature(partial(weighted_log, profile, dimension, scale), 0.0, kinks=[kink * scale for kink in kinks])
     return RadialLaw(claim, dimension, norm, partial(scaled_log, profile, scale), radius, shifts, size)
+
+
+def compared_pairs(claim: Claim) -> list[Pair]:
+    """The neighbours on which a selection is audited where none are given; none for another mechanism. Raises AuditError."""
+    plain = kinds.plain(claim)
+    return pairs_of(plain, _noise_law) if isinstance(plain.mechanism, Selection) else []
+
+
+@lru_cache(maxsize=64)
+def _noise_law(noise: OnLine | None) -> Quadrature | Steps | None:
+    """The distribution function of noise that answers are compared with."""
+    if noise is None:
+        return None
+    law = _declared(Claim(noise, ONE, sensitivity=ONE))
+    return law.noise if isinstance(law, LineLaw | IntegerLaw) else None

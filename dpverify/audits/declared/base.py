@@ -26,6 +26,7 @@ class Declared(ABC):
     "product"     `dimension` >= 2 reals          as many reals           noise_cdf, of each coordinate
     "finite"      a column index 0, 1, ...        a row index             probabilities
     "kernel"      one real                        one real (theta)        output_cdf
+    "selection"   an index, or yes and no         `dimension` reals       probabilities, of the columns of its `reader`
     """
 
     kind: ClassVar[str]
@@ -79,7 +80,7 @@ class Declared(ABC):
         return None
 
     def probabilities(self, x: Array) -> Array | None:
-        """For "finite": the row of probabilities of the input of index x[0]."""
+        """For "finite": the row of probabilities of the input of index x[0]. For "selection": that of the answers x."""
         return None
 
     def output_cdf(self, x: Array) -> Cdf | None:

@@ -6,8 +6,21 @@ from collections.abc import Mapping
 from typing import Final
 
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Mixture, NoisyMax, Radial, Selection, Stream, kind_of, noises_of
+from dpverify.trusted.language.model import (
+    ONE_WAY,
+    AboveThreshold,
+    Mixture,
+    NoisyMax,
+    Product,
+    Radial,
+    Selection,
+    Stream,
+    kind_of,
+    noises_of,
+)
 
+NORMS: Final = ("lp", "ellipsoid", "columns", "facets")
+"""The kinds of norms; a rule that never looks at a noise does not look at its norm either."""
 REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
     NoisyMax: ("index", "value", "index+gap"),
     AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
@@ -30,6 +43,8 @@ def require_words(mechanism: Selection, alone: bool) -> None:
     if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
         raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
     for noise in noises_of(mechanism):
+        if isinstance(noise, Radial | Mixture | Product) and noise.norm.kind not in NORMS:
+            raise CertificateError(f"noise that is compared is in a norm of the kind {noise.norm.kind[:40]!r}, which is none.")
         if isinstance(noise, Radial | Mixture) and noise.norm.p is not None and noise.norm.p < 1:
             raise CertificateError("noise that is compared is in a norm of p less than 1, which is none.")
     if mechanism.neighbours in ONE_WAY and not alone:

@@ -40,6 +40,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     on_integers,
 )
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
@@ -161,12 +162,14 @@ def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Exp
 def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     """Whether neighbours as far apart as a run's factor says certainly occur: for finite mechanisms at whole numbers of steps alone.
 
-    So for noise on the integers, whose answers move by whole steps.
+    So for noise on the integers, whose answers move by whole steps, and for selections, of which neighbours are known by their steps.
     """
     mechanism, factor = run.part.mechanism, run.factor
+    if isinstance(mechanism, Selection):
+        return is_whole(factor, domains) and certainly_le(ONE, factor, domains)
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    certain = Noise | Kernel | Selection | Guarantee | Sampled | Space | Compose | Group | PostProcess | Lipschitz
+    certain = Noise | Kernel | Guarantee | Sampled | Space | Compose | Group | PostProcess | Lipschitz
     if factor == ONE or isinstance(mechanism, certain):
         return True
     if not isinstance(mechanism, Finite | Subsample | Parallel):

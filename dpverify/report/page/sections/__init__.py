@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dpverify.report.page.blocks import Block, Section
 from dpverify.report.page.sections import (
+    alignment,
     assumptions,
     audit,
     body,
@@ -28,6 +29,7 @@ from dpverify.report.page.sections import (
     index,
     loss,
     mechanism,
+    neighbours,
     privacy_curve,
     proof,
     query,
@@ -46,7 +48,7 @@ PICTURES: Final[tuple[ModuleType, ...]] = (loss, privacy_curve, trade_off, compo
 """Of a file, side by side where there is room."""
 AUDITS: Final[tuple[ModuleType, ...]] = (audit,)
 OF_CLAIM: Final[tuple[ModuleType, ...]] = (
-    statement, query, reason, witness, errors, error_curves, body, assumptions, proof, facts, certificate,
+    statement, query, reason, witness, neighbours, alignment, errors, error_curves, body, assumptions, proof, facts, certificate,
 )  # fmt: skip
 AT_THE_END: Final[tuple[ModuleType, ...]] = (duties, rules, trust, glossary)
 

@@ -68,8 +68,8 @@ class Values:
 
     def of(self, part: Part, factor: Expr, evidence: Any) -> Value:
         """What a part loses on neighbours `factor` times as far apart as it says, over all its runs. Raises Rejected, CertificateError."""
-        once = self._once(part, factor, evidence)
-        return once if isinstance(once, Infinite) else mul(times_of(part, self.listed), once)
+        once, times = self._once(part, factor, evidence), times_of(part, self.listed)  # 0 times would lose nothing, however much once
+        return once if isinstance(once, Infinite) else mul(times, once)
 
     def _in_order(self, backward: bool, part: Part, factor: Expr, evidence: Any) -> Value:
         """What a part loses in an order of the neighbours, whichever order is looked at around it."""

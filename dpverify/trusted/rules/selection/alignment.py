@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, add, mul, num
 from dpverify.trusted.language.model import Claim, Named, Source, Stream, Vector
@@ -14,31 +16,34 @@ from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of
 from dpverify.trusted.rules.selection.compared import Value, asked, at_most, greatest, times, total
 from dpverify.trusted.rules.selection.stepwise import stream_of
-from dpverify.trusted.rules.selection.ways import Way, at, read_way
+from dpverify.trusted.rules.selection.ways import Way, at, read_moduli, read_way
 
 NAME: Final = "alignment"
 STATEMENT: Final = (
     "Give each noise of a stream a shift, in each branch one of its own for what is drawn in the step, so that on neighbours all "
     "comparisons of the branch come out as before, what is told stays and the differences of the state are known again. Log-concave noise "
-    "whose -log density has the slopes b- and b+ in the limit costs b+ s for a shift of s to the right and b- s to the left. What is drawn "
+    "whose -log density has the slopes b- and b+ in the limit costs b+ s for a shift of s to the right and b- s to the left; other noise "
+    "what it loses by itself where it is moved by as much as it is shifted at most. What is drawn "
     "once, and for each counter a price times the most it can reach, where no step costs more than its counters pay, bound the epsilon."
 )
 CHECKED: Final = (
     "at each vertex of what neighbours may differ by: comparisons of a branch and of those before it, what is told, the state after it",
     "what each branch costs is paid by the counters that it raises, or once by the step at which one answer moves",
-    "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
+    "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite; of others what they "
+    "lose by themselves, moved by as much as their shifts, by rules about them",
 )
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
 SOURCE: Final = Source("docs/theory/selection.md#alignment", "Zhang and Kifer 2017, on alignments")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """The upper bound. Raises Rejected, Undecided, CertificateError.
 
     evidence: "ways", an alignment for each of the families of differences: "once", the shifts of the noises drawn at the start by name;
     "modes", a list of pairs of the differences of the state by name and whether the one step that moves is over; "steps", a list of
     [mode, branch, whether answers move, mode after it, shifts of its noises by name]; "prices" by counter, "each" of every step,
     "leaving" of the step that leaves each mode. A shift or difference is a list of rationals: a number and a multiple of each move.
+    "moduli", where noises are not log-concave: [name, shift], for each of the premises, which are what these noises lose by such shifts.
     """
     question = asked(claim, {}, NAME, wanted=Stream)
     stream = stream_of(question)
@@ -46,8 +51,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     ways = evidence.get("ways")
     if not isinstance(ways, list) or len(ways) != len(families):
         raise CertificateError(f"{NAME}: 'ways' is no list of {len(families)} alignments.")
-    found = [_bounded(read_way(question, stream, family, way)) for family, way in zip(families, ways, strict=True)]
-    return question.bound(greatest(question, *found), "", "")
+    moduli, assumed, through = read_moduli(question, evidence.get("moduli", []), premises)
+    found = [_bounded(read_way(question, stream, family, way, moduli)) for family, way in zip(families, ways, strict=True)]
+    return replace(question.bound(greatest(question, *found), "", ""), assumed=assumed, through=through)
 
 
 def _bounded(way: Way) -> Value:

@@ -21,6 +21,7 @@ from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
 from dpverify.trusted.order.sensitivity import whole_part
+from dpverify.trusted.order.steps_between import each_by_integers
 from dpverify.trusted.rules.additive.additive import is_natural
 
 Value = Expr | Infinite
@@ -94,7 +95,7 @@ def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = 
     if mechanism.bounds is not None:  # no answer moves further between them
         length = sub(mechanism.bounds[1], mechanism.bounds[0])
         moved = length if certainly_le(ZERO, length, domains) and certainly_le(length, moved, domains) else moved
-    moved = whole_part(moved, domains) if on_integers(mechanism) else moved
+    moved = whole_part(moved, domains) if each_by_integers(mechanism) else moved
     if not certainly_le(ZERO, moved, domains):
         raise Rejected(rule, "the sensitivity", f"{format_expr(moved)} is not certainly at least 0")
     return Asked(rule, side, claim, moved, at)

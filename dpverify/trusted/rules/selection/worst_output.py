@@ -10,24 +10,25 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, Source
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.expr import Num, sub
+from dpverify.trusted.language.model import Claim, NoisyMax, Source
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.balls import rational
-from dpverify.trusted.rules.selection.chances import MOST, MOVES, Compared, Output, loss, outputs, pair
-from dpverify.trusted.rules.selection.compared import Asked, asked
-from dpverify.trusted.rules.selection.noise_laws import law
+from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.rules.selection.chances import MOST, MOVES, Compared, Output, loss, may_occur, moves_alone, outputs, pair
+from dpverify.trusted.rules.selection.compared import Asked, asked, slopes
+from dpverify.trusted.rules.selection.noise_laws import Law, Whole, law
 
 NAME: Final = "worst-output"
 STATEMENT: Final = (
-    "With Gaussian or Laplace noise an output of k negatives and y positives has the probability integral of f_1(t) F(t - q)^k S(t - q')^y "
-    "dt where the answers are q at negatives and q' at positives. Answers between bounds [a, b] that move by at most D <= b - a lose the "
-    "most at q = b - D and q' = a + D, against b and a; more negatives or positives lose no less."
+    "An output of k negatives and y positives has the probability integral of f_1(t) F(t - q)^k S(t - q')^y dt where the answers are q at "
+    "negatives and q' at positives. With log-concave noise answers between bounds [a, b] that move by at most D <= b - a lose the most at "
+    "q = b - D and q' = a + D, against b and a; more negatives or positives lose no less. With any noise they do so where D = b - a."
 )
 CHECKED: Final = (
-    "the noises are Gaussian or Laplace, all numbers have values",
-    "both probabilities, by enclosed quadrature between the cuts and the tails of one noise outside",
+    "the noises are on the line, with values for all parameters; log-concave, where answers move by less than the bounds are apart",
+    "both probabilities, by enclosed quadrature between the cuts and the tails of the noises outside, on the integers by sums",
     "their log-ratio against the bound, for an upper one of every output of as many queries as there may be",
 )
 ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
@@ -37,61 +38,122 @@ SOURCE: Final = Source("docs/theory/selection.md#worst-output")
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound "value", a fraction, on the side asked for. Raises Rejected, Undecided, CertificateError.
 
-    evidence: "cuts", fractions that rise. Of a lower bound "positives", all others of the queries being negatives; "move", the number of
-    the way to move; "answers", [low, high], of answers without bounds.
+    evidence: "cuts", fractions that rise; "grids", further ones for each noise without a closed form, by its name. Of a lower bound
+    "positives" and "negatives", of which all other queries are where they are not told; "move", the number of the way to move;
+    "answers", [low, high], where they are not the worst ones between bounds.
     """
     question, noises = read(claim, evidence)
-    value, cuts = read_fraction(evidence, "value", NAME), _cuts(evidence)
-    mechanism, counts = question.selection, outputs(question)
-    moves = MOVES[mechanism.neighbours]
+    value, cuts = read_fraction(evidence, "value", NAME), read_cuts(evidence)
+    moves = MOVES[question.selection.neighbours]
     if question.side == "upper":
         for way in range(len(moves)):
-            for count in counts:
-                if not loss(noises, *pair(question, way, count, None), cuts) <= rational(value):
-                    raise Rejected(NAME, "value", f"an output of {count} positives does not certainly lose at most so much")
+            for counts in outputs(question, corners(question)):
+                if not loss(noises, *pair(question, way, counts, None), cuts) <= rational(value):
+                    told = f"an output of {counts[1]} positives and {counts[0]} negatives"
+                    raise Rejected(NAME, "value", f"{told} does not certainly lose at most so much")
         return Bound("upper", Num(value))
-    if mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold):
-        raise Rejected(NAME, "the neighbours", "these move more than one answer")
-    positives, move = evidence.get("positives"), evidence.get("move")
-    if type(positives) is not int or type(move) is not int or positives not in counts or move not in range(len(moves)):
-        raise CertificateError(f"{NAME}: a lower bound wants 'positives' from 0 to {counts[-1]}, and 'move' below {len(moves)}.")
-    here, there = pair(question, move, positives, _answers(question, evidence))
+    here, there = told_pair(question, evidence)
     probabilities = [noises.probability(output, cuts) for output in (here, there)]
     if not (probabilities[0] / probabilities[1]).log() >= rational(value):
         raise Rejected(NAME, "value", "the output does not certainly lose as much")
     return Bound("lower", Num(value), witness=_witness(question, here, there, probabilities), at=question.at)
 
 
+def told_pair(question: Asked, evidence: Mapping[str, Any]) -> tuple[Output, Output]:
+    """The output that is told of, at both neighbours. Raises Rejected where that may not occur, CertificateError."""
+    mechanism = question.selection
+    move, counts = _told(question, evidence)
+    if move not in range(len(MOVES[mechanism.neighbours])):
+        raise CertificateError(f"{NAME}: 'move' is not below {len(MOVES[mechanism.neighbours])}.")
+    if not may_occur(question, *counts):
+        raise Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive")
+    if mechanism.neighbours == "one" and not moves_alone(question, move, counts):
+        raise Rejected(NAME, "the neighbours", "these move more than one answer")
+    return pair(question, move, counts, _answers(evidence))
+
+
+def _told(question: Asked, evidence: Mapping[str, Any]) -> tuple[int, tuple[int, int]]:
+    """The number of the way to move, and the negatives and positives of an output. Raises CertificateError."""
+    positives, move, negatives = evidence.get("positives"), evidence.get("move"), evidence.get("negatives")
+    if negatives is None and type(positives) is int:
+        negatives = outputs(question, True)[0][0] - positives
+    if type(move) is int and type(positives) is int and type(negatives) is int and min(move, positives, negatives) >= 0:
+        return move, (negatives, positives)
+    raise CertificateError(f"{NAME}: a lower bound wants 'positives', 'negatives' and 'move', integers of at least 0.")
+
+
 def read(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Asked, Compared]:
     """The question, and the noises. Raises Rejected, CertificateError."""
     question = asked(claim, evidence, NAME, near=True)
+    readable(question)
+    mechanism, grids = question.selection, evidence.get("grids", {})
+    if not isinstance(grids, Mapping) or not grids.keys() <= {"noise", "threshold_noise", "query_noise"}:
+        raise CertificateError(f"{NAME}: 'grids' is no table of cuts by the names of noises.")
+
+    def noise(name: str) -> Law | Whole | None:
+        found = getattr(mechanism, name)
+        return None if found is None else law(found, _rising(grids[name], "grids") if name in grids else [])
+
+    if isinstance(mechanism, NoisyMax):
+        both = noise("noise")
+        assert both is not None
+        return question, Compared(both, both)
+    first, answers = noise("threshold_noise"), noise("query_noise")
+    assert answers is not None
+    if first is not None and isinstance(first, Whole) != isinstance(answers, Whole):
+        raise Rejected(NAME, "the noises", "one is on the integers, the other is not")
+    return question, Compared(first, answers)
+
+
+def readable(question: Asked) -> None:
+    """Raises Rejected for a selection whose outputs have other probabilities."""
     mechanism = question.selection
     if isinstance(mechanism, NoisyMax):
-        if mechanism.report != "index":
-            raise Rejected(NAME, "report", "more than the index is told")
-        noise = law(mechanism.noise)
-        return question, Compared(noise, noise)
-    if mechanism.report != "answers" or mechanism.resample or mechanism.query_noise is None:
+        if mechanism.report != "index" or question.whole:
+            raise Rejected(NAME, "report", "more than the index is told, or on the integers several may be the greatest")
+    elif mechanism.report != "answers" or mechanism.resample or mechanism.query_noise is None:
         raise Rejected(NAME, "the mechanism", "it tells more than answers, draws a threshold again, or answers exactly")
-    return question, Compared(None if mechanism.threshold_noise is None else law(mechanism.threshold_noise), law(mechanism.query_noise))
 
 
-def _cuts(evidence: Mapping[str, Any]) -> list[Fraction]:
-    told = evidence.get("cuts")
+def corners(question: Asked) -> bool:
+    """Whether of all outputs those of all queries are known to lose the most, at the corners of the bounds; if not, all are looked at.
+
+    The corners are the worst of each output where the noises are log-concave, or answers move from the one bound to the other. Raises
+    Rejected where neither is certain.
+    """
+    mechanism = question.selection
+    noises = [mechanism.noise] if isinstance(mechanism, NoisyMax) else [mechanism.threshold_noise, mechanism.query_noise]
+    try:
+        for noise in noises:
+            slopes(question, noise)
+    except (Rejected, Undecided):
+        ends = mechanism.bounds
+        if mechanism.neighbours == "all" and ends is not None and certainly_le(sub(ends[1], ends[0]), question.moved, question.domains):
+            return False
+        raise
+    return True
+
+
+def read_cuts(evidence: Mapping[str, Any]) -> list[Fraction]:
+    """Fractions that rise. Raises CertificateError."""
+    return _rising(evidence.get("cuts"), "cuts")
+
+
+def _rising(told: Any, what: str) -> list[Fraction]:
     if not isinstance(told, list) or not 2 <= len(told) <= MOST:
-        raise CertificateError(f"{NAME}: 'cuts' is no list of 2 to {MOST} numbers.")
+        raise CertificateError(f"{NAME}: '{what}' is no list of 2 to {MOST} numbers.")
     cuts = [to_fraction(text, NAME) for text in told]
     if any(left >= right for left, right in pairwise(cuts)):
-        raise CertificateError(f"{NAME}: 'cuts' do not rise.")
+        raise CertificateError(f"{NAME}: '{what}' do not rise.")
     return cuts
 
 
-def _answers(question: Asked, evidence: Mapping[str, Any]) -> tuple[Fraction, Fraction] | None:
+def _answers(evidence: Mapping[str, Any]) -> tuple[Fraction, Fraction] | None:
     told = evidence.get("answers")
     if told is None:
         return None
-    if question.selection.bounds is not None or not isinstance(told, list) or len(told) != 2:
-        raise CertificateError(f"{NAME}: 'answers' are two numbers, of a selection without bounds.")
+    if not isinstance(told, list) or len(told) != 2:
+        raise CertificateError(f"{NAME}: 'answers' are two numbers.")
     return to_fraction(told[0], NAME), to_fraction(told[1], NAME)
 
 

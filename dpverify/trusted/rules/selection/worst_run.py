@@ -12,6 +12,7 @@ from dpverify.trusted.language.expr import ZERO, Expr, add, mul, neg, num, parse
 from dpverify.trusted.language.model import Claim, Source, Stream
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.streams import FAMILIES, start_of
 from dpverify.trusted.rules.selection.compared import Asked, asked, slopes
 from dpverify.trusted.rules.selection.runs import Row, Run, inside, step, together
@@ -107,7 +108,7 @@ def _run(question: Asked, stream: Stream, once: Mapping[str, Any], steps: Sequen
         raise Rejected(NAME, "repeat", "one answer alone moves, so that a step in which it does is not repeated")
     if not any(together(stream, family, moved) for family in FAMILIES.get(stream.neighbours, (stream.neighbours,))):
         raise Rejected(NAME, "the moves", "neighbours do not move so")
-    if question.whole and any(x.denominator != 1 for row in moved for x in row):
+    if question.whole and not all(is_whole(mul(num(x), question.moved), question.domains) for row in moved for x in row):
         raise Rejected(NAME, "the moves", "integers move by integers")
     return run
 

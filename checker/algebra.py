@@ -1,0 +1,407 @@
+"""Sums of products of powers: one form in which equal expressions meet, whose signs are proved for all parameters.
+
+A form is a dict from products to rational factors: a product is a tuple of (atom, exponent), an atom a symbol ("s", name), a prime
+("p", n), pi, ("e", product) for exp(product), ("q", key) and ("l", key) for a sum and its logarithm, or ("f", name, keys) for others.
+Whatever is built has a value for all parameters: who divides, takes a root or a logarithm first proves a sign.
+"""
+
+from fractions import Fraction
+from functools import reduce
+from math import floor
+
+import intervals as iv
+from intervals import Interval
+from terms import Malformed, Undecided, forbid, require
+
+MOST_TERMS = 3000
+PRECISIONS = (64, 160, 480)
+ONE = {(): Fraction(1)}
+
+
+def key(p):
+    """A form that can be a key."""
+    return tuple(sorted(p.items(), key=repr))
+
+
+def constant(x):
+    """The form of a rational."""
+    return {(): Fraction(x)} if x else {}
+
+
+def atom(a, e=1):
+    """The form of a power of an atom."""
+    return {((a, Fraction(e)),): Fraction(1)}
+
+
+def symbol(name):
+    """The form of a symbol."""
+    return atom(("s", name))
+
+
+def add(*forms):
+    """The sum."""
+    total = {}
+    for p in forms:
+        for m, c in p.items():
+            total[m] = total.get(m, 0) + c
+    return {m: c for m, c in total.items() if c}
+
+
+def scale(p, c):
+    """A rational multiple."""
+    return {m: c * x for m, x in p.items()} if c else {}
+
+
+def sub(p, q):
+    """The difference."""
+    return add(p, scale(q, -1))
+
+
+def mul(p, q):
+    """The product."""
+    forbid(len(p) * len(q) > MOST_TERMS, Undecided, "sums that are too long")
+    total = {}
+    for m, c in p.items():
+        for n, d in q.items():
+            product, factor = _joined(m, n)
+            total[product] = total.get(product, 0) + c * d * factor
+    return {m: c for m, c in total.items() if c}
+
+
+def _joined(m, n):
+    """The product of two products, and the rational that whole powers of primes give."""
+    powers = dict(m)
+    for a, e in n:
+        powers[a] = powers.get(a, 0) + e
+    factor = Fraction(1)
+    for a in [a for a in powers if a[0] == "p"]:
+        factor, powers[a] = factor * Fraction(a[1]) ** floor(powers[a]), powers[a] - floor(powers[a])
+    return tuple(sorted(((a, e) for a, e in powers.items() if e), key=repr)), factor
+
+
+def whole_power(p, n):
+    """p**n for n >= 0."""
+    return reduce(mul, [p] * n, ONE)
+
+
+def names(p):
+    """The symbols of a form."""
+    return set().union(*(_names(a) for m in p for a, _ in m)) if p else set()
+
+
+def _names(a):
+    if a[0] == "s":
+        return {a[1]}
+    inside = {a[1]: 1} if a[0] == "e" else dict(a[1]) if a[0] in ("q", "l") else {}
+    keys = [names(dict(k)) for k in a[2]] if a[0] == "f" else []
+    return names(inside).union(*keys)
+
+
+def evaluate(p, bits, values=None):
+    """An interval that holds the form's value. values: intervals of symbols."""
+    total = iv.point(0)
+    for m, c in p.items():
+        factors_of = [_value(a, e, bits, values or {}) for a, e in m]
+        total = total.plus(reduce(lambda x, y: x.times(y, bits), factors_of, iv.point(c)), bits)
+    return total
+
+
+def _value(a, e, bits, values):
+    kind = a[0]
+    if kind == "e":
+        return iv.exp(evaluate({a[1]: e}, bits, values), bits)
+    if kind in ("s", "p", "pi"):
+        base = values[a[1]] if kind == "s" else iv.point(a[1]) if kind == "p" else iv.pi(bits)
+    elif kind in ("q", "l"):
+        base = evaluate(dict(a[1]), bits, values)
+        base = iv.log(base, bits) if kind == "l" else base
+    else:
+        args, pick = [evaluate(dict(k), bits, values) for k in a[2]], {"min": min, "max": max}.get(a[1])
+        base = Interval(pick(y.lo for y in args), pick(y.hi for y in args)) if pick else iv.asinh(args[0], bits)
+    return iv.power(base, e, bits)
+
+
+class Field:
+    """Forms over parameters. domains: for each name (lower, upper, lower_open, upper_open, whole), None for an infinite end."""
+
+    def __init__(self, domains):
+        self.domains, self._known = dict(domains), {}
+
+    def over(self, name, lower=Fraction(0)):
+        """The same with one more symbol, above `lower`, or anywhere for None."""
+        return Field({**self.domains, name: (lower, None, True, True, False)})
+
+    # -- from trees
+
+    def form(self, tree):
+        kind = tree[0]
+        if kind == "num":
+            return constant(tree[1])
+        if kind == "sym":
+            require(tree[1] in self.domains, Malformed, f"{tree[1]} is no parameter here")
+            return symbol(tree[1])
+        if kind == "add":
+            return add(*map(self.form, tree[1]))
+        if kind == "mul":
+            return reduce(mul, map(self.form, tree[1]))
+        if kind == "pow":
+            base, e = self.form(tree[1]), self.form(tree[2])
+            return self.power(base, e.get((), Fraction(0))) if e.keys() <= {()} else self.exp(mul(e, self.log(base)))
+        return self._call(tree[1], [self.form(arg) for arg in tree[2]])
+
+    def _call(self, name, args):
+        if name == "pi":
+            return atom(("pi",))
+        if name in ("exp", "log"):
+            return getattr(self, name)(args[0])
+        if name == "abs" and (self.at_most({}, args[0]) or self.at_most(args[0], {})):
+            return args[0] if self.at_most({}, args[0]) else scale(args[0], -1)
+        if name in ("cosh", "sinh"):
+            up, down = self.exp(args[0]), self.exp(scale(args[0], -1))
+            return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
+        if name in ("min", "max"):
+            return self.extreme(name, args)
+        if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
+            return mul(self.power(scale(args[1], 2), Fraction(-1, 2)), mul(atom(("pi",), Fraction(1, 2)), self.exp(scale(args[1], -1))))
+        if name == "asinh" and not args[0]:
+            return {}
+        require(name == "asinh", Undecided, f"{name} is not known here")
+        return atom(("f", name, tuple(map(key, args))))
+
+    def extreme(self, name, forms):
+        """The least or the greatest, where the order is certain."""
+        kept = []
+        for p in forms:
+            if any(self.at_most(*((k, p) if name == "min" else (p, k))) for k in kept):
+                continue
+            kept = [k for k in kept if not self.at_most(*((p, k) if name == "min" else (k, p)))] + [p]
+        return kept[0] if len(kept) == 1 else atom(("f", name, tuple(sorted(map(key, kept), key=repr))))
+
+    def floor(self, p):
+        """The floor of a constant."""
+        near = evaluate(p, PRECISIONS[1])
+        for n in range(floor(near.lo), floor(near.lo) + 3):
+            if self.at_most(constant(n), p) and self.positive(sub(constant(n + 1), p)):
+                return n
+        raise Undecided("the floor of what is not told from an integer")
+
+    def content(self, p):
+        """(c, product, rest) with p = c * product * rest, the rest with no common factor."""
+        least = dict(next(iter(p)))
+        for m in p:
+            powers = dict(m)
+            least = {a: min(e, powers.get(a, Fraction(0))) for a, e in {**dict.fromkeys(powers, Fraction(0)), **least}.items()}
+        kept = {a: e for a, e in least.items() if e and self.atom_positive(a)}
+        rest = mul(p, {tuple(sorted(((a, -e) for a, e in kept.items()), key=repr)): Fraction(1)})
+        c = key(rest)[0][1]
+        return c, kept, scale(rest, 1 / c)
+
+    def power(self, p, e):
+        if e.denominator == 1 and 0 <= e <= 64:
+            return whole_power(p, int(e))
+        require(abs(e) <= 10000, Undecided, "a power that is too great")
+        require(p or e > 0, Undecided, "a quotient by 0")
+        if not p:
+            return {}
+        c, product, rest = self.content(p)
+        if rest != ONE and not self.positive(rest):
+            require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what is under a root")
+            c, rest = -c, scale(rest, -1)
+        result = constant(c**e) if e.denominator == 1 else self._root(c, e)
+        result = reduce(mul, (_atom_power(a, power * e) for a, power in product.items()), result)
+        return result if rest == ONE else mul(result, _sum_power(rest, e))
+
+    def _root(self, c, e):
+        require(c > 0, Undecided, "a root of what is negative")
+        return reduce(mul, (_atom_power(("p", prime), power * e) for prime, power in _primes(c)), ONE)
+
+    def exp(self, p):
+        result = ONE
+        for m, c in p.items():
+            alone = len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1
+            result = mul(result, self.power(dict(m[0][0][1]), c) if alone else {((("e", m), c),): Fraction(1)})
+        return result
+
+    def log(self, p):
+        require(self.positive(p), Undecided, "a logarithm of what is not certainly positive")
+        c, product, rest = self.content(p)
+        if c < 0:
+            c, rest = -c, scale(rest, -1)
+        result = add(*(_log_atom(("p", n), e) for n, e in _primes(c)), *(_log_atom(a, e) for a, e in product.items()))
+        return result if rest == ONE else add(result, atom(("l", key(rest))))
+
+    # -- signs
+
+    def at_most(self, p, q):
+        return self.positive(sub(q, p), strict=False)
+
+    def equal(self, p, q):
+        return self.zero(sub(p, q))
+
+    def zero(self, p):
+        """Whether a form is certainly 0: what stands below a line is multiplied out."""
+        bases = {a for m in p for a, _ in m if a[0] == "q"}
+        if not p or not bases:
+            other = self._by_logarithm(p)
+            return not p or (other is not None and self.zero(other))
+        for base in bases:
+            least = min(dict(m).get(base, Fraction(0)) for m in p)
+            p = mul(p, {((base, -least),): Fraction(1)}) if least else p
+        total = _expanded(p)
+        return total != p and self.zero(total)
+
+    def atom_positive(self, a):
+        """Whether an atom is certainly positive."""
+        if a[0] == "s":
+            lower, _, lower_open, _, _ = self.domains[a[1]]
+            return lower is not None and (lower > 0 or (lower == 0 and lower_open))
+        if a[0] == "f":
+            return a[1] == "asinh" and self.positive(dict(a[2][0]))
+        return a[0] != "l" or self.positive(sub(dict(a[1]), ONE))
+
+    def positive(self, p, strict=True):
+        """Whether a form is certainly above 0, or at least 0, for all parameters."""
+        known = (key(p), strict)
+        if known not in self._known:
+            self._known[known] = False  # what is asked of it within its own answer is not known
+            self._known[known] = self._positive(p, strict)
+        return self._known[known]
+
+    def _positive(self, p, strict):
+        if not p:
+            return not strict
+        if not names(p):
+            sign = next((s for s in (evaluate(p, bits).sign() for bits in PRECISIONS) if s is not None), None)
+            return sign > 0 if sign is not None else not strict and self.zero(p)
+        if all(c > 0 and all(e % 2 == 0 or self.atom_positive(a) for a, e in m) for m, c in p.items()):
+            return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
+        if not strict and self.zero(p):
+            return True
+        shifted = self._shifted(p, strict)
+        if shifted is not None and _all_positive(self, *shifted, strict):
+            return True
+        other = self._by_logarithm(p)
+        return other is not None and self.positive(other, strict)
+
+    def _shifted(self, p, strict):
+        """The form over the parameters' distances from their ends, times something positive, with which of these may be 0."""
+        for base in {a for m in p for a, e in m if a[0] in "qse" and e < 0}:
+            if base[0] == "s" and not self.atom_positive(base):
+                return None
+            p = mul(p, {((base, -min(dict(m).get(base, Fraction(0)) for m in p)),): Fraction(1)})
+        p, may_vanish = _expanded(p), set()
+        for name in sorted(names(p) & self.domains.keys()):
+            lower, upper, lower_open, upper_open, _ = self.domains[name]
+            a = ("s", name)
+            if lower is None and upper is None:
+                continue
+            if not (lower_open if upper is None else upper_open if lower is None else lower_open and upper_open):
+                may_vanish.add(name)
+            if lower == 0 and upper is None:
+                continue
+            if strict and None not in (lower, upper) and not upper_open:
+                return None  # the upper end itself is not among the values of lower + t/(1 + t) (upper - lower)
+            degrees = [dict(m).get(a, Fraction(0)) for m in p]
+            if any(d.denominator != 1 for d in degrees) or any(a != b and name in _names(b) for m in p for b, _ in m):
+                return None
+            t = symbol(name)  # now what lies between the lower end and the value, or t/(1 + t) of the way to the upper one
+            top = int(max(degrees))
+            way, rest = (add(constant(lower), t) if upper is None else sub(constant(upper), t)), ONE
+            if None not in (lower, upper):
+                way, rest = add(constant(lower), scale(t, upper)), add(ONE, t)
+            up = {d: mul(whole_power(way, d), whole_power(rest, top - d)) for d in range(top + 1)}
+            p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
+        for a in sorted({a for m in p for a, _ in m if a[0] == "e"}, key=repr):
+            exponents = [dict(m).get(a, Fraction(0)) for m in p]
+            if all(e.denominator == 1 and e >= 0 for e in exponents) and a[1] and self.positive({a[1]: Fraction(1)}):
+                u = ("e", (("above 1", a[1]),))  # exp(m) - 1, which is positive
+                up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents)) + 1)]
+                p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
+        return p, may_vanish
+
+    def _by_logarithm(self, p):
+        """What has the sign of c (n_1 log A_1 + ...) + rest: A_1**n_1 ... - exp(-rest/c), c > 0; None for another form."""
+        logs = {m: c for m, c in p.items() if len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 1}
+        moving = {m: c for m, c in logs.items() if names({m: c})} or logs
+        least = min((abs(c) for c in moving.values()), default=None)
+        if not moving or any((c / least).denominator != 1 or abs(c / least) > 64 for c in moving.values()):
+            return None
+        inside = ONE
+        for m, c in moving.items():
+            inside = mul(inside, self.power(dict(m[0][0][1]), c / least))
+        return sub(inside, self.exp(scale({m: c for m, c in p.items() if m not in moving}, -1 / least)))
+
+
+def _all_positive(field, p, may_vanish, strict):
+    groups = {}
+    for m, c in p.items():
+        moving = tuple(x for x in m if _moves(x[0]))
+        groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
+    atoms = {a for m in groups for a, _ in m}
+    known = all(field.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or field.atom_positive(a) for a in atoms)
+    firm = [not {a[1] for a, _ in m if a[0] == "s"} & may_vanish and Field({}).positive(factor) for m, factor in groups.items()]
+    return known and (any(firm) or not strict) and all(Field({}).positive(factor, strict=False) for factor in groups.values())
+
+
+def _moves(a):
+    return (a[0] == "e" and len(a[1]) == 1 and a[1][0][0] == "above 1") or bool(_names(a))
+
+
+def _expanded(p):
+    total = {}
+    for m, c in p.items():
+        ups = {a: floor(e) for a, e in m if a[0] == "q" and e >= 1}
+        rest = tuple((a, e - ups.get(a, 0)) for a, e in m if e != ups.get(a, 0))
+        total = add(total, reduce(mul, (whole_power(dict(a[1]), n) for a, n in ups.items()), {rest: c}))
+    return total
+
+
+def _atom_power(a, e):
+    if a[0] == "p":
+        return scale(atom(a, e - floor(e)) if e != floor(e) else ONE, Fraction(a[1]) ** floor(e))
+    return _sum_power(dict(a[1]), e) if a[0] == "q" else atom(a, e) if e else ONE
+
+
+def _sum_power(p, e):
+    return whole_power(p, int(e)) if e.denominator == 1 and 0 <= e <= 64 else atom(("q", key(p)), e)
+
+
+def _log_atom(a, e):
+    if a[0] == "e":
+        return {a[1]: Fraction(e)}
+    inside = constant(a[1]) if a[0] == "p" else dict(a[1]) if a[0] == "q" else atom(a)
+    return scale(atom(("l", key(inside))), Fraction(e))
+
+
+def _primes(c):
+    return [(p, e) for p, e in factors(c.numerator)] + [(p, -e) for p, e in factors(c.denominator)]
+
+
+def factors(n):
+    """Prime factors with their powers; what is left above 10**8 stands as one."""
+    found, p = [], 2
+    while p * p <= n and p < 10_000:
+        power = 0
+        while n % p == 0:
+            n, power = n // p, power + 1
+        found += [(p, power)] if power else []
+        p += 1 + (p > 2)
+    return found + ([(n, 1)] if n > 1 else [])
+
+
+def substitute(p, field, values):
+    """The form with symbols replaced by forms, built again in a field."""
+    return add(*(reduce(mul, (_substituted(a, e, field, values) for a, e in m), constant(c)) for m, c in p.items()))
+
+
+def _substituted(a, e, field, values):
+    if a[0] == "s":
+        return field.power(values.get(a[1], symbol(a[1])), e)
+    if a[0] == "e":
+        return field.exp(substitute({a[1]: e}, field, values))
+    if a[0] in ("q", "l"):
+        inside = substitute(dict(a[1]), field, values)
+        return field.power(field.log(inside) if a[0] == "l" else inside, e)
+    again = field._call(a[1], [substitute(dict(k), field, values) for k in a[2]]) if a[0] == "f" else None
+    return _atom_power(a, e) if again is None else field.power(again, e)
+

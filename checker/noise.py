@@ -1,0 +1,553 @@
+"""Additive noise: what its exponent h = -log(density) does at 0 and far out, how far answers move, and the rules about it."""
+
+import re
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations
+
+import algebra as al
+import terms
+from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
+from intervals import Interval
+from terms import Malformed, Refused, Undecided, forbid, replaced, require
+
+INFINITE = "infinite"
+R = ("s", "r")
+EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
+IDEAL = "what is drawn is drawn from the law that is declared"
+
+
+class Question:
+    """A mechanism as rules are asked about it. moved: what answers move by, a form, or None. values: of parameters that are fixed."""
+
+    def __init__(self, mechanism, moved, query, field, values=None):
+        self.mechanism, self.moved, self.query, self.field, self.values = mechanism, moved, query, field, values or {}
+        self.kind = mechanism["kind"]
+
+    def tree(self, text):
+        return replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
+
+    def form(self, text):
+        return self.field.form(self.tree(text))
+
+    def at(self, evidence, allowed=True):
+        """The question at the parameters that evidence fixes, and these."""
+        given = evidence.get("at", {})
+        forbid(not isinstance(given, dict) or (given and not allowed), Malformed, "'at' does not belong here, or is no object")
+        values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
+        for name, x in values.items():
+            require(name in domains, Malformed, f"{name} is no parameter")
+            require(within(x, domains.pop(name)), Refused, f"{name} = {x} is not in its domain")
+        field = Field(domains)
+        moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
+        return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
+
+
+def within(x, domain):
+    """Whether a number lies in a domain."""
+    lower, upper, lower_open, upper_open, integer = domain
+    above = lower is None or x > lower or (x == lower and not lower_open)
+    return above and (upper is None or x < upper or (x == upper and not upper_open)) and not (integer and x.denominator != 1)
+
+
+def rational(text):
+    """The number that "a", "a/b" or "m*2^e" writes."""
+    try:
+        if type(text) is int:
+            return Fraction(text)
+        top, mark, power = str(text).partition("*2^")
+        forbid(mark and abs(int(power)) > 100_000, Undecided, "a number with an exponent that is too large")
+        return int(top) * Fraction(2) ** int(power) if mark else Fraction(re.fullmatch(r"-?\d+(/\d+)?", top, re.ASCII).group())
+    except (ValueError, AttributeError, ZeroDivisionError) as error:
+        raise Malformed(f"{str(text)[:40]!r} is no exact number") from error
+
+
+def side_of(evidence, default="upper"):
+    """The side that evidence names."""
+    side = evidence.get("side", default)
+    require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
+    return side
+
+
+def natural(field, p):
+    """Whether a form is certainly an integer of at least 1."""
+    return whole(field, p) and field.at_most(ONE, p)
+
+
+def whole(field, p):
+    """Whether a form is certainly an integer."""
+    good = all(a[0] == "s" and field.domains[a[1]][4] and e.denominator == 1 and e > 0 for m in p for a, e in m)
+    return good and all(c.denominator == 1 for c in p.values())
+
+
+# -- far out and at 0 ---------------------------------------------------------------------------------------------------------
+
+
+def _split(m):
+    """The factors of a product that move with r, and the others."""
+    moving = [(a, e) for a, e in m if "r" in al._names(a)]
+    return moving, tuple(x for x in m if x not in moving)
+
+
+def _degree(p):
+    """The greatest power of r in a sum of powers of r, and the factor of it."""
+    powers = {}
+    for m, c in p.items():
+        moving, rest = _split(m)
+        forbid(any(a != R for a, _ in moving), Undecided, "what grows otherwise than a power")
+        powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
+    top = max(powers)
+    return top, powers[top]
+
+
+def growth(field, h):
+    """(e, factor): h grows as factor * r**e, e > 0, or as factor * log r for e = 0; INFINITE where it grows faster than powers."""
+    powers, fast = {Fraction(0): {}}, False
+    for moving, rest, c in [(*_split(m), c) for m, c in h.items() if _split(m)[0]]:
+        outer = {rest: c}
+        require(len(moving) <= 1, Undecided, "a product whose growth is not known")
+        (a, e), power, factor = moving[0], Fraction(0), {}
+        if a == R:
+            power, factor = e, outer
+        elif a[0] == "l" and e == 1:
+            try:
+                factor = mul(outer, constant(_degree(dict(a[1]))[0]))
+            except Undecided:
+                power, factor = Fraction(1), mul(outer, _log_rate(field, dict(a[1])))
+        elif a[0] == "q":
+            top, lead = _degree(dict(a[1]))
+            power, factor = top * e, mul(outer, field.power(lead, e))
+        elif a[0] == "e":
+            top, lead = growth(field, {a[1]: e})
+            falls = top != INFINITE and field.positive(scale(lead, -1))
+            require(falls or field.positive(outer), Undecided, "an exponential whose growth is not known")
+            fast = fast or not falls
+        else:
+            raise Undecided("a function whose growth is not known")
+        if power > 0 or a[0] == "l":
+            powers[power] = add(powers.get(power, {}), factor)
+    top = max(p for p in powers if powers[p] or p == 0)
+    return (INFINITE, None) if fast else (top, powers[top])
+
+
+def _log_rate(field, p):
+    """The limit of log(p)/r, p a sum of positive multiples of exponentials and powers."""
+    rates = []
+    for m, c in p.items():
+        forbid(c < 0 or not all(a[0] in "es" or field.atom_positive(a) for a, _ in m), Undecided, "a logarithm whose growth is not known")
+        rate = {}
+        for a, e in m:
+            top, lead = growth(field, {a[1]: e}) if a[0] == "e" and "r" in al._names(a) else (Fraction(0), {})
+            forbid(top == INFINITE or top > 1, Undecided, "a logarithm whose growth is not known")
+            rate = add(rate, lead if top == 1 else {})
+        rates.append(rate)
+    return field.extreme("max", rates)
+
+
+def bends(field, p, line=False):
+    """The set of "convex" and "concave" that a form certainly is in r > 0, or on the line."""
+    found = {"convex", "concave"}
+    for moving, rest, c in [(*_split(m), c) for m, c in p.items() if _split(m)[0]]:
+        outer, bend = {rest: c}, _bend(field, *moving[0], line) if len(moving) == 1 else set()
+        if field.positive(scale(outer, -1)):
+            bend = {{"convex": "concave", "concave": "convex"}[b] for b in bend}
+        elif not field.positive(outer):
+            return set()
+        found &= bend
+    return found
+
+
+def _bend(field, a, e, line):
+    if a == R:
+        if e == 1:
+            return {"convex", "concave"}
+        return set() if line and not (e.denominator == 1 and e > 0 and e % 2 == 0) else {"concave"} if 0 < e < 1 else {"convex"}
+    if a[0] == "e":
+        return {"convex"} & bends(field, {a[1]: e}, line)
+    if a[0] == "l" and e == 1:
+        inside = dict(a[1])
+        split = [(*_split(m), c) for m, c in inside.items()]
+        exps = all(b[0] == "e" and "convex" in bends(field, {b[1]: k}, line) for moving, _, _ in split for b, k in moving)
+        convex = exps and all(field.positive({rest: c}) for _, rest, c in split)
+        return ({"convex"} if convex else set()) | ({"concave"} & bends(field, inside, line))
+    if a[0] == "q":
+        inside = bends(field, dict(a[1]), line)
+        split = [(*_split(m), c) for m, c in a[1]]
+        quadratic = all(moving in ([], [(R, 2)]) and field.positive({rest: c}) for moving, rest, c in split) and 2 * e == 1
+        return ({"convex"} if quadratic or (e >= 1 and "convex" in inside) else set()) | ({"concave"} & inside if 0 < e <= 1 else set())
+    return set()
+
+
+def rises(field, h):
+    """Whether h, convex in r > 0, certainly never falls: term by term, or because it is even and convex on the line."""
+    split = [(*_split(m), c) for m, c in h.items() if _split(m)[0]]
+    simple = all(moving[0][0] == R and moving[0][1] > 0 and field.positive({rest: c}) for moving, rest, c in split)
+    line = field.over("r", None)
+    return simple or ("convex" in bends(line, h, True) and al.key(al.substitute(h, line, {"r": scale(symbol("r"), -1)})) == al.key(h))
+
+
+# -- norms and sensitivities ------------------------------------------------------------------------------------------------------
+
+
+def matrix_of(rows):
+    """Rows of rationals."""
+    return [list(map(rational, row)) for row in rows]
+
+
+def eliminated(rows):
+    """Rows after Gauss's elimination, and the pivots."""
+    rows, pivots = [list(row) for row in rows], []
+    for j in range(len(rows[0])):
+        i = len(pivots)
+        for k in [k for k in range(i, len(rows)) if rows[k][j]][:1]:
+            rows[i], rows[k] = rows[k], rows[i]
+            pivots.append(rows[i][j] if k == i else Fraction(0))
+            for below in rows[i + 1 :]:
+                below[:] = [x - below[j] / rows[i][j] * y for x, y in zip(below, rows[i], strict=True)]
+    return rows, pivots
+
+
+def check_norm(norm, dimension):
+    """Refuses what is no norm. dimension: a number, or None for any."""
+    if norm["kind"] == "lp":
+        forbid(norm["p"] is not None and rational(norm["p"]) < 1, Refused, "p is below 1, where l_p is no norm")
+        return
+    require(dimension is not None, Undecided, "a norm by a matrix in a dimension that is no number")
+    rows = matrix_of(norm["matrix"])
+    forbid(not rows or any(len(row) != dimension for row in rows), Refused, "the matrix of the norm is not of its dimension")
+    pivots = eliminated(rows)[1]
+    if norm["kind"] != "ellipsoid":
+        require(len(pivots) >= dimension, Refused, "the rows of the norm do not span the space")
+    else:
+        good = rows == [list(column) for column in zip(*rows, strict=True)] and dimension == sum(p > 0 for p in pivots)
+        require(good, Refused, "the matrix of the norm is not symmetric and positive definite")
+
+
+def differences(query):
+    """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
+    rows = matrix_of(query["rows"])
+    forbid(not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows), Refused, "the rows of the query are not of one length")
+    columns = list(dict.fromkeys(zip(*rows, strict=True)))
+    if query["adjacency"] == "replace":
+        columns = [tuple(x - y for x, y in zip(f, g, strict=True)) for f, g in combinations(columns, 2)]
+    elif query["adjacency"] not in ("add-remove", "l1"):
+        raise Undecided("a query on histograms under l2")
+    return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
+
+
+def up_to_sign(v):
+    """A vector or its negative, the first number that is not 0 positive."""
+    return tuple(v) if next((x for x in v if x), 0) >= 0 else tuple(-x for x in v)
+
+
+def dot(a, b):
+    """The inner product."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def longest(norm, vectors, dimension, field):
+    """The greatest length of vectors in a norm, a form."""
+    if norm["kind"] == "lp":
+        p = None if norm["p"] is None or dimension == 1 else rational(norm["p"])
+        if p is None or p == 1:
+            return constant(max((max if p is None else sum)(abs(x) for x in v) for v in vectors))
+        sums = [add(*(field.power(constant(abs(x)), p) for x in v)) for v in vectors]
+        return field.power(field.extreme("max", sums), 1 / p)
+    rows = matrix_of(norm["matrix"])
+    if norm["kind"] == "facets":
+        return constant(max(abs(dot(row, v)) for row in rows for v in vectors))
+    if norm["kind"] == "ellipsoid":
+        bordered = [[[*row, y] for row, y in zip(rows, v, strict=True)] + [[*v, Fraction(0)]] for v in vectors]
+        return field.power(constant(max(-eliminated(square)[0][-1][-1] for square in bordered)), Fraction(1, 2))  # v' S**-1 v
+    own = set(vectors) == {up_to_sign(row) for row in rows if any(row)}
+    require(own, Undecided, "the gauge of a query in the hull of other columns than its own")
+    return ONE  # docs/theory/additive.md, Gauges: the longest column is extreme
+
+
+class Noise:
+    """Noise of density exp(-h): h in r > 0, the distance from the answer, or the same to both sides of it where it is not even.
+
+    shift: what answers move by over the scale, exactly. copies: independent coordinates, norm: of their shifts. whole: on the integers.
+    """
+
+    def __init__(self, q, line=False):
+        m = q.mechanism
+        require(q.kind in ("radial", "translation", "product"), Refused, "only radial, translation and product noise is additive")
+        self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
+        self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
+        size = q.form(m["dimension"]) if "dimension" in m else ONE
+        require(natural(q.field, size), Refused, "the dimension is not certainly an integer of at least 1")
+        number = int(size[()]) if set(size) == {()} else None
+        check_norm(self.norm, number)
+        self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
+        factor = q.form(m["scale"]) if q.kind == "radial" else ONE
+        require(q.field.positive(factor), Refused, "the scale is not certainly positive")
+        self.shift = mul(self._reach(number), q.field.power(factor, Fraction(-1)))
+        require(q.field.positive(self.shift, strict=False), Refused, "the sensitivity is not certainly at least 0")
+        if self.whole and not whole(q.field, self.shift):
+            require(not al.names(self.shift), Undecided, "the floor of the sensitivity")
+            self.shift = constant(q.field.floor(self.shift))
+        self.field = q.field.over("r")
+        if "support" in m and m["support"] != [None, None]:
+            require(line, Undecided, "noise on a part of the line")
+            self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
+        name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
+        self.sides = [self._exponent(density, name, sign) for sign in signs]
+        self.even = al.key(self.sides[0]) == al.key(self.sides[-1])
+        self.h = self.sides[0]
+
+    def _exponent(self, text, name, sign):
+        density = replaced(self.q.tree(text), {name: ("mul", (terms.num(sign), ("sym", "r")))})
+        return scale(self.field.log(self.field.form(density)), -1)
+
+    def _reach(self, dimension):
+        q = self.q
+        require(q.query or q.moved is not None, Refused, "neither a sensitivity nor a query is given")
+        if q.query is None:
+            return q.moved
+        forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
+        vectors = differences(q.query)
+        apart = q.query["adjacency"] == "l1" or any(x.denominator != 1 for v in vectors for x in v)
+        forbid(self.whole and vectors and apart, Undecided, "answers that differ by no integers")
+        return longest(self.norm, vectors, dimension, q.field) if vectors else {}
+
+    def check_integrable(self):
+        """Undecided unless exp(-h) certainly has finite mass far out, and near 0 on a half line; a support with ends has none to check."""
+        for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
+            top, lead = growth(self.field, h) if end is None else (INFINITE, None)
+            far = top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension))
+            require(far, Undecided, "whether the density is integrable far out")
+            logs = add(*({_split(m)[1]: c} for m, c in h.items() if _log_r(m)))
+            start, few = self.at_zero({m: c for m, c in h.items() if not _log_r(m)}), self.q.field.positive(sub(self.dimension, logs))
+            require(start is not None and few and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
+
+    def at_zero(self, h):
+        """The limit of h at 0, None where it is not certainly finite."""
+        try:
+            return al.substitute(h, self.q.field, {"r": {}})
+        except Undecided:
+            return None
+
+    def value(self, near):
+        """h on an interval of distances, or of the line."""
+        if self.q.kind == "radial" or near.lo >= 0:
+            return al.evaluate(self.h, self.bits, {"r": near})
+        left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Fraction(0), -near.hi), -near.lo)})
+        right = left if near.hi <= 0 else al.evaluate(self.h, self.bits, {"r": Interval(Fraction(0), near.hi)})
+        return Interval(min(left.lo, right.lo), max(left.hi, right.hi))
+
+
+    def loss(self, a, b):
+        """The sum of h(b) - h(a) over coordinates."""
+        return reduce(lambda s, d: s.plus(d, self.bits), (self.value(y).minus(self.value(x), self.bits) for x, y in zip(a, b, strict=True)))
+
+
+def _log_r(m):
+    moving = _split(m)[0]
+    return len(moving) == 1 and moving[0] == (("l", al.key(symbol("r"))), Fraction(1))
+
+
+def assumed_of(noise, side):
+    """What a bound takes for granted of noise."""
+    q = noise.q
+    real = ["histograms are real"] * (side == "lower" and q.query is not None and q.query["adjacency"] == "l1")
+    worst = "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
+    return real + [f"{worst} the stated sensitivity"] * (not q.query) + ["answers are integers"] * (noise.whole and not q.query) + [IDEAL]
+
+
+# -- rules -----------------------------------------------------------------------------------------------------------------------
+
+
+def _opened(q, evidence):
+    side = side_of(evidence)
+    q, at = q.at(evidence, side == "lower")
+    return side, q, at, Noise(q)
+
+
+def concave_exponent(q, evidence):
+    """docs/theory/additive.md#concave-exponent."""
+    side, q, at, noise = _opened(q, evidence)
+    forbid(not noise.even or "concave" not in bends(noise.field, noise.h), Undecided, "whether h is concave in the distance")
+    start = noise.at_zero(noise.h)
+    require(start is not None, Undecided, "whether h is finite at 0")
+    noise.check_integrable()
+    value = _alike(noise, side, lambda t: sub(al.substitute(noise.h, q.field, {"r": t}), start) if t else {})
+    return side, value, at, assumed_of(noise, side)
+
+
+def _alike(noise, side, loss):
+    """The loss of coordinates that all move alike, from that of one, concave in its shift."""
+    field, n = noise.q.field, noise.copies
+    if n == ONE:
+        forbid(noise.norm["kind"] != "lp" and noise.q.kind == "product", Undecided, "a coordinate in a norm of its own")
+        return loss(noise.shift)
+    forbid(noise.norm["kind"] != "lp" or (noise.q.query and side == "lower"), Undecided, "whether coordinates move alike")
+    p = noise.norm["p"]
+    return mul(n, loss(noise.shift if p is None else mul(noise.shift, field.power(n, -1 / rational(p)))))
+
+
+def convex_exponent(q, evidence):
+    """docs/theory/additive.md#convex-exponent."""
+    side, q, at, noise = _opened(q, evidence)
+    return side, _convex_value(noise, side), at, assumed_of(noise, side)
+
+
+def _convex_value(noise, side):
+    rates, n = slopes(noise), noise.copies
+    steep = INFINITE in rates
+    forbid(steep and (side == "upper" or not noise.q.field.positive(noise.shift)), Undecided, "a slope without bound")
+    if steep:
+        return INFINITE
+    far = noise.shift
+    if n != ONE:
+        known = noise.norm["kind"] == "lp" and noise.even and (noise.q.query is None or noise.norm["p"] == "1")
+        forbid(noise.norm["kind"] != "lp" or (side == "lower" and not known), Undecided, "whether coordinates move in the worst direction")
+        p = noise.norm["p"]
+        far = mul(far, noise.q.field.power(n, 1 - (1 / rational(p) if p else 0)))
+    elif noise.norm["kind"] != "lp" and noise.q.kind == "product":
+        raise Undecided("a coordinate in a norm of its own")
+    return mul(noise.q.field.extreme("max", rates), far)
+
+
+def slopes(noise):
+    """The limits of the slope of a convex h to the left and to the right, each certainly positive, or INFINITE."""
+    if noise.even:
+        good = "convex" in bends(noise.field, noise.h) and rises(noise.q.field, noise.h)
+        require(good, Undecided, "whether h is convex and never falls")
+        sides = [noise.h]
+    else:
+        line = noise.q.field.over("r", None)
+        density = replaced(noise.q.tree(noise.q.mechanism["density"]), {"z": ("sym", "r")})
+        forbid("convex" not in bends(line, scale(line.log(line.form(density)), -1), True), Undecided, "whether h is convex")
+        sides = [noise.sides[1], noise.sides[0]]
+    found = [growth(noise.field, h) for h in sides]
+    for top, lead in found:
+        forbid(top != INFINITE and (top < 1 or not noise.q.field.positive(lead)), Undecided, "whether the slope of h has a positive limit")
+    rates = [lead if top == 1 else INFINITE for top, lead in found]
+    return rates if len(rates) == 2 else rates * 2
+
+
+def power_identity(q, evidence):
+    """docs/theory/additive.md#power-identity."""
+    side, q, at, noise = _opened(q, evidence)
+    field, weight, ratios = q.field, {}, []
+    forbid(not noise.even or (side == "lower" and noise.whole), Undecided, "noise on the integers, or that is not even")
+    for moving, rest, c in [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]:
+        inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
+        square = {_split(n)[1]: d for n, d in inside.items() if _split(n)[0] == [(R, Fraction(2))]}
+        free = {n: d for n, d in inside.items() if not _split(n)[0]}
+        forbid(not square or len(square) + len(free) < len(inside), Undecided, "an exponent that is no sum of logarithms of A0 + A1 r**2")
+        weight = add(weight, {rest: c})
+        ratios.append(mul(free, q.field.power(square, Fraction(-1))))
+    same = ratios and all(field.equal(ratios[0], other) for other in ratios)
+    require(same, Undecided, "an exponent that is no sum of logarithms of one A0 + A1 r**2")
+    good = field.positive(ratios[0]) and field.positive(weight) and field.positive(sub(scale(weight, 2), noise.dimension))
+    require(good, Undecided, "whether the density is integrable")
+    unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
+    value = _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)])))
+    return side, value, at, assumed_of(noise, side)
+
+
+def point_witness(q, evidence):
+    """docs/theory/additive.md#point-witness."""
+    q, at = q.at(evidence)
+    forbid(q.field.domains, Refused, "parameters without a value")
+    noise = Noise(q, line=True)
+    noise.check_integrable()
+    a, b, assumed = _points(noise, evidence)
+    radius = _radius(noise, evidence, "radius")
+    near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
+    beyond = [[_beyond(noise, x) for x in side] for side in near]
+    forbid(any(beyond[0]), Refused, "the density of P is 0 on the neighbourhood")
+    if evidence.get("value") == "inf" and "limit" not in evidence:
+        [noise.value(x) for x in near[0]]
+        require(any(beyond[1]), Refused, "the density of Q does not vanish on the neighbourhood")
+        return "lower", INFINITE, at, [*assumed, IDEAL]
+    forbid(any(beyond[1]), Refused, "the neighbourhood is not inside the support")
+    loss = noise.loss(*near)
+    forbid("limit" in evidence, Undecided, "the loss of two points in the limit")
+    value = rational(evidence.get("value"))
+    here = noise.loss(*([_around(noise, x, Fraction(0)) for x in side] for side in (a, b)))
+    require(loss.lo >= value, Refused if here.hi < value else Undecided, "the loss on the neighbourhood is not certainly so great")
+    return "lower", constant(value), at, [*assumed, IDEAL]
+
+
+def _points(noise, evidence):
+    """The points of evidence, and what their pair takes for granted."""
+    noise.bits = 2 * evidence.get("prec", 200)
+    require(type(noise.bits) is int and 106 <= noise.bits <= 32768, Malformed, "prec is a number of bits from 53 to 16384")
+    a, b = ([_point(noise.q, x) for x in evidence[side]] for side in "ab")
+    require(1 <= len(a) == len(b) <= 1000, Malformed, "'a' and 'b' are not lists of as many points")
+    require("event" not in evidence or _radius(noise, evidence, "event") >= 0, Refused, "the event is none")
+    return a, b, _pair(noise, a, b)
+
+
+def _radius(noise, evidence, key):
+    radius = Fraction(0) if noise.whole else rational(evidence.get(key))
+    require(radius > 0 or noise.whole, Refused, f"the {key} is not positive: a point has probability 0")
+    return radius
+
+
+def _point(q, text):
+    return constant(rational(text)) if "^" in str(text) else q.field.form(terms.parse(str(text)))
+
+
+def _around(noise, p, radius):
+    """The neighbourhood of a point."""
+    centre = al.evaluate(p, noise.bits)
+    low, high = centre.lo - radius, centre.hi + radius
+    return Interval(max(low, Fraction(0)) if noise.q.kind == "radial" else low, high)
+
+
+def _beyond(noise, near):
+    """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
+    low, high = noise.support
+    beyond = (low and near.hi < low.lo) or (high and near.lo > high.hi)
+    within_it = not ((low and near.lo < low.hi) or (high and near.hi > high.lo))
+    require(beyond or within_it, Undecided, "a neighbourhood at an end of the support")
+    return beyond
+
+
+def _pair(noise, a, b):
+    """That two neighbours and an output realise the points; what that takes for granted."""
+    q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
+    require(q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b)), Refused, "a distance is not certainly at least 0")
+    require(not noise.whole or all(whole(field, x) for x in (*a, *b)), Refused, "a point is no integer")
+    sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
+    if q.kind != "product":
+        require(len(shifts) == 1, Refused, "this noise wants one point")
+        exact = field.equal(sizes[0], noise.shift)
+        around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
+        require(field.at_most(sizes[0], noise.shift), Refused, "the points are further apart than answers move")
+        if exact or around:
+            return [] if q.query else ["answers of some neighbours are the sensitivity apart"]
+        forbid(q.query and q.query["adjacency"] != "l1", Refused, "the distance of the points is not that of answers")
+        return ["histograms are real"] if q.query else [EVERY]
+    require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
+    if q.query:
+        v = tuple(s.get((), Fraction(0)) for s in shifts)
+        known = not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query)
+        require(known, Refused, "the shift is not one of the query's differences")
+        return ["histograms are real"] * (q.query["adjacency"] == "l1")
+    require(noise.norm["kind"] == "lp", Undecided, "shifts of coordinates in a norm by a matrix")
+    e = rational(noise.norm["p"] or 1)
+    total = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
+    fits = all(field.at_most(s, field.power(noise.shift, e)) for s in total)
+    require(fits, Refused, "the points are further apart than answers move")
+    return [EVERY]
+
+
+def divergence(q, evidence):
+    """docs/theory/additive.md#divergence, far out."""
+    q, at = q.at(evidence)
+    forbid(evidence.get("side") not in ("+inf", "-inf") or q.field.domains, Undecided, "a density that diverges or vanishes at a point")
+    noise = Noise(q)
+    noise.check_integrable()
+    require(rational(evidence.get("start")) >= 16, Undecided, "an end that starts before 16")
+    require("witness" not in evidence or _points(noise, evidence["witness"]), Refused, "the witness is none")
+    forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
+    h = noise.sides[evidence["side"] == "-inf"]
+    top, lead = growth(noise.field, h)
+    steep = top == INFINITE or (top > 1 and q.field.positive(lead))
+    require(steep and q.field.positive(noise.shift), Refused, "the slope of h is not certainly unbounded, or answers do not move")
+    return "lower", INFINITE, at, assumed_of(noise, "lower")

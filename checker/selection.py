@@ -1,0 +1,136 @@
+"""Noisy max and above threshold with log-concave noise (docs/theory/selection.md)."""
+
+from algebra import ONE, add, constant, mul, sub
+from noise import IDEAL, INFINITE, Noise, Question, natural, side_of, slopes, whole
+from terms import Malformed, Refused, Undecided, forbid, require
+
+MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
+
+
+class Asked:
+    """A selection: the side, what each answer moves by, and sums, least and greatest of slopes that may be infinite."""
+
+    def __init__(self, q, evidence):
+        self.side = side_of(evidence)
+        self.q, self.at = q.at(evidence, self.side == "lower")
+        m, self.field = q.mechanism, self.q.field
+        forbid(m.get("bounds") is not None, Undecided, "answers between bounds")
+        self.moved = ONE if self.q.moved is None else self.q.moved
+        require(self.field.positive(self.moved, strict=False), Refused, "the sensitivity is not certainly at least 0")
+        noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if m.get(key) is not None]
+        if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
+            self.moved = constant(self.field.floor(self.moved))
+
+    def natural(self, text):
+        p = self.q.form(text)
+        require(natural(self.field, p), Refused, "a count is not certainly an integer of at least 1")
+        return p
+
+    def slopes(self, mechanism):
+        """How steeply h rises to the left and to the right in the limit."""
+        if mechanism is None:
+            return INFINITE, INFINITE
+        noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values))
+        forbid(noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp", Undecided, "noise that is not on the line")
+        return [s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)]  # noise.shift: 1 over the scale
+
+    def times(self, count, slope):
+        if slope != INFINITE:
+            return mul(count, slope)
+        if not count or self.field.at_most(count, {}):
+            return {}
+        return INFINITE if self.side == "upper" or self.field.at_most(ONE, count) else {}
+
+    def total(self, *values):
+        return INFINITE if INFINITE in values else add(*values)
+
+    def least(self, *values):
+        finite = [v for v in values if v != INFINITE]
+        return self.field.extreme("min", finite) if finite else INFINITE
+
+    def greatest(self, *values):
+        return INFINITE if INFINITE in values else self.field.extreme("max", list(values))
+
+    def bound(self, each):
+        moving = each != INFINITE or self.side == "upper" or self.field.positive(self.moved)
+        require(moving, Refused, "the sensitivity is not certainly positive")
+        value = INFINITE if each == INFINITE else mul(each, self.moved)
+        moves = "each answer moves by at most the sensitivity"
+        moves = moves if self.side == "upper" else "answers of every size occur, and move wholly in the worst way"
+        one = ["the guarantee is for one order of the data alone"] * (self.q.mechanism["neighbours"] in ("increasing", "decreasing"))
+        return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
+
+
+def log_concave_noisy_max(q, evidence):
+    """docs/theory/selection.md#log-concave-noisy-max."""
+    asked, m = Asked(q, evidence), q.mechanism
+    require(q.kind == "noisy_max", Refused, "the mechanism is no noisy max")
+    if m["report"] not in ("index", "value", "index+gap") or m["neighbours"] not in ("all", "monotone", "one"):
+        raise Malformed("a report, or neighbours, that noisy max has not")
+    count, (left, right) = asked.natural(m["candidates"]), asked.slopes(m["noise"])
+    if m["report"] == "value":
+        forbid(m["noise"].get("integers") is True and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
+        count = ONE if m["neighbours"] == "one" else count
+        return asked.bound(asked.greatest(asked.times(count, left), right))
+    if m["report"] == "index+gap" and not asked.field.at_most(constant(2), count):
+        raise Refused("there is no lead where there may be one candidate")
+    if m["report"] == "index+gap" and asked.side == "upper":
+        step = asked.greatest(left, right)
+    else:
+        step = asked.least(right, asked.times(sub(count, ONE), left))
+    return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), step))
+
+
+class Loss:
+    """What outputs lose where answers go up by u at negatives and down by v at positives."""
+
+    def __init__(self, asked, m, u, v):
+        self.asked, self.u, self.v = asked, constant(u), constant(v)
+        self.threshold, self.answers = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"])
+        self.told = {}
+        if m["fresh"] is not None:
+            left, right = asked.slopes(m["fresh"])
+            self.told = asked.times(self.v, right)
+            if asked.side == "upper":
+                self.told = asked.greatest(self.told, asked.times(self.u, left))
+
+    def of(self, k, c):
+        a, both = self.asked, add(self.u, self.v)
+        up = a.total(a.times(self.u, self.threshold[1]), a.times(mul(c, both), self.answers[1]))
+        still = a.total(a.times(mul(k, self.u), self.answers[0]), a.times(mul(c, self.v), self.answers[1]))
+        down = a.total(a.times(self.v, self.threshold[0]), a.times(mul(k, both), self.answers[0]))
+        return a.total(a.least(up, still, down), a.times(c, self.told))
+
+    def everywhere(self, m, way, queries, most):
+        """What no output is above, by one shift of the noise of the threshold."""
+        a, told = self.asked, self.asked.times(most, self.told)
+        draws, both = most if m["resample"] else ONE, add(self.u, self.v)
+        paid = a.times(mul(draws, self.u if way == "up" else self.v), self.threshold[way == "up"])
+        count = most if way == "up" else queries
+        return a.total(paid, a.times(mul(count, both), self.answers[way == "up"]), told)
+
+
+def log_concave_threshold(q, evidence):
+    """docs/theory/selection.md#log-concave-threshold."""
+    require(q.kind == "above_threshold", Refused, "the mechanism is no above threshold")
+    asked, m = Asked(q, evidence), q.mechanism
+    if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):
+        raise Malformed("a report, or neighbours, that above threshold has not")
+    forbid((m["report"] == "fresh") != (m["fresh"] is not None), Malformed, "fresh noise is there where it is reported, and nowhere else")
+    queries = asked.natural(m["queries"])
+    most = queries if m["positives"] is None else asked.natural(m["positives"])
+    field = asked.field
+    other = "exact" in evidence or m["report"] == "answers+value" or m["neighbours"] == "one"
+    forbid(other, Undecided, "answers that are exact, told, or move alone")
+    losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
+    if asked.side == "lower":
+        k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
+        if any(type(x) is not int or x < 0 for x in (k, c, move)) or move >= len(losses):
+            raise Malformed("a lower bound wants numbers of negatives and positives, and a way to move")
+        k, c = constant(k), constant(c)
+        if not field.at_most(mul(c, add(k, ONE)) if m["resample"] else add(k, c), queries) or not field.at_most(c, most):
+            raise Refused("it is not certain that so many are asked for, or may be positive")
+        return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
+    forbid("peaks" in evidence, Undecided, "the worst of all outputs")
+    require(evidence.get("shift") in ("up", "down"), Undecided, "a shift that is neither up nor down")
+    return asked.bound(asked.greatest(*(loss.everywhere(m, evidence["shift"], queries, most) for loss in losses)))

@@ -1,0 +1,62 @@
+"""Several bounds on one curve from above, and one from below: the least of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
+from dpverify.trusted.facts.premises import curves_of
+from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.model import Source
+from dpverify.trusted.parts.runs import Run
+
+NAME: Final = "least-curve"
+STATEMENT: Final = (
+    "Where several profiles bound the divergence of a mechanism on all neighbours from above, at every epsilon the least of them does. "
+    "What bounds it from below is left as it is."
+)
+CHECKED: Final = ("all curves are of this mechanism",)
+ASSUMED: Final = ()
+SOURCE: Final = Source("docs/theory/curves.md#least-curve")
+
+
+def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of one run. premises: its curves. parameters: "below", the number of the one whose lower pair it has, if any.
+
+    Raises CertificateError.
+    """
+    if not premises:
+        raise CertificateError(f"{NAME}: it wants a premise.")
+    curves = curves_of(premises, [run] * len(premises), NAME)
+    below = parameters.get("below")
+    if below is not None and (type(below) is not int or not 0 <= below < len(curves)):
+        raise CertificateError(f"{NAME}: 'below' is not the number of a premise.")
+    lowest = _least([curve.upper for curve in curves if curve.upper is not None])
+    rules = tuple(dict.fromkeys((NAME, *(rule for curve in curves for rule in curve.rules))))
+    assumed = tuple(dict.fromkeys(line for curve in curves if curve.upper is not None for line in curve.assumed))
+    if below is None:
+        return Curve(lowest, None, rules, assumed)
+    lower = curves[below]
+    return Curve(lowest, lower.lower, rules, assumed, (*lower.assumed, *lower.below))
+
+
+def _least(pairs: Sequence[Pair]) -> Pair | None:
+    if len(pairs) < 2:
+        return pairs[0] if pairs else None
+    forward = _lowest([pair.forward for pair in pairs])
+    same = all(pair.forward is pair.backward for pair in pairs)
+    return symmetric(forward) if same else Pair(forward, _lowest([pair.backward for pair in pairs]))
+
+
+def _lowest(profiles: Sequence[Profile]) -> Profile:
+    def profile(epsilon: arb) -> arb:
+        best = profiles[0](epsilon)
+        for other in profiles[1:]:
+            best = best.min(other(epsilon))
+        return best
+
+    return profile

@@ -1,0 +1,96 @@
+"""Above threshold that stops at the first positive, between bounds: what each output loses at most, weighed where they come latest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.evaluate import falling
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Profile, greatest, symmetric
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ONE
+from dpverify.trusted.language.model import AboveThreshold, Source
+from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.selection.chances import MOVES
+from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.delta_masses import Comparisons, Side, count_of, law_of, of_run, read_cuts, value_of
+
+NAME: Final = "first-positive"
+STATEMENT: Final = (
+    "Above threshold with Gaussian or Laplace noise, answers between bounds [a, b] and one positive: the output of j negatives loses at "
+    "most l_j, at the worst pair of that output. With w_j(eps) the greatest (1 - exp(eps - l_i))_+ over i <= j, delta(eps) is at most the "
+    "mean of w_J, J the number of negatives where all answers are a: negatives are never more probable."
+)
+CHECKED: Final = ("the noises are Gaussian or Laplace", "all probabilities, by enclosed quadrature between the cuts and the tails outside")
+ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+SOURCE: Final = Source("docs/theory/selection.md#first-positive")
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run, from above. parameters: "cuts", fractions that rise; "prec". Raises Rejected, Undecided, CertificateError."""
+    question = of_run(run, NAME)
+    weighed = _Weighed(question, read_cuts(parameters, NAME))
+    tails = per_precision(weighed.tails)
+    profiles = [_profile(per_precision(partial(weighed.losses, way)), tails) for way in MOVES[weighed.mechanism.neighbours]]
+    return settled.noise(run, Curve(greatest([symmetric(one) for one in profiles]), None, (NAME,), ASSUMED), parameters)
+
+
+class _Weighed:
+    """What a rule is asked, read once: probabilities are for the precision of the moment."""
+
+    def __init__(self, question: Asked, cuts: list[Fraction]) -> None:
+        mechanism = question.selection
+        if not isinstance(mechanism, AboveThreshold) or mechanism.positives != ONE or mechanism.report != "answers":
+            raise Rejected(NAME, "the mechanism", "it does not stop at the first positive, or tells more than answers")
+        if mechanism.bounds is None:
+            raise Rejected(NAME, "the bounds", "there are none")
+        self.mechanism, self.cuts = mechanism, cuts
+        self.low, self.high = (value_of(end, NAME, "bounds") for end in mechanism.bounds)
+        if not self.low < self.high:
+            raise Rejected(NAME, "the bounds", "they do not rise")
+        self.step = value_of(question.moved, NAME, "the sensitivity")
+        self.queries = count_of(mechanism.queries, NAME, "queries")
+        self.centre = value_of(mechanism.threshold, NAME, "threshold")
+        self._compared()  # so that noise that is refused is refused now
+
+    def _compared(self) -> Comparisons:
+        threshold = self.mechanism.threshold_noise
+        first = None if threshold is None else law_of(threshold, NAME, "threshold_noise")
+        return Comparisons(first, law_of(self.mechanism.query_noise, NAME, "query_noise"), self.centre, self.cuts)
+
+    def tails(self) -> list[arb]:
+        """How probable at least so many negatives are where all answers are the least."""
+        compared = self._compared()
+        return [compared.probability(Side(count, self.low)) for count in range(self.queries + 1)]
+
+    def losses(self, way: tuple[int, int]) -> list[arb]:
+        """What the outputs lose at most where answers move so, by the number of their negatives."""
+        compared, outputs = self._compared(), [*((count, 1) for count in range(self.queries)), (self.queries, 0)]
+        return [self._loss(compared, way, *output) for output in outputs]
+
+    def _loss(self, compared: Comparisons, way: tuple[int, int], negatives: int, positives: int) -> arb:
+        (u, v), step = way, self.step
+        here = compared.probability(Side(negatives, self.high - u * step), Side(positives, self.low + v * step, below=False))
+        there = compared.probability(Side(negatives, self.high), Side(positives, self.low, below=False))
+        found: arb = (here / there).log()
+        return found
+
+
+def _profile(losses: Callable[[], list[arb]], tails: Callable[[], list[arb]]) -> Profile:
+    """The mean of what outputs lose, with as many negatives as may be."""
+
+    def at(epsilon: arb) -> arb:
+        mean, before = arb(0), arb(0)
+        for tail, loss in zip(tails(), losses(), strict=True):
+            excess = before.max(-(epsilon - loss).expm1())
+            mean, before = mean + tail * (excess - before), excess
+        return mean
+
+    return falling(at)

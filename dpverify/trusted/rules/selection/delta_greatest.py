@@ -1,0 +1,177 @@
+"""Selections with Gaussian or Laplace noise: moving the noise of what is told costs at most what the greatest of the noises loses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flint import acb, arb, ctx
+
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.evaluate import accurately, falling
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Profile, symmetric
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.model import AboveThreshold, NoisyMax, Source
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.delta_masses import count_of, law_of, of_run
+from dpverify.trusted.rules.selection.noise_laws import Closed
+
+NAME: Final = "greatest-noise"
+STATEMENT: Final = (
+    "Let M be the greatest of n independent noises with log-concave density exp(-h), and L(z) = h(z + r) - h(z). The index of the greatest "
+    "of n noisy answers has delta(eps) <= E[(1 - exp(eps - L(M)))_+], r = 2D where each answer moves by at most D, D where all move the "
+    "same way or one alone. Above threshold with n queries and c positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the "
+    "profile of the noise of the threshold by itself at D."
+)
+CHECKED: Final = (
+    "the noises are Gaussian or Laplace; of noisy max on the integers log-concave",
+    "the mean over the law of M, by enclosed quadrature, or a sum, with the tail outside",
+)
+ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+SOURCE: Final = Source("docs/theory/selection.md#greatest-noise")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The profile of the noise that all comparisons share, at every real epsilon, in pieces that are analytic.
+
+    law: None where no noise is shared. moved: by how many deviations, or scales, it is moved.
+    """
+
+    law: Closed | None
+    moved: arb
+
+    @property
+    def ends(self) -> tuple[arb, ...]:
+        """The epsilons where pieces meet, falling."""
+        if self.law is None:
+            return (arb(0),)
+        return () if self.law.gaussian else (self.moved, -self.moved)
+
+    def at(self, epsilon: acb, piece: int) -> acb:
+        """On a piece, by its number: 0 is before the first end, from above."""
+        if self.law is not None and self.law.gaussian:
+            near, half, root = epsilon / self.moved, self.moved / 2, arb(2).sqrt()
+            return (((near - half) / root).erfc() - epsilon.exp() * ((near + half) / root).erfc()) / 2
+        if piece == 0:
+            return acb(0)
+        return -epsilon.expm1() if piece == len(self.ends) else -((epsilon - self.moved) / 2).expm1()
+
+    def real(self, epsilon: arb) -> arb:
+        """At a real epsilon: the greatest of the pieces."""
+        found = arb(0)
+        for piece in range(len(self.ends) + 1):
+            found = found.max(self.at(acb(epsilon), piece).real)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Greatest:
+    """So many noises of one law, how far and how often the greatest is moved, and what is shared."""
+
+    noises: int
+    law: Closed
+    reach: arb
+    times: int
+    shared: Shared
+
+    def profile(self, epsilon: arb) -> arb:
+        """The bound at an exact epsilon of at least 0."""
+        start = (-self.reach / 2).upper()  # about where the greatest begins to lose
+        found = self._below(start) * self.shared.real(epsilon - self._loss(acb(start)).real.max(arb(0)))
+        if not self.law.gaussian:  # beyond 0 it loses the same
+            found += (1 - self._below(arb(0))) * self.shared.real(epsilon - self._loss(acb(0)).real)
+            return found + self._between(epsilon, start, arb(0))
+        far = (epsilon / self._slope - self.reach / 2).max(arb(0))
+        end = (far + (3 * (ctx.prec + self.noises.bit_length()) * arb(2).log()).sqrt() / self.law.rate).upper()
+        return found + self._between(epsilon, start, end) + arb(0).union(self.noises * self.law.outside(end))
+
+    def _below(self, z: arb) -> arb:
+        """The probability that all noises are below a point that is at most 0, or of Gaussian noise any."""
+        found: arb = self.law.below(acb(z), False).real ** self.noises
+        return found
+
+    @property
+    def _slope(self) -> arb:
+        """How fast what is lost rises: on all the line for Gaussian noise, from -reach/2 to 0 for Laplace noise."""
+        rate = self.law.rate
+        return self.times * rate * (rate * self.reach if self.law.gaussian else 2)
+
+    def _loss(self, z: acb) -> acb:
+        return self._slope * (z + self.reach / 2)
+
+    def _between(self, epsilon: arb, low: arb, high: arb) -> arb:
+        """The mean over greatest noises between two exact ends. Where pieces meet the profile is at most 1, a density at most the rate."""
+        total, left = arb(0), low
+        for piece, end in enumerate([*self.shared.ends, None]):
+            meet = high if end is None else ((epsilon - end) / self._slope - self.reach / 2).max(low).min(high)
+            if left < meet.lower():
+                total += self._piece(epsilon, left, meet.lower(), piece)
+            total += arb(0).union(self.noises * self.law.rate * (meet.upper() - meet.lower()))
+            left = meet.upper()
+        return total
+
+    def _piece(self, epsilon: arb, low: arb, high: arb, piece: int) -> arb:
+        def integrand(z: acb, _: bool) -> acb:
+            others: acb = self.law.below(z, False) ** (self.noises - 1)
+            return self.noises * self.law.density(z, False) * others * self.shared.at(epsilon - self._loss(z), piece)
+
+        near = arb(2) ** -ctx.prec
+        found: arb = acb.integral(integrand, acb(low), acb(high), rel_tol=near, abs_tol=near**4).real
+        return found
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run of a selection, from above. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "prec"; for noise on the integers "cuts", two of them between which probabilities are added.
+    """
+    question = of_run(run, NAME)
+    if not certainly_lt(ZERO, question.moved, {}):
+        raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
+    profile = load("rules.selection.delta_integers").profile(question, parameters) if question.whole else _on_line(question)
+    return settled.noise(run, Curve(symmetric(profile), None, (NAME,), ASSUMED), parameters)
+
+
+def _on_line(question: Asked) -> Profile:
+    _greatest(question)  # at this precision, so that what is refused is refused now
+    made = per_precision(lambda: _greatest(question))
+    return falling(lambda epsilon: accurately(lambda: made().profile(epsilon.max(arb(0)))))
+
+
+def _greatest(question: Asked) -> Greatest:
+    """At the working precision of the moment. Raises Rejected."""
+    mechanism, moved = question.selection, constant(question.moved)
+    reach = 2 * moved if mechanism.neighbours == "all" else moved
+    if isinstance(mechanism, NoisyMax):
+        if mechanism.report != "index":
+            raise Rejected(NAME, "report", "more than the index is told")
+        nothing = Shared(None, arb(0))
+        return Greatest(count_of(mechanism.candidates, NAME, "candidates"), law_of(mechanism.noise, NAME, "noise"), reach, 1, nothing)
+    if mechanism.report == "answers+value":
+        raise Rejected(NAME, "report", "the noisy answers are told")
+    queries = count_of(mechanism.queries, NAME, "queries")
+    positives = queries if mechanism.positives is None else min(queries, count_of(mechanism.positives, NAME, "positives"))
+    answers = law_of(mechanism.query_noise, NAME, "query_noise")
+    return Greatest(queries, answers, reach, positives, _shared(mechanism, moved, positives))
+
+
+def _shared(mechanism: AboveThreshold, moved: arb, positives: int) -> Shared:
+    """The noises of the threshold, and those drawn afresh for positives, each moved as far as an answer."""
+    law, fresh = law_of(mechanism.threshold_noise, NAME, "threshold_noise"), mechanism.fresh
+    draws = positives if mechanism.resample else 1
+    squares = draws * law.rate**2
+    if fresh is not None:
+        released = law_of(fresh, NAME, "fresh")
+        squares += positives * released.rate**2
+    if draws + (fresh is not None) > 1 and not (law.gaussian and (fresh is None or released.gaussian)):
+        raise Rejected(NAME, "the noises", "of noises that are moved together all are to be Gaussian")
+    return Shared(law, moved * squares.sqrt())
