@@ -134,7 +134,7 @@ def test_the_floors_of_the_design_stand_in_the_order_of_the_contract():
 
 
 def test_processes_are_made_in_one_place():
-    """Programs of others, a browser, a solver, Coq, git and pip, are run by `subprocess`; what runs code of ours or a sampler is made here."""
+    """Programs of others, a browser, a solver, Coq, git, pip, are run by `subprocess`; what runs our code or a sampler is made here."""
     found = {name: set() for name in ("multiprocessing", "subprocess", "os.fork")}
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text()

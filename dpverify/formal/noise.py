@@ -29,6 +29,7 @@ def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr, lower
         "refine (replay_radial semi _ mass_positive _ noise); [positive|].",
         *_loss(inner, found, f"profile{parameters}", exponent(mechanism.profile), epsilon),
     )
+    apart = "norm_of_difference norm answer x x'"
     near, named = f"(within answer norm {terms.real(distance, ATOM)})", applied_to("epsilon", terms, claim, epsilon)
     if lower is None:
         conclusion, proof = f"pure_dp {near} M {named}", ("intros semi mass_positive noise.", *upper)
@@ -36,8 +37,9 @@ def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr, lower
         conclusion = f"tight_between {near} M {applied_to('least', terms, claim, lower)} {named}"
         proof = (
             "intros semi mass_positive noise spread_out [x [x' apart]]. split.", "{ " + " ".join(upper) + " }",
-            f"refine (replay_radial_lower (h := fun r => {inner.real(found.function)}) (a := 0) semi _ mass_positive _ noise spread_out apart _ _ _ _).",
-            "{ positive. }", f"{{ intros r in_domain. unfold profile{''}. exponential. }}", "{ lra. }", "{ continuous. }", "{ continuous. }",
+            f"refine (replay_radial_lower (h := fun r => {inner.real(found.function)}) (a := 0) semi _ mass_positive _ noise",
+            "  spread_out apart _ _ _ _).",
+            "{ positive. }", "{ intros r in_domain. unfold profile. exponential. }", "{ lra. }", "{ continuous. }", "{ continuous. }",
             f"{{ unfold least. {' '.join(compared(inner, lower, epsilon)[:-1])} at_zero. }}",
         )  # fmt: skip
     return Statement(
@@ -51,7 +53,7 @@ def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr, lower
             "seminorm norm",
             "0 < mass",
             f"adds_noise mu place M answer (fun z => profile{parameters} (norm z / {applied}) / mass)",
-            *([] if lower is None else ["(forall y, charged mu place norm y)", f"(exists x x', norm_of_difference norm answer x x' {terms.real(distance, ATOM)})"]),
+            *([] if lower is None else ["(forall y, charged mu place norm y)", f"(exists x x', {apart} {terms.real(distance, ATOM)})"]),
         ),
         conclusion=conclusion,
         proof=proof,

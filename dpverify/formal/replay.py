@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dpverify.formal import noise, tables
 from dpverify.formal.file import Statement, whole
+from dpverify.formal.moves import coefficients, exponent
 from dpverify.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Certificate, Line
@@ -54,7 +55,8 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
 def _lower(judgement: Judgement, epsilon: Expr) -> Expr | None:
     """The lower bound of a tight claim, where the theorems that are there reach it."""
     claim, mechanism = judgement.claim, judgement.claim.mechanism
-    reached = isinstance(mechanism, Table | Exponential | KaryResponse) or (isinstance(mechanism, Radial) and "concave-exponent" in judgement.rules)
+    linear = isinstance(mechanism, Radial) and set(coefficients(exponent(mechanism.profile), "r") or ()) == {1}
+    reached = linear or isinstance(mechanism, Table | Exponential | KaryResponse)
     if claim.epsilon is not None or claim.domains or claim.query is not None or not reached:
         return None
     return judgement.lower if isinstance(judgement.lower, Expr) and judgement.lower == epsilon else None

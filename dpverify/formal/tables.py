@@ -20,6 +20,7 @@ MOST: Final = 64
 
 LOWER: Final = "cbn [row_of List.nth]. spread."
 Rows = Sequence[Sequence[Expr]]
+Pairs = Sequence[tuple[int, int]]
 
 
 def table(claim: Claim, mechanism: Table, epsilon: Expr, lower: Expr | None = None) -> Statement:
@@ -43,7 +44,7 @@ def kary(claim: Claim, mechanism: KaryResponse, epsilon: Expr, lower: Expr | Non
     return _listed(claim, rows, None, epsilon, lower)
 
 
-def _listed(claim: Claim, rows: Rows, adjacent: Sequence[tuple[int, int]] | None, epsilon: Expr, lower: Expr | None) -> Statement:
+def _listed(claim: Claim, rows: Rows, adjacent: Pairs | None, epsilon: Expr, lower: Expr | None) -> Statement:
     terms = Terms(dict(claim.domains))
     pairs = list(combinations(range(len(rows)), 2)) if adjacent is None else list(adjacent)
     if len(pairs) * len(rows[0]) > MOST * 4:
@@ -64,7 +65,8 @@ def _listed(claim: Claim, rows: Rows, adjacent: Sequence[tuple[int, int]] | None
         proof = (
             "intros rows [apart measured]. split.", f"{{ {' '.join(upper_proof)} }}",
             f"refine (replay_table_lower (x := {x}) (x' := {y}) (y := {cell}) rows apart measured _ _ _ _ _).",
-            "{ one_of. }", "{ cbn; lia. }", "{ cbn; lia. }", "{ unfold table. cbn [row_of List.nth]. positive. }", f"{{ {' '.join(cells)} cell. }}",
+            "{ one_of. }", "{ cbn; lia. }", "{ cbn; lia. }",
+            "{ unfold table. cbn [row_of List.nth]. positive. }", f"{{ {' '.join(cells)} cell. }}",
         )  # fmt: skip
     return Statement(
         definitions=(
@@ -85,7 +87,7 @@ def _listed(claim: Claim, rows: Rows, adjacent: Sequence[tuple[int, int]] | None
     )
 
 
-def _greatest(rows: Rows, pairs: Sequence[tuple[int, int]]) -> tuple[int, int, int]:
+def _greatest(rows: Rows, pairs: Pairs) -> tuple[int, int, int]:
     """The two inputs and the output with the greatest ratio, by floats that decide nothing: Coq compares."""
     ways = [(x, y, cell) for pair in pairs for x, y in (pair, pair[::-1]) for cell in range(len(rows[0]))]
     value = [[_float(entry) for entry in row] for row in rows]

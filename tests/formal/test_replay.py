@@ -56,10 +56,19 @@ def test_a_table_is_listed_with_the_pairs_that_are_neighbours():
     assert "pure_dp (listed [(0, 1)%nat;" in found
 
 
-def test_of_a_tight_claim_the_upper_bound_is_replayed_and_the_answer_says_so():
-    found = made("two_point.tight")
+def test_of_another_tight_claim_the_upper_bound_is_replayed_and_the_answer_says_so():
+    found = made("cauchy.sensitivity-1-tight")
     assert not found.whole
-    assert found.proves == "that the tight epsilon is at most log(3), not that it is at least as much"
+    assert found.proves == "that the tight epsilon is at most 3*asinh(1/2), not that it is at least as much"
+    assert "pure_dp (within answer norm 1) M epsilon." in found.text
+
+
+def test_of_a_tight_table_and_of_laplace_noise_both_bounds_are_replayed():
+    noise = "(forall y, charged mu place norm y) ->"
+    for name, assumed in (("two_point.tight", "told_apart point ->"), ("knorm_l2.sensitivity-1-tight", noise)):
+        found = made(name)
+        assert found.whole and assumed in found.text
+        assert "tight_between" in found.text and "M least epsilon." in found.text
 
 
 def test_of_a_query_the_sensitivity_is_a_number_and_the_answer_says_so():
