@@ -30,8 +30,8 @@ PATHS = {"tutorial": sorted((DOCS / "tutorial").glob("*.md"))} | {
 FENCE = re.compile(r'^```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$', re.MULTILINE | re.DOTALL)
 FILES = {"toml", "yaml", "ini", "json"}
 RUN = {"console", "pycon", "python"}
-SHOWN = {"sh", "text"}
-"""Commands that install or need the network, which nothing here runs, and what is no program's output."""
+SHOWN = {"sh", "text", "coq"}
+"""Commands that install or need the network, which nothing here runs, what is no program's output, and theorems."""
 DRIVER = """
 import doctest, json, sys
 names = {"__name__": "page"}
