@@ -25,7 +25,7 @@ from dpverify.trusted.rules.curves import least
 from dpverify.trusted.rules.measures import selections
 from dpverify.trusted.rules.selection import delta_event, delta_first_positive, delta_greatest, delta_release
 from dpverify.trusted.rules.selection.delta_masses import of_run
-from tests.selections import ALL_N, GEOMETRIC, LOGISTIC, gaussian, laplace, largest, of, on_line, sparse
+from tests.selections import ALL_N, GEOMETRIC, GUMBEL, LOGISTIC, gaussian, laplace, largest, of, on_line, sparse
 
 G1, G2, L2 = gaussian(1), gaussian(2), laplace(2)
 UNIT = (ZERO, ONE)
@@ -721,6 +721,58 @@ def test_a_selection_is_a_part_in_other_measures():
     parts = [proof.infer("selection-measures", (0,)), proof.infer("gaussian-measures", (1,))]
     (whole,) = proof.infer("added-measures", (), {"side": "upper"}, parts).says
     assert float(enclose(whole.value).mid()) == pytest.approx(5 / 32)
+
+
+def divergence(order, p, q):
+    return math.log(sum(x**order * y ** (1 - order) for x, y in zip(p, q, strict=True))) / (order - 1)
+
+
+def chosen(scores, rate):
+    """The probabilities of the exponential mechanism."""
+    weights = np.exp(rate * (np.array(scores) - max(scores)))
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize(("neighbours", "eta"), [("all", 3.0), ("monotone", 1.5), ("one", 1.5)])
+@pytest.mark.parametrize("order", [Fraction(101, 100), Fraction(2), Fraction(9)])
+def test_gumbel_noise_has_the_divergences_of_the_range_of_the_exponential_mechanism(neighbours, eta, order):
+    # an order of divergences a: a eta^2/8; no two neighbours diverge further, and some nearly so far at orders near 1
+    claim = Claim(largest(GUMBEL, 3, neighbours=neighbours), None, ZERO, num(3), measure=Measure("renyi", None, order))
+    bound = float(enclose(selections.infer(claim, {}, ())[0].value).mid())
+    assert bound == pytest.approx(float(order) * eta**2 / 8)
+    rng = np.random.default_rng(5)
+    pairs = [(rng.normal(size=3) * 4, 3 * np.array(move)) for move in moves(3, neighbours) for _ in range(60)]
+    assert max(divergence(float(order), chosen(q, 0.5), chosen(q + d, 0.5)) for q, d in pairs) <= bound
+    wide = replace(claim, measure=Measure("gdp", None))
+    pure = 2 * stats.norm.ppf(1 / (1 + math.exp(-eta)))
+    assert float(enclose(selections.infer(wide, {}, ())[0].value).mid()) == pytest.approx(pure)
+
+
+def test_between_bounds_the_range_is_that_of_moves_between_them():
+    claim = Claim(largest(GUMBEL, 3, bounds=UNIT), None, ZERO, num(3), measure=Measure("zcdp", None))
+    assert float(enclose(selections.infer(claim, {}, ())[0].value).mid()) == pytest.approx(1 / 8)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        largest(GUMBEL, 3, report="value"),
+        largest(GUMBEL, 3, report="index+gap"),
+        largest(LOGISTIC, 3),
+        largest(on_line("exp(-z/2 - 2*exp(-z/2))"), 3),
+        largest(on_line("exp(-z/2 - exp(-z))"), 3),
+        largest(on_line("exp(-z/2 - exp(-z/2))", ZERO), 3),
+        largest(on_line("exp(-z/2 - exp(-z/2))", None, ONE), 3),
+        largest(on_line("exp(-z/2 - exp(-z/2))", integers=True), 3),
+        largest(on_line("1/(1 + z**2)"), 3),
+        largest(on_line("exp(-abs(z)/2)", None, ZERO), 3),
+        sparse(GUMBEL, GUMBEL, 3),
+    ],
+)
+def test_no_other_selection_has_the_range_of_the_exponential_mechanism(mechanism):
+    claim = Claim(mechanism, None, ZERO, ONE, measure=Measure("zcdp", None))
+    with pytest.raises(Rejected, match=r"Gaussian|on the integers"):
+        selections.infer(claim, {}, ())
 
 
 def test_a_claim_with_open_parameters_stays_open_with_its_reason():

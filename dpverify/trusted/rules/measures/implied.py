@@ -46,7 +46,7 @@ def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> Bound
         return bound(claim, "upper", of_pure(epsilon, measure), assumed, through_of(premises[0]))
     if isinstance(mechanism, Exponential):
         eta = exponential_range(mechanism, num(1) if claim.sensitivity is None else claim.sensitivity)
-        return bound(claim, "upper", _of_range(eta, measure))
+        return bound(claim, "upper", of_range(eta, measure))
     if not isinstance(mechanism, Guarantee):
         raise Rejected(NAME, "the mechanism", "it is no guarantee, and no premise states its pure epsilon")
     if mechanism.order:
@@ -66,7 +66,8 @@ def of_pure(epsilon: Expr, measure: Measure) -> Expr:
     return above(2 * arb(2).sqrt() * (constant(epsilon) / 2).tanh().erfinv())
 
 
-def _of_range(eta: Expr, measure: Measure) -> Expr:
+def of_range(eta: Expr, measure: Measure) -> Expr:
+    """The value in a measure of a mechanism whose losses stay within an interval of length eta."""
     rho = conversions.zcdp_of_bounded_range(eta)
     if measure.name == "gdp":
         return of_pure(eta, measure)
@@ -89,7 +90,7 @@ def _of_guarantee(known: Guarantee, measure: Measure) -> Expr:
         conversions.check_at_least_zero("rho", only)
         return only if measure.at is None else conversions.renyi_of_zcdp(only, measure.at).divergence
     if known.measure == "bounded_range":
-        return _of_range(only, measure)
+        return of_range(only, measure)
     if known.measure == "renyi" and measure.at is not None:
         # divergences do not fall with the order
         for order, divergence in known.rows:
