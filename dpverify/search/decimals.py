@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.trusted.order.compare import sign
 from dpverify.trusted.order.signs import FINEST
 
@@ -73,3 +73,13 @@ def decimal_above(value: Expr, digits: int) -> str:
     """A decimal of a constant, rounded up, without needless zeros."""
     high = decimal_bounds(value, digits)[1]
     return high.rstrip("0").removesuffix(".") if "." in high and "e" not in high else high
+
+
+def decimals(ball: arb, digits: int = 12) -> str:
+    """One decimal where both ends round to the same, else "[low, high]", rounded outward."""
+    try:
+        low = decimal_bounds(Num(exact(ball.lower())), digits)[0]
+        high = decimal_bounds(Num(exact(ball.upper())), digits)[1]
+    except Undecided:
+        return str(ball.str(digits))  # beyond what is written out digit by digit; arb rounds outward too
+    return low if low == high else f"[{low}, {high}]"

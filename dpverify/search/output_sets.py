@@ -9,13 +9,12 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.search.decimals import decimal_bounds
+from dpverify.search.decimals import decimals
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Num, div, format_expr, mul, parse, substitute
 from dpverify.trusted.language.model import Kernel, Radial, Translation
-from dpverify.trusted.numbers.balls import constant, exact, rational
+from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import every_shift, kernel_pair, shifts
@@ -111,13 +110,3 @@ def _of_a_selection(fact: Fact, epsilon: arb) -> Mapping[str, str]:
 
 
 _RULES: Final = {every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection}
-
-
-def decimals(ball: arb, digits: int = 12) -> str:
-    """One decimal where both ends round to the same, else "[low, high]", rounded outward."""
-    try:
-        low = decimal_bounds(Num(exact(ball.lower())), digits)[0]
-        high = decimal_bounds(Num(exact(ball.upper())), digits)[1]
-    except Undecided:
-        return str(ball.str(digits))  # beyond what is written out digit by digit; arb rounds outward too
-    return low if low == high else f"[{low}, {high}]"

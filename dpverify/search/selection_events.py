@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpverify.search.output_sets import decimals
+from dpverify.search.decimals import decimals
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.model import ONE_WAY, NoisyMax
 from dpverify.trusted.language.rationals import to_fraction
