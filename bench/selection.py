@@ -245,19 +245,20 @@ def claims(rows: Sequence[Case]) -> list[Any]:
 
 def tight(judgement: Any) -> tuple[str, str]:
     """The lower and the upper end: exact where that is short, else as the JSON of an answer has them."""
-    from dpverify.report import enclosure, exact
+    from dpverify.search.decimals import decimal_bounds
     from dpverify.trusted.facts.bounds import Infinite
     from dpverify.trusted.language.expr import format_expr, symbols
 
-    formula = exact(judgement)
-    if formula is not None and judgement.upper is not None:
-        return formula, formula
     ends = judgement.lower, judgement.upper
+    if ends[0] == ends[1] and ends[0] is not None and not isinstance(ends[0], Infinite):
+        return (format_expr(ends[0]),) * 2
     if any(end is not None and not isinstance(end, Infinite) and symbols(end) for end in ends):
         low, high = ("" if end is None else "inf" if isinstance(end, Infinite) else format_expr(end) for end in ends)
         return low, high
-    lower, upper = enclosure(judgement, DIGITS)
-    return lower or "", upper or ""
+    shown = [
+        "" if end is None else "inf" if isinstance(end, Infinite) else decimal_bounds(end, DIGITS)[side] for side, end in enumerate(ends)
+    ]
+    return shown[0], shown[1]
 
 
 def agrees(known: str, ends: tuple[str, str]) -> str:

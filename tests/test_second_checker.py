@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CHECKER = ROOT / "checker"
+BEFORE = sys.path[:]
 sys.path[:0] = [str(CHECKER), str(ROOT / "tools")]
 
 import algebra as al  # noqa: E402
@@ -25,6 +26,11 @@ import terms  # noqa: E402
 from dpverify.trusted import kernel  # noqa: E402
 from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
 from dpverify.trusted.language.errors import CertificateError  # noqa: E402
+
+# other tests have modules of these names
+sys.path[:] = BEFORE
+for module in (*(path.stem for path in CHECKER.glob("*.py")), "second_opinion"):
+    sys.modules.pop(module, None)
 
 POSITIVE = (Fraction(0), None, True, True, False)
 COUNT = (Fraction(1), None, False, True, True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dpverify.formal import coq
-from dpverify.formal.ledger import theorems
-from dpverify.formal.replay import replay
+from dpverify.project.formal import coq
+from dpverify.project.formal.ledger import theorems
+from dpverify.project.formal.replay import replay
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import decode, unpack
 

@@ -108,7 +108,7 @@ def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
 
 
 def _rule_lines(name: str) -> Iterator[str]:
-    from dpverify.formal.ledger import told
+    from dpverify.project.formal.ledger import told
     from dpverify.trusted.registry import EXPLAINED
 
     rule = EXPLAINED[name]

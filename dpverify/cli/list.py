@@ -76,7 +76,7 @@ def _rules() -> dict[str, str]:
 
 
 def _standing(name: str) -> str:
-    from dpverify.formal.ledger import standing
+    from dpverify.project.formal.ledger import standing
 
     return f" ({standing(name)})"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dpverify.formal import coq
-from dpverify.formal.replay import replay
-from dpverify.formal.terms import NotReplayedError
 from dpverify.ground.outside import printable, read_regular
+from dpverify.project.formal import coq
+from dpverify.project.formal.replay import replay
+from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dpverify.formal.ledger import standing
+from dpverify.project.formal.ledger import standing
 from dpverify.project.made import Made
 from dpverify.report import (
     Entry,

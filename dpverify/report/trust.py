@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from dpverify.formal.ledger import together
+from dpverify.project.formal.ledger import together
 from dpverify.trusted import kernel
 
 TRUSTED: Final = "dpverify.trusted"

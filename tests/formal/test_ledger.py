@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpverify.formal import coq, ledger
+from dpverify.project.formal import coq, ledger
 from dpverify.trusted.registry import EXPLAINED
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
-from dpverify.formal import coq
-from dpverify.formal.replay import replay
-from dpverify.formal.terms import NotReplayedError
+from dpverify.project.formal import coq
+from dpverify.project.formal.replay import replay
+from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import decode, unpack
 from dpverify.trusted.language.expr import parse

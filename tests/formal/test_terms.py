@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.formal.terms import NotReplayedError, Terms, number
+from dpverify.project.formal.terms import NotReplayedError, Terms, number
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.language.model import Domain
 

@@ -105,7 +105,11 @@ HYPOTHESES = {
         IDEAL,
     ),
     **dict.fromkeys(
-        ("selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output"),
+        (
+            "selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output", "selection.two_candidates",
+            "selection.delta_event", "selection.delta_first_positive", "selection.delta_greatest", "selection.delta_release",
+            "measures.selections",
+        ),
         (*IDEAL, "the noises of the threshold and of different answers are independent"),
     ),
     **dict.fromkeys(

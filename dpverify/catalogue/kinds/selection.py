@@ -157,7 +157,7 @@ kind = "above_threshold"
 threshold_noise = { kind = "builtin", name = "laplace", scale = 4 }   # drawn once; an exact threshold where it is left out
 query_noise = { kind = "builtin", name = "laplace", scale = 8 }       # drawn for each answer; exact answers where it is left out
 threshold = 0              # public; matters where there are bounds
-queries = 100              # how many answers are asked for at most
+queries = 4                # how many answers are asked for at most
 positives = 1              # stops after so many that are at least the threshold; "unlimited"
 report = "answers"         # yes or no; "answers+gap", "answers+value", or { fresh = { ... noise ... } }: what is told of each yes
 resample = false           # whether the noise of the threshold is drawn again after each yes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.formal.ledger import told
+from dpverify.project.formal.ledger import told
 from dpverify.report import proof
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dpverify.formal.comparisons import compared
-from dpverify.formal.file import Statement
-from dpverify.formal.moves import HALF_LINE, LINE, Calculus, Moves, exponent
-from dpverify.formal.terms import ATOM, NotReplayedError, Terms
+from dpverify.project.formal.comparisons import compared
+from dpverify.project.formal.file import Statement
+from dpverify.project.formal.moves import HALF_LINE, LINE, Calculus, Moves, exponent
+from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
 from dpverify.trusted.language.expr import Call, Expr, Sym, children, div, mul, symbols
 from dpverify.trusted.language.model import L1, Claim, Norm, Product, Radial, Translation
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Final
 
-from dpverify.formal.terms import ATOM, HALF, NotReplayedError, Terms, positive
+from dpverify.project.formal.terms import ATOM, HALF, NotReplayedError, Terms, positive
 from dpverify.trusted.language.expr import (
     ONE,
     ZERO,

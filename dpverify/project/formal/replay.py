@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpverify.formal import noise, tables
-from dpverify.formal.file import Statement, whole
-from dpverify.formal.moves import coefficients, exponent
-from dpverify.formal.terms import NotReplayedError
+from dpverify.project.formal import noise, tables
+from dpverify.project.formal.file import Statement, whole
+from dpverify.project.formal.moves import coefficients, exponent
+from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Certificate, Line
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, call, format_expr, mul, neg

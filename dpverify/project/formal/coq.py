@@ -55,7 +55,7 @@ def program() -> str:
 
 def theory() -> Path:
     """The folder of the theory: in a checkout specs/formal, else beside the shelf of the package."""
-    here = Path(__file__).resolve().parents[1]
+    here = Path(__file__).resolve().parents[2]
     folder = (here / "_shelf" if (here / "_shelf").is_dir() else here.parent) / "specs" / "formal"
     if not (folder / "replay.v").is_file():
         raise CoqError(f"{folder}: the theory is not there. Install dpverify again, or run it from a checkout.")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import isqrt
 
-from dpverify.formal.terms import ATOM, HALF, Terms, number
+from dpverify.project.formal.terms import ATOM, HALF, Terms, number
 from dpverify.trusted.language.expr import Call, Expr, Num, Pow, children
 
 _MOST = 10**6

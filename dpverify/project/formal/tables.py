@@ -9,8 +9,8 @@ from itertools import combinations
 from math import gcd
 from typing import Final
 
-from dpverify.formal.file import Statement
-from dpverify.formal.terms import NotReplayedError, Terms, number
+from dpverify.project.formal.file import Statement
+from dpverify.project.formal.terms import NotReplayedError, Terms, number
 from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Num, add, call, children, div, mul, num, sub, symbols
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Table
 from dpverify.trusted.numbers.balls import constant

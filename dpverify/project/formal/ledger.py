@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from dpverify.formal.coq import CoqError, theory
+from dpverify.project.formal.coq import CoqError, theory
 
 _RULE: Final = re.compile(
     r"\(\*\s*Rule:\s*(?P<rule>[a-z0-9-]+)(?:,\s*(?P<side>upper|lower))?(?:,\s*in part:\s*(?P<missing>.*?))?\.\s*\*\)", re.DOTALL
