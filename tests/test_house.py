@@ -141,7 +141,7 @@ def test_processes_are_made_in_one_place():
         for name, users in found.items():
             if re.search(rf"\b{name}\.\w*(context|Process|run|Popen|fork)|\b{name}\(", text):
                 users.add(path.relative_to(PACKAGE).as_posix())
-    others = {"cli/pdf.py", "formal/coq.py", "project/made.py", "project/origin.py", "search/outside.py"}
+    others = {"cli/pdf.py", "project/formal/coq.py", "project/made.py", "project/origin.py", "search/outside.py"}
     assert found == {"multiprocessing": {"ground/processes.py"}, "subprocess": others, "os.fork": set()}
 
 
