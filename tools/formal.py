@@ -34,7 +34,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 3
     files = sorted(THEORY.glob("*.v"))
-    compiled = coq.library(THEORY, tuple(file.stem for file in files))
+    compiled = coq.compiled_theory(THEORY, tuple(file.stem for file in files))
     said, wrong = list[str](), False
     for file in files:
         names = list(dict.fromkeys(one.theorem for one in theorems(file)))

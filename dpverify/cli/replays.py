@@ -20,7 +20,7 @@ class Replays:
 
     def __init__(self, folder: Path | None, seconds: float | None, *, compiled: bool) -> None:
         self._folder, self._seconds = folder, seconds
-        self._library = coq.library() if compiled else None
+        self._theory = coq.compiled_theory() if compiled else None
         self.replayed = self.written = self.refused = self.asked = 0
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -38,9 +38,9 @@ class Replays:
             written.write_text(made.text, encoding="utf-8")
             self.written += 1
             target = f"{_INDENT}written to {written}: {made.proves}."
-        if self._library is None:
+        if self._theory is None:
             return printable(target)
-        checked = coq.check(made.text, self._library, self._seconds)
+        checked = coq.check(made.text, self._theory, self._seconds)
         if checked.fault:
             self.refused += 1
             return printable(f"{_INDENT}not replayed in Coq: the file that was written for it is refused: {checked.fault}")
@@ -49,7 +49,7 @@ class Replays:
 
     def summary(self) -> str:
         """At the end."""
-        if self._library is None:
+        if self._theory is None:
             return f"{self.written} of {self.asked} written for Coq"
         return f"{self.replayed} of {self.asked} replayed in Coq"
 

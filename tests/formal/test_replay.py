@@ -155,7 +155,7 @@ def test_a_limit_of_time_is_kept_and_nothing_is_left(monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     coq.tempfile.tempdir = None
     try:
-        found = coq.check("", coq.library(), 0.2)
+        found = coq.check("", coq.compiled_theory(), 0.2)
     finally:
         coq.tempfile.tempdir = None
     assert found.fault == "it took longer than 0.2 seconds."
@@ -165,7 +165,7 @@ def test_a_limit_of_time_is_kept_and_nothing_is_left(monkeypatch, tmp_path):
 def test_a_theory_that_does_not_compile_says_which_file_and_leaves_nothing(monkeypatch, tmp_path):
     fake_coqc(tmp_path, monkeypatch, "case \"$*\" in *losses.v*) echo 'Error: no.' >&2; exit 1;; esac")
     with pytest.raises(coq.CoqError, match=r"losses\.v does not compile here"):
-        coq.library()
+        coq.compiled_theory()
     assert not list((tmp_path / "cache" / "dpverify-theory").iterdir())
 
 
@@ -177,7 +177,7 @@ def test_the_files_of_the_theory_are_compiled_in_the_order_in_which_they_need_ea
 
 @pytest.fixture(scope="session")
 def compiled():
-    return coq.library()
+    return coq.compiled_theory()
 
 
 @WITH_COQ
@@ -199,4 +199,4 @@ def test_coq_refuses_a_smaller_epsilon(name, epsilon, compiled):
 
 def test_a_program_that_fails_without_a_word_has_not_accepted(monkeypatch, tmp_path):
     fake_coqc(tmp_path, monkeypatch, 'case "$*" in *claim.v*) exit 7;; esac')
-    assert coq.check("", coq.library(), 5).fault == "coqc ended with the code 7."
+    assert coq.check("", coq.compiled_theory(), 5).fault == "coqc ended with the code 7."

@@ -79,7 +79,7 @@ def needed(folder: Path, names: tuple[str, ...] = ("replay",)) -> list[Path]:
     return list(ordered.values())
 
 
-def library(folder: Path | None = None, names: tuple[str, ...] = ("replay",)) -> Path:
+def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = ("replay",)) -> Path:
     """The theory, compiled as far as these files need it: once for each state of it, in the user's folder for what can be made again."""
     source = theory() if folder is None else folder
     files = needed(source, names)

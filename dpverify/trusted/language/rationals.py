@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 from dpverify.trusted.language.canonical_form import exact_fraction
@@ -18,6 +19,16 @@ def read_fraction(evidence: Mapping[str, Any], key: str, rule: str) -> Fraction:
     if key not in evidence:
         raise CertificateError(f"{rule}: the evidence has no {key!r}.")
     return to_fraction(evidence[key], rule)
+
+
+def read_rising(told: Any, name: str, rule: str, least: int, most: int) -> list[Fraction]:
+    """A list of exact rationals, each greater than the one before. Raises CertificateError."""
+    if not isinstance(told, list) or not least <= len(told) <= most:
+        raise CertificateError(f"{rule}: '{name}' is no list of {least} to {most} numbers.")
+    found = [to_fraction(text, rule) for text in told]
+    if any(low >= high for low, high in pairwise(found)):
+        raise CertificateError(f"{rule}: '{name}' do not rise.")
+    return found
 
 
 def to_fraction(text: Any, rule: str) -> Fraction:

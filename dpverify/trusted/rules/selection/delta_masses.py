@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from flint import acb, arb, ctx
 
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim, OnLine
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import read_rising
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection.chances import MOST
@@ -113,13 +113,7 @@ def of_run(run: Run, rule: str) -> Asked:
 
 def read_cuts(parameters: Mapping[str, Any], rule: str) -> list[Fraction]:
     """Fractions that rise. Raises CertificateError."""
-    told = parameters.get("cuts")
-    if not isinstance(told, list) or not 2 <= len(told) <= MOST:
-        raise CertificateError(f"{rule}: 'cuts' is no list of 2 to {MOST} numbers.")
-    cuts = [to_fraction(text, rule) for text in told]
-    if any(left >= right for left, right in pairwise(cuts)):
-        raise CertificateError(f"{rule}: 'cuts' do not rise.")
-    return cuts
+    return read_rising(parameters.get("cuts"), "cuts", rule, 2, MOST)
 
 
 def count_of(count: Expr, rule: str, what: str) -> int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Final
 
 from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, num
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Radial, Source, Translation
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.curves.unimodal import Hints
@@ -71,12 +70,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     integrated. All rise.
     """
     noise, shift = read(claim)
-    bound, cuts = read_fraction(evidence, "value", NAME), _rising(evidence, "cuts", 4)
+    bound, cuts = read_fraction(evidence, "value", NAME), _told(evidence, "cuts", 4)
     if cuts[0] >= 0 or not survival.right_of(noise, cuts[-1] / 2, shift, bound):
         raise Rejected(NAME, "the cuts", "the slope of -log f is not certainly within the bound from half the last one on")
-    held = law(noise, _rising(evidence, "grid", 0))
+    held = law(noise, _told(evidence, "grid", 0))
     assert not isinstance(held, Whole)
-    difference, top = Difference(held, _rising(evidence, "places", 2), _rising(evidence, "kinks", 0)), rational(bound)
+    difference, top = Difference(held, _told(evidence, "places", 2), _told(evidence, "kinks", 0)), rational(bound)
     if not -difference.at(cuts[0] + shift).log() <= top:
         raise Rejected(NAME, "the first cut", "what is to the left of it is not certainly within the bound")
     for i in range(len(cuts) - 1):
@@ -135,11 +134,5 @@ def _lines(difference: Difference, cuts: Sequence[Fraction], i: int, move: Fract
     return [from_left or from_right or flat, from_right or from_left or flat]
 
 
-def _rising(evidence: Mapping[str, Any], name: str, least: int) -> list[Fraction]:
-    told = evidence.get(name)
-    if not isinstance(told, list) or not least <= len(told) <= MOST:
-        raise CertificateError(f"{NAME}: '{name}' is no list of {least} to {MOST} numbers.")
-    found = [to_fraction(text, NAME) for text in told]
-    if any(low >= high for low, high in pairwise(found)):
-        raise CertificateError(f"{NAME}: '{name}' do not rise.")
-    return found
+def _told(evidence: Mapping[str, Any], name: str, least: int) -> list[Fraction]:
+    return read_rising(evidence.get(name), name, NAME, least, MOST)

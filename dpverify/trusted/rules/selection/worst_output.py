@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Final
 
 from flint import arb
@@ -13,7 +12,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, sub
 from dpverify.trusted.language.model import Claim, NoisyMax, Source
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_rising, to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.selection.chances import MOST, MOVES, Compared, Output, loss, may_occur, moves_alone, outputs, pair
@@ -92,7 +91,7 @@ def read(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Asked, Compared]:
 
     def noise(name: str) -> Law | Whole | None:
         found = getattr(mechanism, name)
-        return None if found is None else law(found, _rising(grids[name], "grids") if name in grids else [])
+        return None if found is None else law(found, read_rising(grids[name], "grids", NAME, 2, MOST) if name in grids else [])
 
     if isinstance(mechanism, NoisyMax):
         both = noise("noise")
@@ -136,16 +135,7 @@ def corners(question: Asked) -> bool:
 
 def read_cuts(evidence: Mapping[str, Any]) -> list[Fraction]:
     """Fractions that rise. Raises CertificateError."""
-    return _rising(evidence.get("cuts"), "cuts")
-
-
-def _rising(told: Any, what: str) -> list[Fraction]:
-    if not isinstance(told, list) or not 2 <= len(told) <= MOST:
-        raise CertificateError(f"{NAME}: '{what}' is no list of 2 to {MOST} numbers.")
-    cuts = [to_fraction(text, NAME) for text in told]
-    if any(left >= right for left, right in pairwise(cuts)):
-        raise CertificateError(f"{NAME}: '{what}' do not rise.")
-    return cuts
+    return read_rising(evidence.get("cuts"), "cuts", NAME, 2, MOST)
 
 
 def _answers(evidence: Mapping[str, Any]) -> tuple[Fraction, Fraction] | None:
