@@ -24,13 +24,17 @@ from dpverify.trusted.language.model import (
     Compose,
     Group,
     Lipschitz,
+    Measure,
     NoisyMax,
     Part,
     Radial,
     Subsample,
 )
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.selection import moduli, noisy_max, survival, threshold, worst_output
+from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.measures import selections
+from dpverify.trusted.rules.selection import delta_release, moduli, noisy_max, survival, threshold, worst_output
+from dpverify.trusted.rules.selection.compared import NORMALISED
 from tests.selections import (
     ALL_N,
     CAUCHY,
@@ -579,3 +583,20 @@ def test_a_refuted_delta_shows_what_is_left_of_the_event_at_the_claimed_epsilon(
     witness = verify(of(mechanism, "1/10", delta=parse("1/1000"))).judgement.witness
     left, p, q = (float(witness[key].strip("[]").split(",")[0]) for key in ("P - exp(epsilon)*Q", "P", "Q"))
     assert left == pytest.approx(p - math.exp(0.1) * q, abs=1e-10) == pytest.approx(0.0249818, abs=1e-7)
+
+
+# -- noise of which a bound asks nothing but that it is a law ---------------------------------------------------------------
+
+
+UNENDING = on_line("1/(1 + abs(z))")
+"""No law: its integral is infinite. A claim file with it is refused; a certificate that says so shows what it assumes."""
+
+
+@pytest.mark.parametrize(("threshold_noise", "told"), [(UNENDING, True), (CAUCHY, False), (laplace(1), False), (None, False)])
+def test_what_is_not_certain_to_be_a_law_of_the_threshold_is_shown(threshold_noise, told):
+    found = threshold.check(of(sparse(threshold_noise, laplace(2), 6, report="answers+value")), {})
+    assert (NORMALISED in found.assumed) == told
+    claim = of(sparse(threshold_noise, gaussian(2), 6))
+    assert (NORMALISED in delta_release.infer(Run(Part(claim.mechanism, ONE)), {}, ()).assumed) == told
+    (bound,) = selections.infer(replace(claim, measure=Measure("zcdp", None)), {}, ())
+    assert (NORMALISED in bound.assumed) == told

@@ -16,8 +16,10 @@ from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.model import Translation
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import alignment, worst_run
+from dpverify.trusted.rules.selection.compared import NORMALISED
 
 
 def laplace(scale):
@@ -904,3 +906,13 @@ def test_one_answer_alone_moves_once_and_is_paid_once():
 def test_what_a_declaration_gets_wrong_is_said(change, said):
     with pytest.raises(SpecError, match=said):
         claimed({**above(2, 4), **change})
+
+
+@pytest.mark.parametrize(("density", "told"), [("1/(1 + abs(z))", True), ("1/(1 + z**2)", False), ("exp(-z**2)", False)])
+def test_noise_that_is_not_shifted_is_shown_to_be_a_law_or_assumed_to_be_one(density, told):
+    # the numbers that are told of the noise xi are those of noise alone, so that it is not shifted
+    claim, evidence = steps_of(above(2, 4, fresh=3, tell="xi"), "alignment")
+    (nu, xi), other = claim.mechanism.fresh, Translation(parse(density), (None, None), False)
+    claim = dataclasses.replace(claim, mechanism=dataclasses.replace(claim.mechanism, fresh=(nu, dataclasses.replace(xi, noise=other))))
+    bound = alignment.infer(claim, evidence, ())
+    assert (bound.value, NORMALISED in bound.assumed) == (Num(1), told)

@@ -39,8 +39,9 @@ def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound
         raise Rejected(NAME, "the mechanism", "it is neither noisy max nor above threshold")
     question = of_run(whole(claim), NAME)
     eta = _range(question)
-    value = of_mu(delta_release.distance(question), measure) if eta is None else of_range(eta, measure)
-    return (bound(claim, "upper", value),)
+    if eta is not None:
+        return (bound(claim, "upper", of_range(eta, measure)),)
+    return (bound(claim, "upper", of_mu(delta_release.distance(question), measure), delta_release.assumed_of(question)),)
 
 
 def _range(question: Asked) -> Expr | None:

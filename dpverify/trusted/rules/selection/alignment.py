@@ -14,7 +14,7 @@ from dpverify.trusted.language.model import Claim, Named, Source, Stream, Vector
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of
-from dpverify.trusted.rules.selection.compared import Value, asked, at_most, greatest, times, total
+from dpverify.trusted.rules.selection.compared import Value, a_law, asked, at_most, greatest, times, total
 from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.ways import Way, at, read_moduli, read_way
 
@@ -53,6 +53,8 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
         raise CertificateError(f"{NAME}: 'ways' is no list of {len(families)} alignments.")
     moduli, assumed, through = read_moduli(question, evidence.get("moduli", []), premises)
     found = [_bounded(read_way(question, stream, family, way, moduli)) for family, way in zip(families, ways, strict=True)]
+    others = [drawn.noise for drawn in (*stream.once, *stream.fresh) if drawn.name not in {name for name, _ in moduli}]
+    assumed = tuple(dict.fromkeys((*assumed, *(line for noise in others for line in a_law(question, noise)))))
     return replace(question.bound(greatest(question, *found), "", ""), assumed=assumed, through=through)
 
 

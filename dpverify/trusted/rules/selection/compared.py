@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, div, format_expr, mul, sub, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log_profile
@@ -147,6 +147,9 @@ def _shapes(domains: Mapping[str, Domain]) -> Shapes:
 # -- log-concave noise ------------------------------------------------------------------------------------------------
 
 
+NORMALISED: Final = "noises that the bound does not depend on have densities that can be normalised"
+
+
 def slopes(question: Asked, noise: OnLine | None) -> tuple[Value, Value]:
     """How steeply -log of the density of log-concave noise rises to the left and to the right, in the limit; infinite without noise.
 
@@ -169,6 +172,16 @@ def slopes(question: Asked, noise: OnLine | None) -> tuple[Value, Value]:
     if not isinstance(noise, Translation):
         raise Rejected(rule, "the noise", "it is not certainly log-concave noise on the line")
     return _of_density(rule, noise, domains)
+
+
+def a_law(question: Asked, noise: OnLine | None) -> tuple[str, ...]:
+    """What is assumed of noise of which a bound asks nothing but that it is a law of probability: nothing where its shape shows that."""
+    try:
+        slopes(question, noise)
+    except (Rejected, Undecided):
+        shown = isinstance(noise, Radial | Translation | Product) and load("rules.additive.integrable").integrable_by_shape(noise)
+        return () if shown else (NORMALISED,)
+    return ()
 
 
 def _of_density(rule: str, noise: Translation, domains: Mapping[str, Domain]) -> tuple[Value, Value]:

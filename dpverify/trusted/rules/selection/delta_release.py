@@ -14,7 +14,7 @@ from dpverify.trusted.language.model import AboveThreshold, NoisyMax, OnLine, So
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves import gaussian
-from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.compared import Asked, a_law
 from dpverify.trusted.rules.selection.delta_masses import of_run
 
 NAME: Final = "compared-gaussians"
@@ -33,8 +33,14 @@ _TWO: Final = num(2)
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run of a selection, from above. parameters: "prec". Raises Rejected, Undecided, CertificateError."""
-    pair = gaussian.pair(distance(of_run(run, NAME)))
-    return settled.noise(run, Curve(pair, None, (NAME,), ASSUMED), parameters)
+    question = of_run(run, NAME)
+    curve = Curve(gaussian.pair(distance(question)), None, (NAME,), (*ASSUMED, *assumed_of(question)))
+    return settled.noise(run, curve, parameters)
+
+
+def assumed_of(question: Asked) -> tuple[str, ...]:
+    """What is assumed of the noise of a threshold that is not Gaussian: the bound does not ask for its law."""
+    return a_law(question, getattr(question.selection, "threshold_noise", None))
 
 
 def distance(question: Asked) -> Expr:

@@ -8,6 +8,7 @@ answers to the left and to the right. That is concave in c where k + c is given.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
@@ -15,7 +16,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, mul, num, sub
 from dpverify.trusted.language.model import AboveThreshold, Claim, Source
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.rules.selection.compared import Asked, Value, asked, at_most, greatest, least, slopes, times, total
+from dpverify.trusted.rules.selection.compared import Asked, Value, a_law, asked, at_most, greatest, least, slopes, times, total
 from dpverify.trusted.rules.selection.exact_answers import exact
 from dpverify.trusted.rules.selection.shifted import Loss, everywhere, least_count, losses_of
 
@@ -54,7 +55,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     most = queries if mechanism.positives is None else question.natural(mechanism.positives, "positives")
     if mechanism.report == "answers+value":
         value = _told(question, mechanism, queries, least_count(question, queries, most))
-        return question.bound(value, "all answers, told far below where they are", "up at negatives")
+        bound = question.bound(value, "all answers, told far below where they are", "up at negatives")
+        return replace(bound, assumed=a_law(question, mechanism.threshold_noise))
     if mechanism.neighbours == "one":
         return question.bound(_one(question, mechanism, queries, most), "one answer far from the others", "that one alone")
     losses = losses_of(question, mechanism)
