@@ -574,3 +574,19 @@ def test_a_square_of_what_may_be_0_is_not_certainly_positive():
     assert positive._sum_sign(field, field.parameters["x"] ** 2, {}, {free}, 1) == AT_LEAST_ZERO
     assert positive._sum_sign(field, field.parameters["x"] ** 2 + field.parameters["y"], strict, {free}, 1) == POSITIVE
     assert positive._sum_sign(field, field.parameters["y"] * field.parameters["x"] ** 2, strict, {free}, 1) == AT_LEAST_ZERO
+
+
+@pytest.mark.parametrize("lower, upper", [(Fraction(-1), Fraction(0)), (Fraction(0), Fraction(1))])
+def test_a_logarithm_times_what_may_be_0_is_not_certainly_positive(lower, upper):
+    """b log(1 + y) and b log(1/(1 + y)), of b and y of known signs: 0 where b is."""
+    field = Field({"b": Domain(lower, upper, False, False), "y": Domain(Fraction(1), Fraction(2))}, Effort())
+    argument = Ratio(ONE_POLY + field.parameters["y"], ONE_POLY)
+    if upper == 0:
+        argument = field.inverse(argument)
+    assert positive._log_lower(field, field.parameters["b"] - field.parameters["b"], [(field.parameters["b"], argument)]) == AT_LEAST_ZERO
+
+
+def test_a_logarithm_of_what_may_be_1_is_not_certainly_positive():
+    field = Field({"b": Domain(Fraction(1), Fraction(2)), "y": Domain(Fraction(0), Fraction(2), False)}, Effort())
+    argument = Ratio(ONE_POLY + field.parameters["y"], ONE_POLY)
+    assert positive._log_lower(field, field.parameters["b"] - field.parameters["b"], [(field.parameters["b"], argument)]) == AT_LEAST_ZERO
