@@ -586,7 +586,9 @@ def test_a_logarithm_times_what_may_be_0_is_not_certainly_positive(lower, upper)
     assert positive._log_lower(field, field.parameters["b"] - field.parameters["b"], [(field.parameters["b"], argument)]) == AT_LEAST_ZERO
 
 
-def test_a_logarithm_of_what_may_be_1_is_not_certainly_positive():
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_logarithm_of_what_may_be_1_is_not_certainly_positive(sign):
     field = Field({"b": Domain(Fraction(1), Fraction(2)), "y": Domain(Fraction(0), Fraction(2), False)}, Effort())
     argument = Ratio(ONE_POLY + field.parameters["y"], ONE_POLY)
-    assert positive._log_lower(field, field.parameters["b"] - field.parameters["b"], [(field.parameters["b"], argument)]) == AT_LEAST_ZERO
+    b = field.parameters["b"] * sign
+    assert positive._log_lower(field, b - b, [(b, argument if sign == 1 else field.inverse(argument))]) == AT_LEAST_ZERO
