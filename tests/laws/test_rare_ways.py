@@ -587,8 +587,12 @@ def test_a_logarithm_times_what_may_be_0_is_not_certainly_positive(lower, upper)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_logarithm_of_what_may_be_1_is_not_certainly_positive(sign):
-    field = Field({"b": Domain(Fraction(1), Fraction(2)), "y": Domain(Fraction(0), Fraction(2), False)}, Effort())
-    argument = Ratio(ONE_POLY + field.parameters["y"], ONE_POLY)
+def test_logarithms_of_what_may_be_1_are_not_certainly_positive(sign):
+    """b log(1 + x) + b log(1 + y), and the same of -b and the inverses: 0 where x = y = 0."""
+    ends = Domain(Fraction(0), Fraction(2), False)
+    field = Field({"b": Domain(Fraction(1), Fraction(2)), "x": ends, "y": ends}, Effort())
+    arguments = [Ratio(ONE_POLY + field.parameters[name], ONE_POLY) for name in "xy"]
     b = field.parameters["b"] * sign
-    assert positive._log_lower(field, b - b, [(b, argument if sign == 1 else field.inverse(argument))]) == AT_LEAST_ZERO
+    groups = [(b, argument if sign == 1 else field.inverse(argument)) for argument in arguments]
+    for count in (1, 2):
+        assert positive._log_lower(field, b - b, groups[:count]) == AT_LEAST_ZERO
