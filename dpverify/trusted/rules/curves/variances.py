@@ -16,6 +16,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.numbers.gaussian import gaussian_delta
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves.mixing import Law
@@ -41,12 +42,6 @@ def mass(law: Law, lower: Fraction, upper: Fraction | None, bits: int) -> arb:
     with precision(bits + 40):
         total = integral(law.density, "v", lower, upper, bits)
     return finite(total)
-
-
-def gaussian(mu: acb, epsilon: acb) -> acb:
-    """H_Gauss, E[(1 - e^(epsilon - loss))_+] of a Gaussian loss with mean mu^2/2 and deviation mu."""
-    near, half, root = epsilon / mu, mu / 2, acb(2).sqrt()
-    return (((near - half) / root).erfc() - epsilon.exp() * ((near + half) / root).erfc()) / 2
 
 
 @remembered(64)
@@ -95,7 +90,7 @@ class Mean:
     def _value(self, epsilon: arb, v: Fraction) -> arb:
         """H_Gauss at mu(v)."""
         mu = constant(self.shift) * rational(v) ** rational(-self.law.exponent / 2)
-        return gaussian(acb(mu), acb(epsilon)).real
+        return gaussian_delta(mu, epsilon)
 
     def _beyond(self, epsilon: arb, cut: Fraction, rising: bool) -> arb:
         """H_Gauss beyond a cut, where v rises to infinity or falls to 0: mu falls to 0 there or rises to infinity, and H_Gauss with it."""
@@ -133,7 +128,7 @@ class Mean:
         slope = acb(rational(-self.law.exponent / 2))
 
         def integrand(u: acb, analytic: bool) -> acb:
-            return weight(u, analytic) * gaussian(shift * (slope * u).exp(), at)
+            return weight(u, analytic) * gaussian_delta(shift * (slope * u).exp(), at)
 
         tolerance = arb(2) ** -bits
         ends = (acb(rational(low).log()), acb(rational(high).log()))
