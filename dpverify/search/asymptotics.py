@@ -16,7 +16,7 @@ from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers import lattice_sums
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import hull, precision, value
-from dpverify.trusted.numbers.discs import disc_round
+from dpverify.trusted.numbers.discs import bound_on_disc
 from dpverify.trusted.numbers.integrability import bounded, end_mass, end_of
 from dpverify.trusted.numbers.noise import domain, integrable, whole_density
 from dpverify.trusted.numbers.pieces import Piece, pieces
@@ -106,7 +106,7 @@ def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
     """Whether the density is certainly bounded next to an end of its piece."""
     width = inward * (BESIDE if piece.lower is None or piece.upper is None else min(BESIDE, piece.upper - piece.lower))
     near = value(piece.density, {piece.name: hull(point, point + width)})
-    return bool(near.is_finite()) or disc_round(piece.density, piece.name, point) is not None
+    return bool(near.is_finite()) or bound_on_disc(piece.density, piece.name, point, BESIDE) is not None
 
 
 def _cuts(piece: Piece, low: Fraction, high: Fraction, depth: int) -> list[Fraction] | None:

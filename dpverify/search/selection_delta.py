@@ -29,7 +29,6 @@ from dpverify.trusted.rules.selection import delta_first_positive as first_posit
 from dpverify.trusted.rules.selection import delta_greatest as greatest
 from dpverify.trusted.rules.selection import delta_release as release
 from dpverify.trusted.rules.selection.compared import Asked, asked
-from dpverify.trusted.rules.selection.delta_masses import value_of
 from dpverify.trusted.rules.selection.noise_laws import closed, in_closed_form
 from dpverify.trusted.rules.selection.shifted import MOVES
 
@@ -128,8 +127,8 @@ def _between_bounds(mechanism: AboveThreshold, sensitivity: Any) -> list[Fractio
     """Cuts for the integrals of all outputs between bounds. Raises Rejected, Undecided."""
     question = asked(Claim(mechanism, None, sensitivity=sensitivity), {}, "the search")
     assert mechanism.bounds is not None
-    low, high = (value_of(end, "the search", "bounds") for end in mechanism.bounds)
-    step, centre = value_of(question.moved, "the search", "the sensitivity"), value_of(mechanism.threshold, "the search", "threshold")
+    low, high = (question.value(end, "bounds") for end in mechanism.bounds)
+    step, centre = question.value(question.moved, "the sensitivity"), question.value(mechanism.threshold, "threshold")
     if not isinstance(mechanism.queries, Num) or mechanism.queries.value > _MOST_OUTPUTS:
         raise Undecided(f"the search looks at outputs of at most {_MOST_OUTPUTS} queries.")
     return _cuts(mechanism.threshold_noise, centre, {low, high, low + step, high - step})
@@ -141,7 +140,7 @@ def _cuts(first: OnLine | None, centre: Fraction, points: set[Fraction]) -> list
     if first is None:
         return sorted(every | {min(every) - 1})
     noise, far = in_closed_form(first), 1
-    while noise.outside(rational(far)) > arb(2) ** -(2 * ctx.prec + _SPARE):
+    while noise.at(Fraction(far))[1] > arb(2) ** -(2 * ctx.prec + _SPARE):
         far *= 2
     spread = {centre + sign * Fraction(far, 2**power) for sign in (-1, 1) for power in range(4)}
     return sorted(every | spread | {min(every) - far, max(every) + far})
@@ -159,14 +158,14 @@ def _below(run: Run, epsilon: float | None, delta: float | None) -> Plan:
     mechanism, sensitivity, _ = leaf(run)
     assert isinstance(mechanism, Compared)
     question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, "the search", near=True)
-    step = value_of(question.moved, "the search", "the sensitivity")
+    step = question.value(question.moved, "the sensitivity")
     if not step > 0:
         raise Undecided("the answers do not certainly move.")
     tell = _telling(epsilon, delta, mechanism.neighbours in ONE_WAY)
     noises = [noise for noise in noises_of(mechanism) if noise is not getattr(mechanism, "fresh", None)]
     if not all(closed(noise) is not None for noise in noises):
         return {"rule": event.NAME, **_of_output(question, step, tell), "prec": _FIRST_BITS}
-    found = _of_max(mechanism, step, tell) if isinstance(mechanism, NoisyMax) else _of_threshold(mechanism, step, tell)
+    found = (_of_max if isinstance(mechanism, NoisyMax) else _of_threshold)(question, step, tell)
     return {"rule": event.NAME, **found}
 
 
@@ -281,7 +280,9 @@ def _of_output(question: Asked, step: Fraction, tell: Log) -> Plan:
 # -- noisy max ---------------------------------------------------------------------------------------------------------
 
 
-def _of_max(mechanism: NoisyMax, step: Fraction, tell: Log) -> Plan:
+def _of_max(question: Asked, step: Fraction, tell: Log) -> Plan:
+    mechanism = question.selection
+    assert isinstance(mechanism, NoisyMax)
     count, noise = _count(mechanism.candidates), _Floats.of(mechanism.noise)
     assert noise is not None
     if mechanism.report == "value" or count < 2:
@@ -289,7 +290,7 @@ def _of_max(mechanism: NoisyMax, step: Fraction, tell: Log) -> Plan:
     fall = float(step) * (2 if mechanism.neighbours == "all" else 1)
     length = None
     if mechanism.bounds is not None:
-        length = value_of(mechanism.bounds[1], "the search", "bounds") - value_of(mechanism.bounds[0], "the search", "bounds")
+        length = question.value(mechanism.bounds[1], "bounds") - question.value(mechanism.bounds[0], "bounds")
     grid = noise.grid(noise.rate)
 
     def chance(group: int, lead: float) -> float:
@@ -323,11 +324,13 @@ def _count(count: Any) -> int:
 # -- above threshold -------------------------------------------------------------------------------------------------------
 
 
-def _of_threshold(mechanism: AboveThreshold, step: Fraction, tell: Log) -> Plan:
+def _of_threshold(question: Asked, step: Fraction, tell: Log) -> Plan:
+    mechanism = question.selection
+    assert isinstance(mechanism, AboveThreshold)
     count = _count(mechanism.queries)
     most = count if mechanism.positives is None else min(count, _count(mechanism.positives))
     first, noise = _Floats.of(mechanism.threshold_noise), _Floats.of(mechanism.query_noise)
-    centre = value_of(mechanism.threshold, "the search", "threshold")
+    centre = question.value(mechanism.threshold, "threshold")
     grid = [(0.0, 1.0)] if first is None else first.grid(first.rate if noise is None else noise.rate)
 
     def chance(k: int, low: float, y: int, high: float, after: str) -> float:
@@ -350,7 +353,7 @@ def _of_threshold(mechanism: AboveThreshold, step: Fraction, tell: Log) -> Plan:
     for move, (u, v) in enumerate(ways):
         for k, y, after in _events(mechanism, count, most, (u, v)):
             told = told_by(k, y, after, (u, v))
-            for value, place in _places(mechanism, told, float(step), (u, v), float(centre), scale):
+            for value, place in _places(question, told, float(step), (u, v), float(centre), scale):
                 if best is None or value > best[0]:
                     best = value, {"move": move, "negatives": k, "positives": y, "next": after}, place, told, (u, v)
     assert best is not None
@@ -377,12 +380,13 @@ def _events(mechanism: AboveThreshold, count: int, most: int, way: tuple[int, in
 
 
 def _places(
-    mechanism: AboveThreshold, told: Callable[[Point], float], step: float, way: tuple[int, int], centre: float, scale: float
+    question: Asked, told: Callable[[Point], float], step: float, way: tuple[int, int], centre: float, scale: float
 ) -> Iterator[tuple[float, Point]]:
     """Answers at negatives and at positives: at the ends of what bounds allow, or anywhere."""
-    u, v = way
+    (u, v), mechanism = way, question.selection
+    assert isinstance(mechanism, AboveThreshold)
     if mechanism.bounds is not None:
-        a, b = (float(value_of(end, "the search", "bounds")) for end in mechanism.bounds)
+        a, b = (float(question.value(end, "bounds")) for end in mechanism.bounds)
         for point in ((low, high) for low in {a, b - u * step} for high in {b, a + v * step}):
             yield told(point), point
     elif mechanism.query_noise is None:  # exact answers: what is between them and meets on the neighbour

@@ -16,7 +16,7 @@ from dpverify.trusted.rules.selection import delta_event as rule
 from dpverify.trusted.rules.selection import worst_output
 from dpverify.trusted.rules.selection.chances import MOVES
 from dpverify.trusted.rules.selection.compared import Asked
-from dpverify.trusted.rules.selection.delta_masses import of_run, value_of
+from dpverify.trusted.rules.selection.delta_masses import of_run
 
 
 def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
@@ -50,7 +50,7 @@ def _of_output(question: Asked, fact: Fact) -> tuple[str, str, str, str]:
 def _of_max(question: Asked, fact: Fact) -> tuple[str, str, str, str]:
     mechanism, group = question.selection, fact.parameters["group"]
     assert isinstance(mechanism, NoisyMax)
-    lead, moved = to_fraction(fact.parameters["lead"], rule.NAME), value_of(question.moved, rule.NAME, "the sensitivity")
+    lead, moved = to_fraction(fact.parameters["lead"], rule.NAME), question.value(question.moved, "the sensitivity")
     first = "the first answer" if group == 1 else f"the first {group} answers"
     fall = (2 if mechanism.neighbours == "all" else 1) * moved
     here, there = (f"{first} {_short(abs(x))} {'below' if x < 0 else 'above'} all others" for x in (lead, lead - fall))
@@ -59,7 +59,7 @@ def _of_max(question: Asked, fact: Fact) -> tuple[str, str, str, str]:
 
 
 def _of_threshold(question: Asked, fact: Fact) -> tuple[str, str, str, str]:
-    told, step = fact.parameters, value_of(question.moved, rule.NAME, "the sensitivity")
+    told, step = fact.parameters, question.value(question.moved, "the sensitivity")
     negatives, positives = told["negatives"], told["positives"]
     low, high = (to_fraction(text, rule.NAME) for text in told["answers"])
     u, v = MOVES["monotone" if question.selection.neighbours == "one" else question.selection.neighbours][told["move"]]

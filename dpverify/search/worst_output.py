@@ -66,7 +66,7 @@ def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
     grain = 2**bits
     above = Fraction(-(-upper * grain // 1), grain)
     steps = [{"rule": rule.NAME, "evidence": {**shared, "value": written(above)}, "prec": bits + spare}]
-    told = [way for way in losses if chances.moves_alone(question, way[0], way[1]) or question.selection.neighbours != "one"]
+    told = [way for way in losses if chances.moves_alone(question, way[0], way[1])]
     if told:
         move, (negatives, positives) = max(told, key=lambda way: float(losses[way].mid()))
         below = Fraction(exact(losses[move, (negatives, positives)].lower()) * grain // 1, grain)
@@ -210,7 +210,7 @@ def telling(question: Asked, setting: Setting, size: float, tell: Tell) -> tuple
     best: tuple[float, int, tuple[int, int], tuple[float, float]] | None = None
     for move in range(len(chances.MOVES[question.selection.neighbours])):
         for counts in _counts(question):
-            if question.selection.neighbours == "one" and not chances.moves_alone(question, move, counts):
+            if not chances.moves_alone(question, move, counts):
                 continue
             ways = chances.MOVES[question.selection.neighbours][move]
             height, answers = _climbed(question, setting, ways, counts, size, tell)

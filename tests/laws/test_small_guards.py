@@ -169,22 +169,26 @@ def test_a_panel_of_t_noise_is_not_trusted_beyond_its_interval():
                 panel(outside)
 
 
-@pytest.mark.parametrize("epsilon", ["1/2", "3"])
-def test_what_lies_beyond_a_cut_is_bounded_by_all_there_is_where_its_own_mass_is_not_enclosed(monkeypatch, epsilon):
-    law, at = Law(parse("exp(-v)")), rational(F(epsilon))
+@pytest.mark.parametrize("epsilon", ["0", "1/2", "3"])
+@pytest.mark.parametrize("exponent", [1, -1])
+@pytest.mark.parametrize("density", ["exp(-v)", "v**(-3)*exp(-1/v)", "v**(1/2)/(1 + v)**3"])
+def test_a_mean_over_a_variance_is_the_same_however_far_out_it_is_integrated(density, exponent, epsilon):
+    law, at = Law(parse(density), exponent=F(exponent)), rational(F(epsilon))
     with precision(64):
-        mean = variances.mean_over(law, ONE)
-        true = mean._end(at, F(2), F(0), F(2), 64)  # the integral from 0 to 2
-        whole = variances.mass
+        true, near = variances.Mean(law, ONE), variances.Mean(law, ONE)
+        near._far = F(16)  # so that the ends weigh
+        assert true(at).rad() < 1e-12
+        found = near._at(at, 64)
+        assert found.contains(true(at)) and 1e-9 < found.rad() < 0.1
 
-        def only_all(of, low, high, bits):
-            if (low, high) != (of.lower, of.upper):
-                raise Undecided("too far out")
-            return whole(of, low, high, bits)
 
-        monkeypatch.setattr(variances, "mass", only_all)
-        found = mean._end(at, F(2), F(0), F(2), 64)
-        assert found.contains(true) and found.upper() < arb(1.001)
+@pytest.mark.parametrize(("lower", "upper"), [(F(0), F(1, 2**130)), (F(2**125), F(2**126)), (F(2**125), None)])
+def test_a_law_of_variances_may_lie_beyond_all_that_is_usual(lower, upper):
+    law = Law(parse("1" if upper else "v**(-3)"), lower, upper)
+    with precision(64):
+        found = variances.Mean(law, ONE)(arb(0))
+        # small variances set neighbours wholly apart; else mu is v^(-1/2) and H about mu / sqrt(2 pi)
+        assert found > 1 - arb(2) ** -40 if lower == 0 else 0 < found < arb(2) ** -60
 
 
 def test_the_root_of_a_square_of_a_great_prime_is_the_prime():

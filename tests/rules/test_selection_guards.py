@@ -657,7 +657,7 @@ def test_the_greatest_of_several_between_bounds_loses_no_less_where_one_moves_al
         (BETWEEN, {**SHOWN, "positives": True}, "a lower bound wants 'positives'"),
         (BETWEEN, {**SHOWN, "positives": -1}, "a lower bound wants 'positives'"),
         (BETWEEN, {**SHOWN, "move": False}, "a lower bound wants 'positives'"),
-        (BETWEEN, {**SHOWN, "move": 1}, "'move' is not below 1"),
+        (BETWEEN, {**SHOWN, "move": 1}, "'move' is not the number of a way to move, below 1"),
         (BETWEEN, {**SHOWN, "move": -1}, "a lower bound wants 'positives'"),
         (replace(BETWEEN, bounds=None), {**FAR, "answers": "01"}, "'answers' are two numbers"),
         (replace(BETWEEN, bounds=None), {**FAR, "answers": ["0"]}, "'answers' are two numbers"),

@@ -1,8 +1,7 @@
-"""Removable singularities N(z) / (z - p)^m of densities, and a disc round each with a bound on what the density is there."""
+"""Removable singularities N(z) / (z - p)^m of densities, and bounds on what the density is on a disc round one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -20,19 +19,11 @@ _ARCS: Final = 64
 _MOST_ORDER: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Disc:
-    """A disc round a removable singularity on which the density is at most `bound` in absolute value."""
-
-    radius: arb
-    bound: arb
-
-
 @remembered(256)
-def disc_round(density: Expr, name: str, point: Fraction) -> Disc | None:
-    """The disc round a point where the density is N(z) / (z - point)^m with N analytic and zero of order m, or None.
+def bound_on_disc(density: Expr, name: str, point: Fraction, radius: Fraction) -> arb | None:
+    """What |density| is at most on a closed disc round a point where it is N(z) / (z - point)^m with N zero of order m, or None.
 
-    The quotient is then analytic in the disc, so its maximum on the circle bounds it inside.
+    N is analytic on the disc, and so is the quotient: its maximum on the circle bounds it inside.
     """
     distance = sub(Sym(name), Num(point))
     factors = density.args if isinstance(density, Mul) else (density,)
@@ -49,18 +40,13 @@ def disc_round(density: Expr, name: str, point: Fraction) -> Disc | None:
             taylor = derivative(taylor, name)
     except ExprError:
         return None
-    function = compiled(numerator, name)
-    for k in (2, 1, 0, -1, -2, -4):
-        radius = arb(2) ** k
-        across = (-radius).union(radius)
-        if not function(acb(rational(point) + across, across), True).is_finite():
-            continue
-        bound = arb(0)
-        for i in range(_ARCS):
-            bound = bound.max(abs(function(rational(point) + _arc(i) * radius, True)).upper())
-        if bound.is_finite():
-            return Disc(radius, (bound / radius ** int(order)).upper())
-    return None
+    function, most, reach = compiled(numerator, name), arb(0), rational(radius)
+    across = (-reach).union(reach)
+    if not function(acb(rational(point) + across, across), True).is_finite():
+        return None
+    for i in range(_ARCS):
+        most = most.max(abs(function(rational(point) + _arc(i) * reach, True)).upper())
+    return (most / reach ** int(order)).upper() if most.is_finite() else None
 
 
 def _arc(i: int) -> acb:

@@ -115,5 +115,5 @@ def bounded(density: Expr, name: str, lower: Fraction, upper: Fraction) -> bool:
     """Whether the density is certainly bounded on a closed interval: by its value, or in a disc round an end of it."""
     if value(density, {name: hull(lower, upper)}).is_finite():
         return True
-    discs = [load("numbers.discs").disc_round(density, name, point) for point in (lower, upper)]
-    return any(disc is not None and rational(upper - lower) < disc.radius for disc in discs)
+    bounds = (load("numbers.discs").bound_on_disc(density, name, point, upper - lower) for point in (lower, upper))
+    return any(bound is not None for bound in bounds)

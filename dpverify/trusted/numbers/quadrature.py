@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flint import acb, arb, ctx
 
@@ -23,9 +23,6 @@ from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.noise import domain, whole_density
 from dpverify.trusted.numbers.pieces import Piece, pieces
-
-if TYPE_CHECKING:
-    from dpverify.trusted.numbers.discs import Disc
 
 WORKING: Final = 80
 """Bits for quadrature; ends of the order of 2^-1000 need no more, exponents are unbounded."""
@@ -42,9 +39,9 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, refe
     function = compiled(density, name)
     for point in (lower, upper):
         found = value(density, {name: rational(point)})
-        disc = None if found.is_finite() else load("numbers.discs").disc_round(density, name, point)
-        if disc is not None:
-            function = _with_disc(function, point, disc)
+        bound = None if found.is_finite() else load("numbers.discs").bound_on_disc(density, name, point, _BESIDE)
+        if bound is not None:
+            function = _with_disc(function, point, bound)
     tolerance = arb(2) ** -bits
     total = acb.integral(
         function,
@@ -60,13 +57,13 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, refe
     return total.real.max(arb(0))
 
 
-def _with_disc(function: Complex, point: Fraction, disc: Disc) -> Complex:
+def _with_disc(function: Complex, point: Fraction, bound: arb) -> Complex:
     """The function, by its bound where it has no finite value on a box inside the disc."""
-    bounded = acb((-disc.bound).union(disc.bound), (-disc.bound).union(disc.bound))
+    bounded, radius = acb((-bound).union(bound), (-bound).union(bound)), rational(_BESIDE)
 
     def f(z: acb, a: bool) -> acb:
         found = function(z, a)
-        return bounded if not found.is_finite() and abs(z - rational(point)) < disc.radius else found
+        return bounded if not found.is_finite() and abs(z - rational(point)) < radius else found
 
     return f
 
@@ -188,7 +185,7 @@ def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
     """Whether the density is certainly bounded next to an end of its piece."""
     width = _BESIDE if piece.lower is None or piece.upper is None else min(_BESIDE, piece.upper - piece.lower)
     near = value(piece.density, {piece.name: hull(point, point + inward * width)})
-    return bool(near.is_finite()) or load("numbers.discs").disc_round(piece.density, piece.name, point) is not None
+    return bool(near.is_finite()) or load("numbers.discs").bound_on_disc(piece.density, piece.name, point, _BESIDE) is not None
 
 
 def _singular_ends(piece: Piece) -> Iterator[tuple[str, Fraction, Fraction | None]]:

@@ -16,6 +16,7 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, sqrt, sub
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Mechanism, Norm, Source
+from dpverify.trusted.numbers.gaussian import gaussian_delta
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.exponents import Exponent, stretch
@@ -57,12 +58,8 @@ def profile(mu: Expr) -> Profile:
     """The hockey-stick divergence of N(0, 1) and N(mu, 1), for every real epsilon. Raises Rejected unless mu is certainly at least 0."""
     if _sign(mu) == 0:
         return divergence(lambda epsilon: (-epsilon.expm1()).max(arb(0)))
-    shift, root = known(mu), known(sqrt(num(2)))
-
-    def at(epsilon: arb) -> arb:
-        return accurately(lambda: _difference(epsilon, shift(), root()))
-
-    return divergence(at)
+    shift = known(mu)
+    return divergence(lambda epsilon: accurately(lambda: gaussian_delta(shift(), epsilon)))
 
 
 def _sign(mu: Expr) -> int:
@@ -70,11 +67,6 @@ def _sign(mu: Expr) -> int:
     if sign is None or sign < 0:
         raise Rejected(NAME, "the distance", f"mu = {format_expr(mu)} is not certainly at least 0")
     return sign
-
-
-def _difference(epsilon: arb, shift: arb, root: arb) -> arb:
-    near, half = epsilon / shift, shift / 2
-    return (((near - half) / root).erfc() - epsilon.exp() * ((near + half) / root).erfc()) / 2
 
 
 def delta_expr(mu: Expr, epsilon: Expr) -> Expr:

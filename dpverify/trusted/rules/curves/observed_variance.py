@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from flint import acb, arb
+from flint import arb
 
 from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Pair, symmetric
@@ -13,10 +13,10 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, div, sqrt
 from dpverify.trusted.language.model import EllipticalProcess
 from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.numbers.gaussian import gaussian_delta
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.rules.curves import scale_mixture
 from dpverify.trusted.rules.curves.mixing import Law
-from dpverify.trusted.rules.curves.variances import gaussian
 
 WHAT: Final = "the mixing law"
 
@@ -63,6 +63,6 @@ def observed(law: Law | Atoms, shift: Expr) -> Pair:
     parts = [(probability, div(shift, sqrt(v))) for v, probability in law.values]
 
     def mean(epsilon: arb) -> arb:
-        return sum((constant(p) * gaussian(acb(constant(mu)), acb(epsilon)).real for p, mu in parts), arb(0)).max(arb(0)).min(arb(1))
+        return sum((constant(p) * gaussian_delta(constant(mu), epsilon) for p, mu in parts), arb(0)).max(arb(0)).min(arb(1))
 
     return symmetric(divergence(lambda epsilon: accurately(lambda: mean(epsilon))))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import accumulate
-from typing import Final
+from typing import Final, Literal
 
 from flint import acb, arb, ctx, fmpz
 
@@ -13,15 +12,18 @@ from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Sym, call, sub, substitute
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, finite, precision, rational, value
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.numbers.gaussian import gaussian_delta
+from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.rules.curves.mixing import Law
 
-_LADDER: Final = range(-60, 61)
-"""Powers of 4 among which the range of v is cut."""
+_FAR: Final = Fraction(2) ** 120
+"""The mean is integrated from the inverse of this v up to it where no end of the law is before; beyond it is bounded."""
 
 
 _TINY: Final = -16_384
@@ -43,12 +45,6 @@ def mass(law: Law, lower: Fraction, upper: Fraction | None, bits: int) -> arb:
     return finite(total)
 
 
-def gaussian(mu: acb, epsilon: acb) -> acb:
-    """H_Gauss, E[(1 - e^(epsilon - loss))_+] of a Gaussian loss with mean mu^2/2 and deviation mu."""
-    near, half, root = epsilon / mu, mu / 2, acb(2).sqrt()
-    return (((near - half) / root).erfc() - epsilon.exp() * ((near + half) / root).erfc()) / 2
-
-
 @remembered(64)
 def mean_over(law: Law, shift: Expr) -> Mean:
     """The mean of the Gaussian profiles at a shift; kept, with what it has evaluated."""
@@ -56,19 +52,18 @@ def mean_over(law: Law, shift: Expr) -> Mean:
 
 
 class Mean:
-    """E[H_Gauss(epsilon; mu)] with mu = shift v^(-exponent/2), by quadrature in u = log v between two cuts; the latest are remembered."""
+    """E[H_Gauss(epsilon; mu)] with mu = shift v^(-exponent/2), by quadrature in u = log v and bounds far out; the latest are remembered."""
 
     def __init__(self, law: Law, shift: Expr) -> None:
         self.law, self.shift = law, shift
         in_u = Shapes("u", False, {})
         self.weight = call("exp", sub(Sym("u"), in_u.tidy(substitute(neg_log(law.density), {"v": call("exp", Sym("u"))}))))
-        self.grid = [p for k in _LADDER if (p := Fraction(4) ** k) > law.lower and (law.upper is None or p < law.upper)]
+        self.grid = [p for k in range(-60, 61) if (p := Fraction(4) ** k) > law.lower and (law.upper is None or p < law.upper)]
         if not self.grid:
-            assert law.upper is not None
-            self.grid = [(law.lower + law.upper) / 2]
+            self.grid = [2 * law.lower if law.upper is None else (law.lower + law.upper) / 2]
+        self._far = max(_FAR, 2 * law.lower, _FAR if law.upper is None else 2 / law.upper)
         with precision(_ROUGH):
             self.heights = [(rational(p) * value(law.density, {"v": rational(p)})).mid() for p in self.grid]
-            self.masses = list(accumulate(self.heights)), list(accumulate(reversed(self.heights)))[::-1]
         self._function = per_precision(lambda: compiled(self.weight, "u"))  # its constants are rounded to the working precision
         self._known: dict[tuple[fmpz, fmpz, int], arb] = {}
 
@@ -84,60 +79,45 @@ class Mean:
 
     def _at(self, epsilon: arb, bits: int) -> arb:
         law = self.law
-        size, low, high = self._cuts(epsilon, bits)
-        total = self._inside(epsilon, low, high, size, bits)
-        if low > law.lower:
-            total += self._end(epsilon, low, law.lower, low, bits)
-        if high != law.upper:
-            total += self._end(epsilon, high, high, law.upper, bits)
+        total = self._inside(epsilon, law.lower or 1 / self._far, law.upper or self._far, bits)
+        if law.lower == 0:
+            total += self._end(epsilon, 1 / self._far, "right")
+        if law.upper is None:
+            total += self._end(epsilon, self._far, "+inf")
         return (total / mass(law, law.lower, law.upper, bits)).max(arb(0)).min(arb(1))
 
     def _value(self, epsilon: arb, v: Fraction) -> arb:
         """H_Gauss at mu(v)."""
         mu = constant(self.shift) * rational(v) ** rational(-self.law.exponent / 2)
-        return gaussian(acb(mu), acb(epsilon)).real
+        return gaussian_delta(mu, epsilon)
 
     def _beyond(self, epsilon: arb, cut: Fraction, rising: bool) -> arb:
         """H_Gauss beyond a cut, where v rises to infinity or falls to 0: mu falls to 0 there or rises to infinity, and H_Gauss with it."""
         limit = arb(0) if rising == (self.law.exponent > 0) else arb(1)
         return self._value(epsilon, cut).union(limit)
 
-    def _end(self, epsilon: arb, cut: Fraction, low: Fraction, high: Fraction | None, bits: int) -> arb:
-        """The integral beyond a cut."""
-        between = self._beyond(epsilon, cut, rising=high is None)
-        try:
-            beyond = mass(self.law, low, high, bits)
-        except Undecided:  # too far out: at most the whole mass, and at least nothing
-            beyond = arb(0).union(mass(self.law, self.law.lower, self.law.upper, bits))
-        return between * beyond
+    def _end(self, epsilon: arb, cut: Fraction, side: Literal["+inf", "right"]) -> arb:
+        """The integral beyond a cut of the range."""
+        beyond = end_mass(self.law.density, "v", End(side, self._far))
+        return self._beyond(epsilon, cut, rising=side == "+inf") * (arb("inf") if beyond is None else beyond)
 
-    def _cuts(self, epsilon: arb, bits: int) -> tuple[arb, Fraction, Fraction]:
-        """About the size of the integral, and where to cut its ends off: a guess, as what is beyond the cuts is enclosed."""
-        law = self.law
-        values = [self._value(epsilon, p) for p in self.grid]
+    def _size(self, epsilon: arb) -> arb:
+        """About the size of the integral."""
         size = arb(2) ** _TINY
-        for height, at in zip(self.heights, values, strict=True):
-            size = size.max((height * at).mid())
-        least = size * arb(2) ** -bits
-        low, high = 0, len(self.grid) - 1
-        below, above = ([2 * self._beyond(epsilon, p, rising).rad() for p in self.grid] for rising in (False, True))
-        while low < high and below[low + 1] * self.masses[0][low + 1] < least:
-            low += 1
-        while high > low + 1 and above[high - 1] * self.masses[1][high - 1] < least:
-            high -= 1
-        start = law.lower if law.lower > 0 else self.grid[low]
-        return size, start, self.grid[high] if law.upper is None else law.upper
+        for height, at in zip(self.heights, self.grid, strict=True):
+            size = size.max((height * self._value(epsilon, at)).mid())
+        return size
 
-    def _inside(self, epsilon: arb, low: Fraction, high: Fraction, size: arb, bits: int) -> arb:
+    def _inside(self, epsilon: arb, low: Fraction, high: Fraction, bits: int) -> arb:
         weight, shift, at = self._function(), acb(constant(self.shift)), acb(epsilon)
         slope = acb(rational(-self.law.exponent / 2))
 
         def integrand(u: acb, analytic: bool) -> acb:
-            return weight(u, analytic) * gaussian(shift * (slope * u).exp(), at)
+            return weight(u, analytic) * gaussian_delta(shift * (slope * u).exp(), at)
 
         tolerance = arb(2) ** -bits
         ends = (acb(rational(low).log()), acb(rational(high).log()))
-        mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=size * tolerance, eval_limit=20_000)
+        mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=self._size(epsilon) * tolerance, eval_limit=20_000)
         if not (mean.real.is_finite() and 0 in mean.imag):
             raise Undecided(f"the mean over v from {low} to {high} has no finite enclosure.")
         return mean.real

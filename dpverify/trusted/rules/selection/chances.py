@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from flint import acb, arb, ctx
 
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr, Num, num
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import num
 from dpverify.trusted.language.model import NoisyMax
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.selection import shifted
@@ -24,6 +25,15 @@ RULE: Final = "worst-output"
 MOVES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {**shifted.MOVES, "one": ((1, 0), (0, 1))}
 MOST: Final = 1000
 """Outputs, and cuts, that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """So many answers at a point: all of them below what they are compared with, or all above."""
+
+    count: int
+    point: Fraction
+    below: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,63 +49,76 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The noises of a selection. first: that of the threshold, or of the winner; None for an exact threshold.
+    """The noises of a selection. first: that of the threshold, or of the winner; None for an exact threshold. answers: None for exact ones.
 
     bits: to which integrals are known, where that is not nearly as well as numbers are.
     """
 
     first: Law | Whole | None
-    answers: Law | Whole
+    answers: Law | Whole | None
     bits: int | None = None
 
     def probability(self, output: Output, cuts: Sequence[Fraction]) -> arb:
         """Of an output. Raises Rejected where cuts do not part the pieces of the densities."""
-        if not output.negatives and not output.positives:
+        return self.of_all((Side(output.negatives, output.low), Side(output.positives, output.high, below=False)), output.centre, cuts)
+
+    def of_all(self, sides: Sequence[Side], centre: Fraction, cuts: Sequence[Fraction]) -> arb:
+        """That all sides come out so at once, compared with the noise of the threshold about a centre. Raises Rejected as above."""
+        sides = [side for side in sides if side.count]
+        if not sides:
             return arb(1)
+        if self.answers is None:
+            return self._of_exact(sides, centre)
         if self.first is None:
-            return self._at(output, output.centre)[0]
+            return _product(self._chance(side, centre) for side in sides)
         left, right = cuts[0], cuts[-1]
-        total = self._outside(output, left, right)
+        total = self.first.at(left - centre)[0] * self._over(sides, left, upward=False)
+        total += self.first.at(right - centre)[1] * self._over(sides, right, upward=True)
         if isinstance(self.first, Whole):
-            for n in range((left - output.centre).__ceil__(), (right - output.centre).__ceil__()):
-                total += self.first.chance(n) * self._at(output, n + output.centre)[0]
+            for n in range((left - centre).__ceil__(), (right - centre).__ceil__()):
+                total += self.first.chance(n) * _product(self._chance(side, n + centre) for side in sides)
             return total
         for low, high in pairwise(cuts):
-            total += self._between(output, low, high)
+            total += self._between(sides, centre, low, high)
         return total
 
-    def _at(self, output: Output, point: Fraction) -> tuple[arb, arb, arb]:
-        """Of an output where the noisy threshold is at a point; by its negatives, and by its positives alone."""
-        negatives = _power(self.answers.at(point - output.low)[0], output.negatives)
-        positives = _power(self.answers.at(point - output.high)[1], output.positives)
-        return negatives * positives, negatives, positives
+    def _of_exact(self, sides: Sequence[Side], centre: Fraction) -> arb:
+        """That the noisy threshold is above what is below it, and at most what is not."""
+        assert self.first is not None and not isinstance(self.first, Whole)
+        low, high = ([side.point for side in sides if side.below == below] for below in (True, False))
+        if low and high and min(high) <= max(low):
+            return arb(0)
+        found = arb(1)
+        if low:
+            found -= self.first.at(max(low) - centre)[0]
+        if high:
+            found -= self.first.at(min(high) - centre)[1]
+        return found.max(arb(0))
 
-    def _outside(self, output: Output, left: Fraction, right: Fraction) -> arb:
-        """Of an output where the noisy threshold is below the one point, or not below the other: negatives rise with it, positives fall."""
-        assert self.first is not None
-        _, negatives, positives = self._at(output, left)
-        below = (arb(0) if output.negatives else positives).union(negatives)
-        total = self.first.at(left - output.centre)[0] * below
-        _, negatives, positives = self._at(output, right)
-        above = (arb(0) if output.positives else negatives).union(positives)
-        found: arb = total + self.first.at(right - output.centre)[1] * above
+    def _chance(self, side: Side, point: Fraction) -> arb:
+        """Of one side where the noisy threshold is at a point."""
+        assert self.answers is not None
+        found: arb = (acb(self.answers.at(point - side.point)[not side.below]) ** side.count).real
         return found
 
-    def _between(self, output: Output, left: Fraction, right: Fraction) -> arb:
-        assert self.first is not None and not isinstance(self.first, Whole) and not isinstance(self.answers, Whole)
-        first = self.first.next_to(left - output.centre, right - output.centre)
-        low = self.answers.next_to(left - output.low, right - output.low)
-        high = self.answers.next_to(left - output.high, right - output.high)
-        if first is None or (low is None and output.negatives) or (high is None and output.positives):
+    def _over(self, sides: Sequence[Side], point: Fraction, upward: bool) -> arb:
+        """Of all sides over all places of the noisy threshold beyond a point: what is below it is more probable the higher it is."""
+        rising, falling = ([self._chance(side, point) for side in sides if (side.below == upward) == grows] for grows in (True, False))
+        return (arb(0) if falling else _product(rising)).union(_product(falling))
+
+    def _between(self, sides: Sequence[Side], centre: Fraction, left: Fraction, right: Fraction) -> arb:
+        first, answers = self.first, self.answers
+        assert first is not None and answers is not None and not isinstance(first, Whole) and not isinstance(answers, Whole)
+        local = [first.next_to(left - centre, right - centre), *(answers.next_to(left - side.point, right - side.point) for side in sides)]
+        known = [law for law in local if law is not None]
+        if len(known) < len(local):
             raise Rejected(RULE, "cuts", f"a density has a kink between {left} and {right}, two of them, or is not known there")
-        centre, at_low, at_high = (rational(point) for point in (output.centre, output.low, output.high))
+        middle, points = rational(centre), [rational(side.point) for side in sides]
 
         def integrand(t: acb, a: bool) -> acb:
-            height = first.density(t - centre, a)
-            if low is not None and output.negatives:
-                height *= low.below(t - at_low, a) ** output.negatives
-            if high is not None and output.positives:
-                height *= high.above(t - at_high, a) ** output.positives
+            height = known[0].density(t - middle, a)
+            for law, side, point in zip(known[1:], sides, points, strict=True):
+                height *= (law.below if side.below else law.above)(t - point, a) ** side.count
             return height
 
         bits = 3 * ctx.prec // 4 if self.bits is None else self.bits
@@ -104,9 +127,11 @@ class Compared:
         return found.real  # where that is not finite no comparison of losses is true
 
 
-def _power(chance: arb, count: int) -> arb:
-    """Of so many independent events of one probability."""
-    found: arb = (acb(chance) ** count).real if count else arb(1)
+def _product(chances: Iterable[arb]) -> arb:
+    """Of independent events."""
+    found = arb(1)
+    for chance in chances:
+        found *= chance
     return found
 
 
@@ -117,20 +142,12 @@ def outputs(question: Asked, known: bool) -> list[tuple[int, int]]:
     """
     mechanism = question.selection
     if isinstance(mechanism, NoisyMax):
-        return [(_count(question, mechanism.candidates, "candidates") - 1, 0)]
-    queries = _count(question, mechanism.queries, "queries")
-    most = queries if mechanism.positives is None else min(queries, _count(question, mechanism.positives, "positives"))
+        return [(question.count(mechanism.candidates, "candidates") - 1, 0)]
+    queries, most = question.counts()
     if most > MOST or (not known and queries > MOST):
         raise Rejected(RULE, "positives", f"more than {MOST} of them")
     found = [(queries - positives, positives) for positives in range(most + 1)]
     return found if known else [*found, *((negatives, most) for negatives in range(queries - most))]
-
-
-def _count(question: Asked, count: Expr, what: str) -> int:
-    if not isinstance(question.natural(count, what), Num):
-        raise Rejected(RULE, what, "it wants a number")
-    assert isinstance(count, Num)
-    return int(count.value)
 
 
 def may_occur(question: Asked, negatives: int, positives: int) -> bool:
@@ -146,19 +163,40 @@ def may_occur(question: Asked, negatives: int, positives: int) -> bool:
     return last and certainly_le(num(positives), most, domains) and certainly_le(count, queries, domains)
 
 
+def way(question: Asked, move: Any, counts: tuple[int, int]) -> tuple[int, int]:
+    """How far answers go up at negatives and down at positives, at an output of so many, in units of what an answer moves by.
+
+    Raises CertificateError for a number of no way to move, Rejected where more answers move than may.
+    """
+    ways = MOVES[question.selection.neighbours]
+    if type(move) is not int or not 0 <= move < len(ways):
+        raise CertificateError(f"{question.rule}: 'move' is not the number of a way to move, below {len(ways)}.")
+    if not moves_alone(question, move, counts):
+        raise Rejected(question.rule, "the neighbours", "these move more than one answer")
+    return ways[move]
+
+
 def moves_alone(question: Asked, move: int, counts: tuple[int, int]) -> bool:
-    """Whether no more than one answer moves, at an output of so many negatives and positives."""
+    """Whether no more answers move than may, at an output of so many negatives and positives: for some neighbours one alone."""
     up, down = MOVES[question.selection.neighbours][move]
-    return up * counts[0] + down * (1 if isinstance(question.selection, NoisyMax) else counts[1]) <= 1
+    moved = up * counts[0] + down * (1 if isinstance(question.selection, NoisyMax) else counts[1])
+    return question.selection.neighbours != "one" or moved <= 1
+
+
+def read_answers(told: Any, rule: str) -> tuple[Fraction, Fraction]:
+    """Those at negatives and at positives. Raises CertificateError."""
+    if not isinstance(told, list) or len(told) != 2:
+        raise CertificateError(f"{rule}: 'answers' are two numbers.")
+    return to_fraction(told[0], rule), to_fraction(told[1], rule)
 
 
 def pair(
     question: Asked, move: int, counts: tuple[int, int], answers: tuple[Fraction, Fraction] | None
 ) -> tuple[Output, Output]:  # fmt: skip
     """An output at two neighbours: those that are worst between the bounds, or from the answers at negatives and at positives."""
-    mechanism, step = question.selection, _value(question.moved, "the sensitivity")
+    mechanism, step = question.selection, question.value(question.moved, "the sensitivity")
     u, v = MOVES[mechanism.neighbours][move]
-    bounds = None if mechanism.bounds is None else [_value(end, "bounds") for end in mechanism.bounds]
+    bounds = None if mechanism.bounds is None else [question.value(end, "bounds") for end in mechanism.bounds]
     if bounds is not None and not bounds[0] < bounds[1]:
         raise Rejected(RULE, "the bounds", "they do not rise")
     if answers is None:
@@ -173,7 +211,7 @@ def pair(
     if isinstance(mechanism, NoisyMax):  # the winner is what the others are compared with
         here, there = (Output(negatives, 0, low + u * s, high, high - v * s) for s in (Fraction(0), step))
         return here, there
-    centre = _value(mechanism.threshold, "threshold")
+    centre = question.value(mechanism.threshold, "threshold")
     here, there = (Output(negatives, positives, low + u * s, high - v * s, centre) for s in (Fraction(0), step))
     return here, there
 
@@ -182,9 +220,3 @@ def loss(noises: Compared, here: Output, there: Output, cuts: Sequence[Fraction]
     """The log-ratio of the probabilities of an output at two neighbours."""
     found: arb = (noises.probability(here, cuts) / noises.probability(there, cuts)).log()
     return found
-
-
-def _value(expr: Expr, what: str) -> Fraction:
-    if not isinstance(expr, Num):
-        raise Rejected(RULE, what, "it wants a rational number")
-    return expr.value

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, div, format_expr, mul, sub, substitute
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, sub, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.language.model import Claim, Compared, Domain, OnLine, Product, Radial, Translation, on_integers
+from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, OnLine, Product, Radial, Translation, on_integers
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order import limits
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -59,6 +60,25 @@ class Asked:
         if not is_natural(count, self.claim):
             raise Rejected(self.rule, what, f"{format_expr(count)} is not certainly an integer of at least 1")
         return count
+
+    def value(self, expr: Expr, what: str) -> Fraction:
+        """A rational number. Raises Rejected."""
+        if not isinstance(expr, Num):
+            raise Rejected(self.rule, what, "it wants a rational number")
+        return expr.value
+
+    def count(self, count: Expr, what: str, most: int | None = None) -> int:
+        """A count, as a number of at least 1, and at most as many. Raises Rejected."""
+        if not isinstance(count, Num) or (most is not None and count.value > most):
+            raise Rejected(self.rule, what, "it wants a number" if most is None else f"it wants a number from 1 to {most}")
+        self.natural(count, what)
+        return int(count.value)
+
+    def counts(self, most: int | None = None) -> tuple[int, int]:
+        """How many queries above threshold has, and how many of them may be positive. Raises Rejected."""
+        assert isinstance(self.selection, AboveThreshold)
+        queries, positives = self.count(self.selection.queries, "queries", most), self.selection.positives
+        return queries, queries if positives is None else min(queries, self.count(positives, "positives", most))
 
     def bound(self, per_unit: Value, output: str, moves: str) -> Bound:
         """The bound: what is lost for each unit that answers move by, times that. output, moves: where a lower one is met in the limit."""

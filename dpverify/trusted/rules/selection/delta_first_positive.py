@@ -18,9 +18,9 @@ from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import AboveThreshold, Source
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.selection.chances import MOVES
+from dpverify.trusted.rules.selection.chances import MOST, MOVES, Output, Side, loss
 from dpverify.trusted.rules.selection.compared import Asked
-from dpverify.trusted.rules.selection.delta_masses import Comparisons, Side, count_of, law_of, of_run, read_cuts, value_of
+from dpverify.trusted.rules.selection.delta_masses import in_closed_forms, of_run, read_cuts
 
 NAME: Final = "first-positive"
 STATEMENT: Final = (
@@ -51,36 +51,31 @@ class _Weighed:
             raise Rejected(NAME, "the mechanism", "it does not stop at the first positive, or tells more than answers")
         if mechanism.bounds is None:
             raise Rejected(NAME, "the bounds", "there are none")
-        self.mechanism, self.cuts = mechanism, cuts
-        self.low, self.high = (value_of(end, NAME, "bounds") for end in mechanism.bounds)
+        if mechanism.query_noise is None:
+            raise Rejected(NAME, "query_noise", "there is none")
+        self.question, self.mechanism, self.cuts = question, mechanism, cuts
+        self.low, self.high = (question.value(end, "bounds") for end in mechanism.bounds)
         if not self.low < self.high:
             raise Rejected(NAME, "the bounds", "they do not rise")
-        self.step = value_of(question.moved, NAME, "the sensitivity")
-        self.queries = count_of(mechanism.queries, NAME, "queries")
-        self.centre = value_of(mechanism.threshold, NAME, "threshold")
-        self._compared()  # so that noise that is refused is refused now
-
-    def _compared(self) -> Comparisons:
-        threshold = self.mechanism.threshold_noise
-        first = None if threshold is None else law_of(threshold, NAME, "threshold_noise")
-        return Comparisons(first, law_of(self.mechanism.query_noise, NAME, "query_noise"), self.centre, self.cuts)
+        self.step = question.value(question.moved, "the sensitivity")
+        self.queries, _ = question.counts(MOST)
+        self.centre = question.value(mechanism.threshold, "threshold")
+        in_closed_forms(question)  # so that noise that is refused is refused now
 
     def tails(self) -> list[arb]:
         """How probable at least so many negatives are where all answers are the least."""
-        compared = self._compared()
-        return [compared.probability(Side(count, self.low)) for count in range(self.queries + 1)]
+        noises = in_closed_forms(self.question)
+        return [noises.of_all([Side(count, self.low)], self.centre, self.cuts) for count in range(self.queries + 1)]
 
-    def losses(self, way: tuple[int, int]) -> list[arb]:
+    def losses(self, moves: tuple[int, int]) -> list[arb]:
         """What the outputs lose at most where answers move so, by the number of their negatives."""
-        compared, outputs = self._compared(), [*((count, 1) for count in range(self.queries)), (self.queries, 0)]
-        return [self._loss(compared, way, *output) for output in outputs]
+        noises, (up, down) = in_closed_forms(self.question), moves
 
-    def _loss(self, compared: Comparisons, way: tuple[int, int], negatives: int, positives: int) -> arb:
-        (u, v), step = way, self.step
-        here = compared.probability(Side(negatives, self.high - u * step), Side(positives, self.low + v * step, below=False))
-        there = compared.probability(Side(negatives, self.high), Side(positives, self.low, below=False))
-        found: arb = (here / there).log()
-        return found
+        def lost(negatives: int, positives: int) -> arb:
+            here = Output(negatives, positives, self.high - up * self.step, self.low + down * self.step, self.centre)
+            return loss(noises, here, Output(negatives, positives, self.high, self.low, self.centre), self.cuts)
+
+        return [*(lost(count, 1) for count in range(self.queries)), lost(self.queries, 0)]
 
 
 def _profile(losses: Callable[[], list[arb]], tails: Callable[[], list[arb]]) -> Profile:
@@ -88,8 +83,8 @@ def _profile(losses: Callable[[], list[arb]], tails: Callable[[], list[arb]]) ->
 
     def at(epsilon: arb) -> arb:
         mean, before = arb(0), arb(0)
-        for tail, loss in zip(tails(), losses(), strict=True):
-            excess = before.max(-(epsilon - loss).expm1())
+        for tail, most in zip(tails(), losses(), strict=True):
+            excess = before.max(-(epsilon - most).expm1())
             mean, before = mean + tail * (excess - before), excess
         return mean
 

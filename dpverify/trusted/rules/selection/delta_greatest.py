@@ -18,10 +18,12 @@ from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import AboveThreshold, NoisyMax, Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.numbers.gaussian import gaussian_delta
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.rules.selection.chances import MOST
 from dpverify.trusted.rules.selection.compared import Asked
-from dpverify.trusted.rules.selection.delta_masses import count_of, law_of, of_run
+from dpverify.trusted.rules.selection.delta_masses import law_of, of_run
 from dpverify.trusted.rules.selection.noise_laws import Closed
 
 NAME: Final = "greatest-noise"
@@ -43,27 +45,22 @@ SOURCE: Final = Source("docs/theory/selection.md#greatest-noise")
 class Shared:
     """The profile of the noise that all comparisons share, at every real epsilon, in pieces that are analytic.
 
-    law: None where no noise is shared. moved: by how many deviations, or scales, it is moved.
+    moved: by how many deviations, or scales of Laplace noise, it is moved; not at all where no noise is shared.
     """
 
-    law: Closed | None
+    gaussian: bool
     moved: arb
 
     @property
     def ends(self) -> tuple[arb, ...]:
         """The epsilons where pieces meet, falling."""
-        if self.law is None:
-            return (arb(0),)
-        return () if self.law.gaussian else (self.moved, -self.moved)
+        return () if self.gaussian else (self.moved, -self.moved)
 
     def at(self, epsilon: acb, piece: int) -> acb:
         """On a piece, by its number: 0 is before the first end, from above."""
-        if self.law is not None and self.law.gaussian:
-            near, half, root = epsilon / self.moved, self.moved / 2, arb(2).sqrt()
-            return (((near - half) / root).erfc() - epsilon.exp() * ((near + half) / root).erfc()) / 2
-        if piece == 0:
-            return acb(0)
-        return -epsilon.expm1() if piece == len(self.ends) else -((epsilon - self.moved) / 2).expm1()
+        if self.gaussian:
+            return gaussian_delta(acb(self.moved), epsilon)
+        return acb(0) if piece == 0 else -(epsilon if piece == 2 else (epsilon - self.moved) / 2).expm1()
 
     def real(self, epsilon: arb) -> arb:
         """At a real epsilon: the greatest of the pieces."""
@@ -88,16 +85,15 @@ class Greatest:
         start = (-self.reach / 2).upper()  # about where the greatest begins to lose
         found = self._below(start) * self.shared.real(epsilon - self._loss(acb(start)).real.max(arb(0)))
         if not self.law.gaussian:  # beyond 0 it loses the same
-            found += (1 - self._below(arb(0))) * self.shared.real(epsilon - self._loss(acb(0)).real)
-            return found + self._between(epsilon, start, arb(0))
+            found += self._between(epsilon, start, arb(0))
+            return found + (1 - self._below(arb(0))) * self.shared.real(epsilon - self._loss(acb(0)).real)
         far = (epsilon / self._slope - self.reach / 2).max(arb(0))
         end = (far + (3 * (ctx.prec + self.noises.bit_length()) * arb(2).log()).sqrt() / self.law.rate).upper()
-        return found + self._between(epsilon, start, end) + arb(0).union(self.noises * self.law.outside(end))
+        return found + self._between(epsilon, start, end) + arb(0).union(self.noises * self.law.below(acb(-end), False).real)
 
     def _below(self, z: arb) -> arb:
         """The probability that all noises are below a point that is at most 0, or of Gaussian noise any."""
-        found: arb = self.law.below(acb(z), False).real ** self.noises
-        return found
+        return arb(self.law.below(acb(z), False).real ** self.noises)
 
     @property
     def _slope(self) -> arb:
@@ -142,8 +138,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
 
 def _on_line(question: Asked) -> Profile:
-    _greatest(question)  # at this precision, so that what is refused is refused now
     made = per_precision(lambda: _greatest(question))
+    made()  # at this precision, so that what is refused is refused now
     return falling(lambda epsilon: accurately(lambda: made().profile(epsilon.max(arb(0)))))
 
 
@@ -154,24 +150,19 @@ def _greatest(question: Asked) -> Greatest:
     if isinstance(mechanism, NoisyMax):
         if mechanism.report != "index":
             raise Rejected(NAME, "report", "more than the index is told")
-        nothing = Shared(None, arb(0))
-        return Greatest(count_of(mechanism.candidates, NAME, "candidates"), law_of(mechanism.noise, NAME, "noise"), reach, 1, nothing)
+        count = question.count(mechanism.candidates, "candidates", MOST)
+        return Greatest(count, law_of(mechanism.noise, NAME, "noise"), reach, 1, Shared(False, arb(0)))
     if mechanism.report == "answers+value":
         raise Rejected(NAME, "report", "the noisy answers are told")
-    queries = count_of(mechanism.queries, NAME, "queries")
-    positives = queries if mechanism.positives is None else min(queries, count_of(mechanism.positives, NAME, "positives"))
-    answers = law_of(mechanism.query_noise, NAME, "query_noise")
-    return Greatest(queries, answers, reach, positives, _shared(mechanism, moved, positives))
+    queries, positives = question.counts(MOST)
+    return Greatest(queries, law_of(mechanism.query_noise, NAME, "query_noise"), reach, positives, _shared(mechanism, moved, positives))
 
 
 def _shared(mechanism: AboveThreshold, moved: arb, positives: int) -> Shared:
     """The noises of the threshold, and those drawn afresh for positives, each moved as far as an answer."""
-    law, fresh = law_of(mechanism.threshold_noise, NAME, "threshold_noise"), mechanism.fresh
-    draws = positives if mechanism.resample else 1
-    squares = draws * law.rate**2
-    if fresh is not None:
-        released = law_of(fresh, NAME, "fresh")
-        squares += positives * released.rate**2
-    if draws + (fresh is not None) > 1 and not (law.gaussian and (fresh is None or released.gaussian)):
+    laws = [law_of(mechanism.threshold_noise, NAME, "threshold_noise")] * (positives if mechanism.resample else 1)
+    if mechanism.fresh is not None:
+        laws += [law_of(mechanism.fresh, NAME, "fresh")] * positives
+    if len(laws) > 1 and not all(law.gaussian for law in laws):
         raise Rejected(NAME, "the noises", "of noises that are moved together all are to be Gaussian")
-    return Shared(law, moved * squares.sqrt())
+    return Shared(laws[0].gaussian, moved * sum((law.rate**2 for law in laws), arb(0)).sqrt())

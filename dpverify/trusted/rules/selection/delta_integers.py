@@ -14,8 +14,9 @@ from dpverify.trusted.facts.pairs import Profile
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.model import NoisyMax
 from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.rules.selection.chances import MOST
 from dpverify.trusted.rules.selection.compared import Asked, slopes
-from dpverify.trusted.rules.selection.delta_masses import count_of, read_cuts, value_of
+from dpverify.trusted.rules.selection.delta_masses import read_cuts
 from dpverify.trusted.rules.selection.noise_laws import Whole, law
 
 
@@ -28,7 +29,7 @@ def profile(question: Asked, parameters: Mapping[str, Any]) -> Profile:
     if not isinstance(mechanism, NoisyMax) or mechanism.report != "index":
         raise Rejected(rule, "the mechanism", "on the integers it is about the index of the greatest alone")
     slopes(question, mechanism.noise)  # so that what is lost rises
-    moved, count = value_of(question.moved, rule, "the sensitivity"), count_of(mechanism.candidates, rule, "candidates")
+    moved, count = question.value(question.moved, "the sensitivity"), question.count(mechanism.candidates, "candidates", MOST)
     reach = int(2 * moved if mechanism.neighbours == "all" else moved)
     places = range(int(cuts[0]), int(cuts[-1]) - reach + 1)
     if not places:

@@ -9,7 +9,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, power, sqrt, sub
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, mul, num, power, sqrt, sub
 from dpverify.trusted.language.model import AboveThreshold, NoisyMax, OnLine, Source, on_integers
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run
@@ -54,7 +54,7 @@ def distance(question: Asked) -> Expr:
 
 def _of_max(question: Asked, mechanism: NoisyMax) -> Expr:
     """The greatest sum of squares about the mean of moves of at most 1; about 0 where the greatest noisy answer is told."""
-    n, alone = _count(question, mechanism.candidates, "candidates"), mechanism.neighbours == "one"
+    n, alone = question.count(mechanism.candidates, "candidates"), mechanism.neighbours == "one"
     if mechanism.report == "value":
         most: Expr = ONE if alone else num(n)
     elif alone:
@@ -65,7 +65,7 @@ def _of_max(question: Asked, mechanism: NoisyMax) -> Expr:
 
 
 def _of_threshold(question: Asked, mechanism: AboveThreshold) -> Expr:
-    n, alone = _count(question, mechanism.queries, "queries"), mechanism.neighbours == "one"
+    (n, positives), alone = question.counts(), mechanism.neighbours == "one"
     answers = _squared_rate(mechanism.query_noise, "query_noise")
     shared = _shared(mechanism, n, answers)
     if alone or n == 1:
@@ -80,7 +80,7 @@ def _of_threshold(question: Asked, mechanism: AboveThreshold) -> Expr:
     told = mul(answers, most)
     if mechanism.fresh is None:
         return told
-    released = 1 if alone else n if mechanism.positives is None else min(n, _count(question, mechanism.positives, "positives"))
+    released = 1 if alone else positives
     return add(told, mul(num(released), _squared_rate(mechanism.fresh, "fresh")))
 
 
@@ -103,10 +103,3 @@ def _squared_rate(noise: OnLine | None, what: str) -> Expr:
 
 def _on_line(noise: OnLine | None) -> bool:
     return getattr(noise, "dimension", ONE) == ONE
-
-
-def _count(question: Asked, count: Expr, what: str) -> int:
-    if not isinstance(question.natural(count, what), Num):
-        raise Rejected(NAME, what, f"{format_expr(count)} is no number; the curve wants one")
-    assert isinstance(count, Num)
-    return int(count.value)

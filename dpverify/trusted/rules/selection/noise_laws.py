@@ -54,9 +54,7 @@ class Closed:
         if low < 0 < high:
             return None
         above = low >= 0
-        return Local(
-            lambda z, a: self.density(z, above), lambda z, a: self.below(z, above), lambda z, a: self.below(-z, not above)
-        )
+        return Local(lambda z, a: self.density(z, above), lambda z, a: self.below(z, above), lambda z, a: self.below(-z, not above))
 
     def density(self, z: acb, above: bool) -> acb:
         """At z, which is above 0 or not."""
@@ -69,10 +67,6 @@ class Closed:
         if self.gaussian:
             return (-self.rate * z / arb(2).sqrt()).erfc() / 2
         return 1 - (-self.rate * z).exp() / 2 if above else (self.rate * z).exp() / 2
-
-    def outside(self, distance: arb) -> arb:
-        """The probability of more than a distance from 0 on one side."""
-        return self.below(acb(-distance), False).real
 
 
 class Whole:

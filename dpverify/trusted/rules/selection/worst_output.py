@@ -12,10 +12,10 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, sub
 from dpverify.trusted.language.model import Claim, NoisyMax, Source
-from dpverify.trusted.language.rationals import read_fraction, read_rising, to_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.rules.selection.chances import MOST, MOVES, Compared, Output, loss, may_occur, moves_alone, outputs, pair
+from dpverify.trusted.rules.selection.chances import MOST, MOVES, Compared, Output, loss, may_occur, outputs, pair, read_answers, way
 from dpverify.trusted.rules.selection.compared import Asked, asked, slopes
 from dpverify.trusted.rules.selection.noise_laws import Law, Whole, law
 
@@ -43,11 +43,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """
     question, noises = read(claim, evidence)
     value, cuts = read_fraction(evidence, "value", NAME), read_cuts(evidence)
-    moves = MOVES[question.selection.neighbours]
     if question.side == "upper":
-        for way in range(len(moves)):
+        for move in range(len(MOVES[question.selection.neighbours])):
             for counts in outputs(question, corners(question)):
-                if not loss(noises, *pair(question, way, counts, None), cuts) <= rational(value):
+                if not loss(noises, *pair(question, move, counts, None), cuts) <= rational(value):
                     told = f"an output of {counts[1]} positives and {counts[0]} negatives"
                     raise Rejected(NAME, "value", f"{told} does not certainly lose at most so much")
         return Bound("upper", Num(value))
@@ -60,15 +59,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 def told_pair(question: Asked, evidence: Mapping[str, Any]) -> tuple[Output, Output]:
     """The output that is told of, at both neighbours. Raises Rejected where that may not occur, CertificateError."""
-    mechanism = question.selection
     move, counts = _told(question, evidence)
-    if move not in range(len(MOVES[mechanism.neighbours])):
-        raise CertificateError(f"{NAME}: 'move' is not below {len(MOVES[mechanism.neighbours])}.")
     if not may_occur(question, *counts):
         raise Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive")
-    if mechanism.neighbours == "one" and not moves_alone(question, move, counts):
-        raise Rejected(NAME, "the neighbours", "these move more than one answer")
-    return pair(question, move, counts, _answers(evidence))
+    way(question, move, counts)
+    told = evidence.get("answers")
+    return pair(question, move, counts, None if told is None else read_answers(told, NAME))
 
 
 def _told(question: Asked, evidence: Mapping[str, Any]) -> tuple[int, tuple[int, int]]:
@@ -136,15 +132,6 @@ def corners(question: Asked) -> bool:
 def read_cuts(evidence: Mapping[str, Any]) -> list[Fraction]:
     """Fractions that rise. Raises CertificateError."""
     return read_rising(evidence.get("cuts"), "cuts", NAME, 2, MOST)
-
-
-def _answers(evidence: Mapping[str, Any]) -> tuple[Fraction, Fraction] | None:
-    told = evidence.get("answers")
-    if told is None:
-        return None
-    if not isinstance(told, list) or len(told) != 2:
-        raise CertificateError(f"{NAME}: 'answers' are two numbers.")
-    return to_fraction(told[0], NAME), to_fraction(told[1], NAME)
 
 
 def _witness(question: Asked, here: Output, there: Output, probabilities: list[arb]) -> dict[str, Any]:
