@@ -105,11 +105,12 @@ def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | N
 
     No verdict rests on them, and they may not contradict what the kernel says now.
     """
-    from dpverify.pictures import bands
+    from dpverify.pictures import bands, chords, trade_offs
 
     evidence = next(filter(None, map(_curve_evidence, entries)), None)
     claims = [entry.claim for entry in entries]
-    making = [sources(), Path(bands.__file__).read_text(encoding="utf-8"), [to_json(claim) for claim in claims], evidence]
+    code = [Path(module.__file__).read_text(encoding="utf-8") for module in (bands, chords, trade_offs)]
+    making = [sources(), code, [to_json(claim) for claim in claims], evidence]
     name = sha256(json.dumps(making, sort_keys=True).encode()).hexdigest()
     kept = _kept(cache.recall(name), claims)
     if kept is not None and not any(_contradicts(kept, entry) for entry in entries):

@@ -223,9 +223,10 @@ def trade_off_band(
         raise Undecided("a type I error is a probability above 0.")
     curve = planned.curve
     with precision(BITS // FINER):  # a supremum takes more
-        looked = _multiples(planned.reach, STEPS if alphas is None else FEW)
-        lower = _least_errors(curve.upper, points, looked, width)
-        upper = lower if curve.exact else _least_errors(curve.lower, points, looked, width)
+        sketched = planned.evaluated is not None
+        looked = _apart(planned) if sketched else _multiples(planned.reach, STEPS if alphas is None else FEW)
+        lower = _least_errors(curve.upper, points, looked, width, sketched)
+        upper = lower if curve.exact else _least_errors(curve.lower, points, looked, width, sketched)
     return Band(
         "type II error",
         "type I error",
@@ -414,6 +415,15 @@ def _multiples(reach: Fraction, steps: int) -> list[Fraction]:
     return [i * reach / steps for i in range(steps + 1)]
 
 
+def _apart(planned: Planned) -> list[Fraction]:
+    """The epsilons at which a slow curve was evaluated, but one of two that are so close that no chord leads from one to the other."""
+    kept: list[Fraction] = []
+    for at in sorted(planned.evaluated or ()):
+        if not kept or at - kept[-1] > planned.reach / STEPS**2:
+            kept.append(at)
+    return kept
+
+
 def _epsilons(planned: Planned, claimed: Iterable[Expr]) -> list[Fraction]:
     points = set(_multiples(planned.reach, STEPS))
     for epsilon in claimed:
@@ -435,16 +445,19 @@ def _value(pair: Pair | None, epsilon: Fraction) -> arb | None:
     return value.max(arb(0)).min(arb(1)) if value.is_finite() else None
 
 
-def _least_errors(pair: Pair | None, alphas: Sequence[Fraction], looked: Sequence[Fraction], width: float) -> list[arb | None]:
+def _least_errors(
+    pair: Pair | None, alphas: Sequence[Fraction], looked: Sequence[Fraction], width: float, sketched: bool
+) -> list[arb | None]:
     """The type II errors of the best tests between the two distributions of a pair, whichever is the null hypothesis.
 
-    looked: epsilons at which the profiles are known, or are looked at for all errors.
+    looked: epsilons at which the profiles are known, or are looked at for all errors. sketched: whether they are known nowhere else.
     """
     if pair is None:
         return [None] * len(alphas)
     try:
         epsilons = [*(-at for at in looked[:0:-1]), *looked]
-        orders = [TradeOff(order, epsilons) for order in ((pair,) if pair.forward is pair.backward else (pair, pair.reversed))]
+        ways = (pair,) if pair.forward is pair.backward else (pair, pair.reversed)
+        orders = [TradeOff(order, epsilons, sketched=sketched) for order in ways]
     except Undecided:
         return [None] * len(alphas)
     return [_least_error(orders, alpha, width) for alpha in alphas]

@@ -34,12 +34,16 @@ _PATIENCE: Final = 3
 
 
 class TradeOff:
-    """The trade-off function of a pair. epsilons: exact ones, at which the profile is looked at first."""
+    """The trade-off function of a pair. epsilons: exact ones, at which the profile is looked at first.
 
-    def __init__(self, pair: Pair, epsilons: Iterable[Fraction] = ()) -> None:
+    sketched: whether the profile is known at these alone: elsewhere it tells nothing that its chords do not tell.
+    """
+
+    def __init__(self, pair: Pair, epsilons: Iterable[Fraction] = (), *, sketched: bool = False) -> None:
         self.pair = pair
         with precision(FINER * ctx.prec):
-            self.graph = Concave(self._near, [(arb(0), arb(0)), *(self._at(rational(epsilon)) for epsilon in epsilons)])
+            points = [(arb(0), arb(0)), *(self._at(rational(epsilon)) for epsilon in epsilons)]
+            self.graph = Concave(self._near, points, most=0 if sketched else MAX_ROUNDS)
 
     def error(self, alpha: Fraction, width: float = 0.0) -> arb:
         """f(alpha), enclosed to a width, or as narrowly as the working precision allows.
@@ -73,11 +77,12 @@ class Concave:
     """A concave function by points of its graph, as many as have been wanted so far.
 
     near: a point of the graph about a place, which is an exact ball. The caller answers for concavity, and only for that: which points
-    are added is a matter of speed alone.
+    are added is a matter of speed alone. most: of the points that one supremum adds between others.
     """
 
-    def __init__(self, near: Callable[[arb], Point], points: Iterable[Point]) -> None:
+    def __init__(self, near: Callable[[arb], Point], points: Iterable[Point], *, most: int = MAX_ROUNDS) -> None:
         self.near = near
+        self.most = most
         self.points: list[Point] = []
         self.places: list[arb] = []
         for point in points:
@@ -103,14 +108,14 @@ class Concave:
         if len(self.points) < 2 or not (self.points[-1][0] >= last or self._change(len(self.points) - 1, slope) <= 0):
             self.add(self.near(2 * last))
         bottom, top, idle = arb("-inf"), arb("inf"), 0
-        for _ in range(MAX_ROUNDS):
+        for added in range(self.most + 1):
             low, high = self._about(slope)
             lower = _greatest(self._value(i, slope).lower() for i in range(low, high + 1))
             uppers = [(_above(self.points[max(0, i - 2) : i], self.points[i : i + 2], slope), i) for i in range(low + 1, high + 1)]
             upper = _greatest(bound for bound, _ in uppers)
             idle = idle + 1 if lower <= bottom and upper >= top else 0
             bottom, top = bottom.max(lower), top.min(upper)
-            if top - bottom <= width or idle >= _PATIENCE:
+            if top - bottom <= width or idle >= _PATIENCE or added == self.most:
                 break
             worst = next(i for bound, i in uppers if bound == upper)
             if not self.add(self.near(self._between(worst, None if idle else slope))):

@@ -8,6 +8,7 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpverify.pictures import trade_offs
+from dpverify.pictures.chords import sketch
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import parse
@@ -125,6 +126,35 @@ def test_what_is_known_of_one_error_serves_the_next():
         assert len(asked) - before < before / 2
         assert curve.error(Fraction(1, 10), 2.0**-20).overlaps(first) and near < first
         assert first.rad() <= arb(2) ** -20
+
+
+def test_a_sketched_profile_is_asked_at_its_own_points_alone_and_tells_as_much_as_everywhere():
+    """Also next to a kink, where no chord is the profile: each answer is within that of a search for better points between them."""
+    nats = [Fraction(n, 4) for n in range(-16, 17)]
+    asked: list[arb] = []
+
+    def known(pair):
+        sketched = sketch(pair, [rational(at) for at in nats if at >= 0])
+
+        def profile(epsilon):
+            asked.append(epsilon)
+            return sketched.forward(epsilon)
+
+        return Pair(profile, profile)
+
+    with precision(64):
+        for pair, truth in (
+            (implied_pairs.gdp_pair(parse("1")), of_the_gaussian_threshold_test),
+            (optimal_composition.pair(parse("1")), of_a_guarantee),
+        ):
+            least, searched = trade_offs.TradeOff(known(pair), nats, sketched=True), trade_offs.TradeOff(known(pair), nats)
+            for alpha in (Fraction(1, 1000), Fraction(1, 20), Fraction(1, 4), Fraction(9, 10)):
+                asked.clear()
+                found = least.error(alpha)
+                assert all(abs(float(at)) > 4 for at in asked)
+                assert found.overlaps(arb(float(truth(mpf(alpha.numerator) / alpha.denominator)), 1e-12))
+                wider = searched.error(alpha, 2.0**-20)
+                assert found.lower() > wider.lower() - arb(2) ** -40 and found.upper() < wider.upper() + arb(2) ** -40
 
 
 def test_a_chord_of_two_points_says_nothing_in_between():
