@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
@@ -117,11 +118,13 @@ class Losses:
 
 
 def _both(claim: Claim, known: Premise) -> Steps:
-    unclaimed = replace(claim, epsilon=None, delta=None)
+    unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     question = asked(unclaimed, {}, alignment.NAME, wanted=Stream)
     losses, steps, pointed = Losses(question, known), Steps(), []
     for sample in _samples(claim):
-        for found in _alignments(question, sample, losses):
+        here = tuple(sample.items())
+        found = _alignment(question, here, losses) if losses.others else _of_slopes(unclaimed, here)
+        if found is not None:
             pointed += found.pointed
             step = losses.step(found.ways, found.shifts)
             if step not in steps:
@@ -166,9 +169,16 @@ class Found:
     shifts: list[tuple[str, Fraction]]
 
 
-def _alignments(question: Asked, sample: Mapping[str, Expr], losses: Losses) -> Iterator[Found]:
-    """The best for each family, at a sample of the parameters; none where there is none."""
-    stream = question.claim.mechanism
+@lru_cache(maxsize=64)  # asked again about the same stream, for its curve
+def _of_slopes(claim: Claim, here: tuple[tuple[str, Expr], ...]) -> Found | None:
+    """The same where all noises have slopes, so that nothing else need be known of them."""
+    question = asked(claim, {}, alignment.NAME, wanted=Stream)
+    return _alignment(question, here, Losses(question, lambda *_: None))
+
+
+def _alignment(question: Asked, here: tuple[tuple[str, Expr], ...], losses: Losses) -> Found | None:
+    """The best for each family, at a sample of the parameters; None where there is none."""
+    stream, sample = question.claim.mechanism, dict(here)
     assert isinstance(stream, Stream)
     best, families = [], FAMILIES.get(stream.neighbours, (stream.neighbours,))
     steep = {drawn.name: losses.steep(drawn.name, sample) for drawn in (*stream.once, *stream.fresh)}
@@ -176,10 +186,10 @@ def _alignments(question: Asked, sample: Mapping[str, Expr], losses: Losses) -> 
         tried = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in _modes(question, stream, family, steep))
         found = next((one for one in tried if one is not None), None)
         if found is None:
-            return
+            return None
         best.append(found)
     shifted = [losses.shifts(vertices(stream, family), way) for family, (way, _) in zip(families, best, strict=True)]
-    yield Found([way for way, _ in best], [pointed for _, pointed in best], sorted(set(chain.from_iterable(shifted))))
+    return Found([way for way, _ in best], [pointed for _, pointed in best], sorted(set(chain.from_iterable(shifted))))
 
 
 def _modes(question: Asked, stream: Stream, family: str, steep: Mapping[str, tuple[float, float]]) -> Iterator[Modes]:
