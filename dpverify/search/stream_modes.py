@@ -105,14 +105,14 @@ class Control:
 
 def guesses(question: Asked, stream: Stream, points: Sequence[Vector], steep: Mapping[str, tuple[float, float]]) -> Modes | None:
     """Modes in which each noise and number that is kept is apart by -1, 0 or 1: few that go along with every run, at a low cost."""
-    numbers = _numbers(stream)
+    numbers = numbers_of(stream)
     kept = [each.name for each in stream.state if each.name not in numbers]
     if not kept or len(stream.once) + len(kept) > _HELD:
         return None
     names, first = [*(drawn.name for drawn in stream.once), *kept], start_of(stream)
     free = [stream.queries is None and not branch.count for branch in stream.steps]
     for followed in dict.fromkeys((tuple(numbers), (*numbers, *kept[1:]))):
-        control = _control(question, stream, followed)
+        control = control_of(question, stream, followed)
         if control is None:
             continue
         table = Table(stream, names, control.earlier, points, steep)
@@ -125,7 +125,7 @@ def guesses(question: Asked, stream: Stream, points: Sequence[Vector], steep: Ma
     return None
 
 
-def _numbers(stream: Stream) -> list[str]:
+def numbers_of(stream: Stream) -> list[str]:
     """The numbers of the state that the branches of a run tell, and that are compared."""
     names = {each.name for each in stream.state if isinstance(each.value, Num)}
     changes = [each for branch in stream.steps for each in branch.change]
@@ -135,7 +135,7 @@ def _numbers(stream: Stream) -> list[str]:
     return [each.name for each in stream.state if each.name in names & used]
 
 
-def _control(question: Asked, stream: Stream, names: tuple[str, ...]) -> Control | None:
+def control_of(question: Asked, stream: Stream, names: tuple[str, ...]) -> Control | None:
     """What is known of these names on all runs; None where that is too much."""
     first = tuple(first_values(stream, names).values())
     after: dict[Held, dict[int, Held]] = {}
