@@ -60,21 +60,26 @@ def alignments(entry: Entry) -> list[Alignment]:
 
 
 def _aligned(way: Way, family: str) -> Alignment:
-    rows = [("the start", _shifts(way, way.once), _cost(way, way.once))] if way.stream.once else []
-    for (mode, branch, moves), (to, shifts) in way.steps.items():
-        given = way.stream.steps[branch]
+    several, rows = len(way.modes) > 1, []
+    for mode in way.starts if way.stream.once else ():
+        where = f"the start, mode {mode + 1}" if len(way.starts) > 1 else "the start"
+        rows.append((where, _shifts(way, way.once(mode)), _cost(way, way.once(mode))))
+    for lead in way.leads:
+        given = way.stream.steps[lead.branch]
         where = given.emit or ("what is told" if given.tell else "nothing")
         if sum(each.emit == given.emit for each in way.stream.steps) > 1:
-            where = f"{where} (branch {branch + 1})"
+            where = f"{where} (branch {lead.branch + 1})"
         if way.alone:
-            where += ", the step that moves" if moves else ", after it" if way.spent[mode] else ", before it"
-        if len(way.modes) > 1:
-            where += f", mode {mode + 1}" + (f" to {to + 1}" if to != mode else "")
-        rows.append((where, _shifts(way, shifts), _cost(way, shifts)))
+            where += ", the step that moves" if lead.moves else ", after it" if way.spent[lead.mode] else ", before it"
+        if several:
+            where += f", mode {lead.mode + 1}" + (f" to {lead.to + 1}" if lead.to != lead.mode else "")
+        rows.append((where, _shifts(way, lead.shifts), _cost(way, lead.shifts)))
     prices = {name: format_expr(price) for name, price in way.prices.items() if price != Num(Fraction(0))}
     prices |= {"each step": format_expr(way.each)} if way.each != Num(Fraction(0)) else {}
-    leaving = [format_expr(price) for price in way.leaving if price != Num(Fraction(0))]
-    return Alignment(family, tuple(rows), prices | ({"the step that moves": ", ".join(leaving)} if leaving else {}))
+    prices |= {name: format_expr(price) for name, price in way.worth.items()}
+    kept = _said(greatest(way.question, *(way.ahead[mode] for mode in way.starts)))
+    what = "the step that moves" if way.alone else "what is kept at the start"
+    return Alignment(family, tuple(rows), prices | ({what: kept} if kept != "0" else {}))
 
 
 def _shifts(way: Way, shifts: Mapping[str, Vector]) -> dict[str, str]:

@@ -23,6 +23,7 @@ from dpverify.search import (
     processes,
     selection_delta,
     stated_guarantee,
+    stream_gaussians,
 )
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
@@ -33,6 +34,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num
 from dpverify.trusted.language.model import (
+    ONE_WAY,
     Claim,
     Combinator,
     Compared,
@@ -44,6 +46,7 @@ from dpverify.trusted.language.model import (
     Part,
     Product,
     Radial,
+    Stream,
     Subsample,
     Translation,
 )
@@ -72,6 +75,7 @@ from dpverify.trusted.rules.curves import (
     gauge,
     gaussian,
     lattice,
+    least,
     line,
     process_differences,
     process_evaluations,
@@ -455,6 +459,8 @@ def _single(run: Run, target: Target) -> Plan:
         # what is repeated is to be told apart at all
         epsilon, delta = (target.epsilon or 0.0, None) if target.inside else (target.epsilon, target.delta)
         return selection_delta.plan(run, epsilon, delta, every, _premise(run, target))
+    if isinstance(mechanism, Stream):
+        return _of_a_stream(run, mechanism, target)
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
@@ -474,6 +480,27 @@ def _single(run: Run, target: Target) -> Plan:
             return plan
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
+
+
+def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
+    """What Gaussian noises hide, and what is left by the pure epsilon; both where there are both."""
+    premise, parts = _premise(run, target), list[Plan]()
+    if premise is not None and mechanism.neighbours not in ONE_WAY:
+        parts.append({"rule": pure_guarantee.NAME, "premise": premise})
+    reasons = ["no rule gives the privacy curve of this stream: no shifts of Gaussian noises hide what its answers move by in every step."]
+    at, hidden = rational(Fraction(target.epsilon or 0)), list[tuple[arb, Plan]]()
+    for plan in stream_gaussians.plans(run):
+        try:
+            curve = building.curve_of_one(run, plan)
+        except DpverifyError as error:
+            reasons.insert(0, str(error))
+            continue
+        if curve.upper is not None:
+            hidden.append((curve.upper.worst(at), plan))
+    parts += [plan for _, plan in sorted(hidden, key=lambda one: float(one[0].upper()))[:1]]
+    if not parts:
+        raise Undecided(reasons[0])
+    return parts[0] if len(parts) == 1 else {"rule": least.NAME, "parts": parts}
 
 
 def _sharper(run: Run, plan: Plan, curve: Curve, target: Target) -> Plan:

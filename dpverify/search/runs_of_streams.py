@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice, permutations
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from dpverify.trusted.language.model import Claim, OnLine, Stream, Translation, 
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.parts.streams import FAMILIES, Form, start_of, step_of, vertices
+from dpverify.trusted.parts.streams import FAMILIES, Form, Step, start_of, step_of, vertices
 from dpverify.trusted.rules.selection import alignment, worst_run
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, slopes
 
@@ -58,17 +59,28 @@ class Kept:
     settled: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What all runs of a stream share: its branches as forms, and the slopes of its noises, exactly and in floats."""
+
+    question: Asked
+    stream: Stream
+    steps: Sequence[Step]
+    ends: Mapping[str, tuple[Value, Value]]
+    steep: Mapping[str, tuple[float, float]]
+
+
 def propose(claim: Claim, pointed: Sequence[Sequence[Used]], above: Steps) -> Iterator[dict[str, Any]]:
     """The lower bound by the worst run that was found; where it refutes, at values of the parameters that break the claim.
 
     pointed: branches and moves that hold the cost of an alignment up, of each family. above: upper bounds.
     """
-    unclaimed = replace(claim, epsilon=None, delta=None)
+    unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     for point in islice(_points(claim), _POINTS):
         at = {name: str(value.value) for name, value in point.items() if isinstance(value, Num)}
         here = fixed(unclaimed, {"at": at}, worst_run.NAME)[0] if at else unclaimed
         goal = min((_value(bound, point) for bound in _above(unclaimed, above)), default=math.inf)
-        found = _worst(here, pointed, goal)
+        found = _worst(here, tuple(map(tuple, pointed)), goal)
         if found is None:
             continue
         evidence, value = found
@@ -94,18 +106,21 @@ def _breaks(claim: Claim, point: Mapping[str, Expr], value: Value) -> bool:
     return isinstance(value, Infinite) or certainly_lt(substitute(claim.epsilon, point), value, {})
 
 
-def _worst(claim: Claim, pointed: Sequence[Sequence[Used]], goal: float) -> tuple[dict[str, Any], Value] | None:
+@lru_cache(maxsize=64)  # asked again about the same stream, for its curve
+def _worst(claim: Claim, pointed: tuple[tuple[Used, ...], ...], goal: float) -> tuple[dict[str, Any], Value] | None:
     """The run that loses the most, of those that are looked at; with what it loses."""
     question = asked(claim, {"side": "lower"}, worst_run.NAME, wanted=Stream)
     stream = question.claim.mechanism
     assert isinstance(stream, Stream)
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
-    again = _repeated(claim, question, stream, ends) if math.isinf(goal) else None
+    steep = {name: (_value(left, {}), _value(right, {})) for name, (left, right) in ends.items()}
+    ground = Ground(question, stream, [step_of(stream, branch) for branch in stream.steps], ends, steep)
+    again = _repeated(claim, ground) if math.isinf(goal) else None
     if again is not None and isinstance(again[1], Infinite):
         return again
     best: tuple[float, list[Used]] | None = None
     for path in islice(_paths(stream, pointed), _RUNS):
-        height = _height(question, stream, path, ends)
+        height = _height(ground, path)
         if height is not None and (best is None or height > best[0] + _SMALL):
             best = height, path
             if height >= goal - 1e-7 * max(1.0, goal) or math.isinf(height):
@@ -114,7 +129,7 @@ def _worst(claim: Claim, pointed: Sequence[Sequence[Used]], goal: float) -> tupl
         return again
     if best is None or best[0] <= _SMALL:
         return None
-    return _checked(claim, _exactly(question, stream, best[1], ends, math.isinf(best[0])))
+    return _checked(claim, _exactly(ground, best[1], math.isinf(best[0])))
 
 
 def _checked(claim: Claim, evidence: dict[str, Any] | None) -> tuple[dict[str, Any], Value] | None:
@@ -127,24 +142,31 @@ def _checked(claim: Claim, evidence: dict[str, Any] | None) -> tuple[dict[str, A
         return None
 
 
-def _repeated(claim: Claim, question: Asked, stream: Stream, ends: Ends) -> tuple[dict[str, Any], Value] | None:
+def _repeated(claim: Claim, ground: Ground) -> tuple[dict[str, Any], Value] | None:
     """Some steps again and again, and perhaps one after them: each time as much is lost."""
+    stream = ground.stream
     most = int(stream.queries.value) if isinstance(stream.queries, Num) else None
     for path in islice(_paths(stream, []), _REPEATED):
         for size in {len(path), len(path) - 1} - {0}:
             block = range(size)
-            if len(path) > _SHORT or (most is not None and most < 2 * len(path)):
+            if len(path) > _SHORT or (most is not None and most < 2 * len(path)) or not _comes_back(ground, path[:size]):
                 continue
-            found = _weights(question, stream, path, ends, False, block)
+            found = _weights(ground, path, False, block)
             if found is None or found[1].status != 0 or -float(found[1].fun) <= _SMALL:
                 continue
-            evidence = _exactly(question, stream, path, ends, False, block)
+            evidence = _exactly(ground, path, False, block)
             if evidence is not None:
                 times = "unlimited" if most is None else (most - len(path) + size) // size
                 checked = _checked(claim, {**evidence, "repeat": [0, size], "times": times})
                 if checked is not None:
                     return checked
     return None
+
+
+def _comes_back(ground: Ground, block: Sequence[Used]) -> bool:
+    """Whether steps may be repeated, as far as is known without a run: no counter grows, and it is not the one step that moves."""
+    grown = any(each.value != ZERO for branch, _ in block for each in ground.stream.steps[branch].count)
+    return not grown and not (ground.stream.neighbours == "one" and any(x for _, moves in block for x in moves))
 
 
 def _paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Used]]:
@@ -215,8 +237,9 @@ def _goes(stream: Stream, path: Sequence[Used]) -> bool:
 # -- a run ------------------------------------------------------------------------------------------------------------
 
 
-def _rows(question: Asked, stream: Stream, path: Sequence[Used]) -> list[Kept] | None:
+def _rows(ground: Ground, path: Sequence[Used]) -> list[Kept] | None:
     """What a run keeps, in the order in which the rule looks at it; None where it cannot be."""
+    stream, domains = ground.stream, ground.question.domains
     state = {drawn.name: Affine({(drawn.name, -1): Fraction(1)}, ZERO) for drawn in stream.once}
     for name, form in start_of(stream).items():
         state[name] = Affine({(noise, -1): factor for noise, factor in form.of.items()}, form.rest)
@@ -243,17 +266,17 @@ def _rows(question: Asked, stream: Stream, path: Sequence[Used]) -> list[Kept] |
         return not moved(form) and all(name in place for name, _ in form.of)
 
     for number, (branch, _) in enumerate(path):
-        own = step_of(stream, stream.steps[branch])
+        own = ground.steps[branch]
         for form in own.when:
             found = affine(form, number)
             if settled(found) and not found.of:
-                if not certainly_le(ZERO, found.rest, question.domains):
+                if not certainly_le(ZERO, found.rest, domains):
                     return None
             else:
                 rows.append(Kept(found, False, settled(found)))
-        for earlier in stream.steps[:branch]:
-            tried = [affine(form, number, -1) for form in step_of(stream, earlier).when]
-            if any(settled(form) and not form.of and certainly_lt(ZERO, form.rest, question.domains) for form in tried):
+        for earlier in ground.steps[:branch]:
+            tried = [affine(form, number, -1) for form in earlier.when]
+            if any(settled(form) and not form.of and certainly_lt(ZERO, form.rest, domains) for form in tried):
                 continue
             noisy = [form for form in tried if not (settled(form) and not form.of)]
             if len(noisy) != 1:
@@ -273,12 +296,7 @@ def _moved(row: Kept, stream: Stream, path: Sequence[Used]) -> Fraction:
     return sum(parts, Fraction(0))
 
 
-Ends = Mapping[str, tuple[Value, Value]]
-
-
-def _weights(
-    question: Asked, stream: Stream, path: Sequence[Used], ends: Ends, ray: bool, block: range = range(0)
-) -> tuple[list[Kept], Any] | None:
+def _weights(ground: Ground, path: Sequence[Used], ray: bool, block: range = range(0)) -> tuple[list[Kept], Any] | None:
     """The dual program, solved: the weights of all rows; along a ray every slope that is finite counts 0.
 
     block: the steps that are repeated; noises of others count 0 too.
@@ -287,7 +305,7 @@ def _weights(
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix
 
-    kept = _rows(question, stream, path)
+    stream, kept = ground.stream, _rows(ground, path)
     rows = [row for row in kept or () if not row.settled]
     if not rows:
         return None
@@ -297,7 +315,7 @@ def _weights(
     matrix = coo_matrix(([x for *_, x in entries], ([i for i, *_ in entries], [j for _, j, _ in entries])), (len(noises), len(rows)))
 
     def steep(name: str, side: int) -> float:
-        return 0.0 if ray and not isinstance(ends[name][side], Infinite) else _value(ends[name][side], {})
+        return 0.0 if ray and not math.isinf(ground.steep[name][side]) else ground.steep[name][side]
 
     left, right = ([0.0 if block and step not in block else steep(name, side) for name, step in noises] for side in (0, 1))
     cost = np.array([float(_moved(row, stream, path)) for row in rows])
@@ -312,24 +330,22 @@ def _weights(
     return (rows, found)
 
 
-def _height(question: Asked, stream: Stream, path: Sequence[Used], ends: Ends) -> float | None:
+def _height(ground: Ground, path: Sequence[Used]) -> float | None:
     """What a run loses, in units of the sensitivity."""
-    found = _weights(question, stream, path, ends, ray=False)
+    found = _weights(ground, path, ray=False)
     if found is None or found[1].status not in (0, 3):
         return None
     return math.inf if found[1].status == 3 else -float(found[1].fun)
 
 
-def _exactly(
-    question: Asked, stream: Stream, path: Sequence[Used], ends: Ends, unbounded: bool, block: range = range(0)
-) -> dict[str, Any] | None:
+def _exactly(ground: Ground, path: Sequence[Used], unbounded: bool, block: range = range(0)) -> dict[str, Any] | None:
     """The evidence: the run at a point, and its weights in rationals times slopes."""
-    found = _weights(question, stream, path, ends, unbounded, block)
+    stream, found = ground.stream, _weights(ground, path, unbounded, block)
     if found is None or found[1].status != 0:
         return None
     rows, solved = found
-    weights = _solved(stream, rows, list(solved.x), ends, unbounded)
-    point = _point(stream, _rows(question, stream, path) or [], question)
+    weights = _solved(ground, rows, list(solved.x), unbounded)
+    point = None if weights is None else _point(stream, _rows(ground, path) or [], ground.question)
     if weights is None or point is None:
         return None
     return {
@@ -348,7 +364,7 @@ def _exactly(
     }
 
 
-def _solved(stream: Stream, rows: Sequence[Kept], floats: Sequence[float], ends: Ends, unbounded: bool) -> list[Expr] | None:
+def _solved(ground: Ground, rows: Sequence[Kept], floats: Sequence[float], unbounded: bool) -> list[Expr] | None:
     """Weights that are exactly what the floats are near: from the noises at which their sum is a slope."""
     if unbounded:
         return [num(Fraction(x).limit_denominator(1000)) for x in floats]
@@ -357,13 +373,13 @@ def _solved(stream: Stream, rows: Sequence[Kept], floats: Sequence[float], ends:
     sums: dict[Noise, dict[int, Fraction]] = {}
     for j in used:
         for key, factor in rows[j].form.of.items():
-            if key[0] not in stream.answers:
+            if key[0] not in ground.stream.answers:
                 sums.setdefault(key, {})[j] = factor
     equations: list[tuple[dict[int, Fraction], Expr]] = []
     for key, row in sums.items():
         total = sum(float(factor) * floats[j] for j, factor in row.items())
-        for end, sign in zip(ends[key[0]], (-1, 1), strict=True):
-            if not isinstance(end, Infinite) and abs(total - sign * _value(end, {})) <= 1e-7 * scale:
+        for end, steep, sign in zip(ground.ends[key[0]], ground.steep[key[0]], (-1, 1), strict=True):
+            if not isinstance(end, Infinite) and abs(total - sign * steep) <= 1e-7 * scale:
                 equations.append((row, mul(num(sign), end)))
         if abs(total) <= 1e-7 * scale:
             equations.append((row, ZERO))

@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import chain, combinations
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from flint import ctx
 
 from dpverify.search import counterexample, runs_of_streams
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
+from dpverify.search.stream_modes import Modes, guesses, simple
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Rejected
@@ -32,8 +34,6 @@ MANY: Final = 10**6
 _SIMPLE: Final = 720
 """The largest denominator of a shift."""
 _SMALL: Final = 1e-7
-_BRANCHES: Final = 4
-"""The most branches of which some may lead to another mode."""
 
 _NONE: Final = (
     "no one shift for each noise of a branch was found that makes neighbours tell the same on every run: bound the number of steps by "
@@ -118,11 +118,13 @@ class Losses:
 
 
 def _both(claim: Claim, known: Premise) -> Steps:
-    unclaimed = replace(claim, epsilon=None, delta=None)
+    unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     question = asked(unclaimed, {}, alignment.NAME, wanted=Stream)
     losses, steps, pointed = Losses(question, known), Steps(), []
     for sample in _samples(claim):
-        for found in _alignments(question, sample, losses):
+        here = tuple(sample.items())
+        found = _alignment(question, here, losses) if losses.others else _of_slopes(unclaimed, here)
+        if found is not None:
             pointed += found.pointed
             step = losses.step(found.ways, found.shifts)
             if step not in steps:
@@ -167,26 +169,36 @@ class Found:
     shifts: list[tuple[str, Fraction]]
 
 
-def _alignments(question: Asked, sample: Mapping[str, Expr], losses: Losses) -> Iterator[Found]:
-    """The best for each family, at a sample of the parameters; none where there is none."""
-    stream = question.claim.mechanism
+@lru_cache(maxsize=64)  # asked again about the same stream, for its curve
+def _of_slopes(claim: Claim, here: tuple[tuple[str, Expr], ...]) -> Found | None:
+    """The same where all noises have slopes, so that nothing else need be known of them."""
+    question = asked(claim, {}, alignment.NAME, wanted=Stream)
+    return _alignment(question, here, Losses(question, lambda *_: None))
+
+
+def _alignment(question: Asked, here: tuple[tuple[str, Expr], ...], losses: Losses) -> Found | None:
+    """The best for each family, at a sample of the parameters; None where there is none."""
+    stream, sample = question.claim.mechanism, dict(here)
     assert isinstance(stream, Stream)
     best, families = [], FAMILIES.get(stream.neighbours, (stream.neighbours,))
+    steep = {drawn.name: losses.steep(drawn.name, sample) for drawn in (*stream.once, *stream.fresh)}
     for family in families:
-        tried = (_aligned(question, stream, family, later, sample, losses) for later in _later(stream))
+        tried = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in _modes(question, stream, family, steep))
         found = next((one for one in tried if one is not None), None)
         if found is None:
-            return
+            return None
         best.append(found)
     shifted = [losses.shifts(vertices(stream, family), way) for family, (way, _) in zip(families, best, strict=True)]
-    yield Found([way for way, _ in best], [pointed for _, pointed in best], sorted(set(chain.from_iterable(shifted))))
+    return Found([way for way, _ in best], [pointed for _, pointed in best], sorted(set(chain.from_iterable(shifted))))
 
 
-def _later(stream: Stream) -> Iterable[frozenset[int]]:
-    """Branches after which the state may be apart in another way: none, one, two, ..."""
-    size = len(stream.steps)
-    most = size if size <= _BRANCHES else 1
-    return map(frozenset, chain.from_iterable(combinations(range(size), count) for count in range(most + 1)))
+def _modes(question: Asked, stream: Stream, family: str, steep: Mapping[str, tuple[float, float]]) -> Iterator[Modes]:
+    """Simple ones first; then guesses of what noise that is kept is compared with."""
+    alone = family == "one"
+    yield from simple(stream, alone)
+    found = None if alone else guesses(question, stream, vertices(stream, family), steep)
+    if found is not None:
+        yield found
 
 
 # -- a linear program -----------------------------------------------------------------------------------------------
@@ -251,31 +263,8 @@ class Shape:
 
     stream: Stream
     alone: bool
-    later: frozenset[int]
-    size: int
+    modes: Modes
     steep: Mapping[str, tuple[float, float]]
-
-    @property
-    def spent(self) -> list[bool]:
-        """Of each mode."""
-        first = [False, True] if self.alone else [False]
-        return [*first, *([self.alone] if self.later else [])]
-
-    def to(self, mode: int, branch: int, moves: bool) -> int:
-        """The mode after a branch."""
-        last = len(self.spent) - 1
-        if self.later and branch in self.later and (not self.alone or mode > 0 or moves):
-            return last
-        return max(mode, int(self.alone and moves))
-
-    def moves(self, mode: int) -> tuple[bool, ...]:
-        return (False,) if self.spent[mode] else (False, True) if self.alone else (True,)
-
-    def places(self) -> Iterator[tuple[int, int, bool]]:
-        for mode in range(len(self.spent)):
-            for branch in range(len(self.stream.steps)):
-                for moves in self.moves(mode):
-                    yield mode, branch, moves
 
     def vector(self, key: Key, point: Vector, whole: bool) -> Linear:
         """A shift or difference at a point; whole: whether it depends on the point."""
@@ -283,14 +272,15 @@ class Shape:
 
 
 def _aligned(
-    question: Asked, stream: Stream, family: str, later: frozenset[int], sample: Mapping[str, Expr], losses: Losses
-) -> tuple[dict[str, Any], list[tuple[int, Vector]]] | None:
+    question: Asked, stream: Stream, family: str, modes: Modes, steep: Mapping[str, tuple[float, float]], sample: Mapping[str, Expr],
+    losses: Losses,
+) -> tuple[dict[str, Any], list[tuple[int, Vector]]] | None:  # fmt: skip
     """The alignment of least cost with these modes, and the branches and moves that hold its cost up."""
-    steep = {drawn.name: losses.steep(drawn.name, sample) for drawn in (*stream.once, *stream.fresh)}
-    shape = Shape(stream, family == "one", later, len(stream.answers), steep)
+    shape = Shape(stream, family == "one", modes, steep)
     program, points = Program(), vertices(stream, family)
     for point in points:
         _at_point(shape, program, point)
+    _keeping(shape, program)
     cost = _objective(shape, program, question, sample)
     found = None if cost is None else program.solve(cost)
     if found is None:
@@ -304,45 +294,59 @@ def _aligned(
 
 def _at_point(shape: Shape, program: Program, point: Vector) -> None:
     """Rows for one difference of the answers."""
-    stream, alone = shape.stream, shape.alone
-    once = {drawn.name: shape.vector(("once", drawn.name), point, alone) for drawn in stream.once}
+    stream, alone, modes = shape.stream, shape.alone, shape.modes
+    names = [drawn.name for drawn in stream.once]
+    once = [{name: shape.vector(("once", group, name), point, alone) for name in names} for group in range(max(modes.groups) + 1)]
 
     def mode_of(mode: int) -> dict[str, Linear]:
-        return {each.name: shape.vector(("mode", mode, each.name), point, alone) for each in stream.state}
+        return once[modes.groups[mode]] | {each.name: shape.vector(("mode", mode, each.name), point, alone) for each in stream.state}
 
-    for name, first in start_of(stream).items():
-        row, _ = _form(first, once, {})
-        program.equals(_minus(row, mode_of(0)[name]), 0.0)
-    paid: Linear = {("start",): -1.0}
-    for name, shift in once.items():
-        _cost(shape, program, name, shift, ("once cost", name, point), paid)
-    program.at_most(paid, 0.0)
-    for mode, branch, moves in shape.places():
-        fresh = {drawn.name: shape.vector(("fresh", mode, branch, moves, drawn.name), point, moves or alone) for drawn in stream.fresh}
-        apart = {**once, **mode_of(mode), **fresh}
+    for mode in modes.starts:
+        held = mode_of(mode)
+        for name, first in start_of(stream).items():
+            row, _ = _form(first, held, {})
+            program.equals(_minus(row, held[name]), 0.0)
+        paid: Linear = {("start",): -1.0, ("ahead", mode): 1.0}
+        paid |= {("worth", name): -float(value) for name, value in zip(modes.counted, modes.first, strict=True)}
+        for name in names:
+            _cost(shape, program, name, held[name], ("once cost", mode, name, point), paid)
+        program.at_most(paid, 0.0)
+    for number, ((mode, branch, moves, to), passes) in enumerate(zip(modes.edges, modes.passes, strict=True)):
+        fresh = {drawn.name: shape.vector(("fresh", number, drawn.name), point, moves or alone) for drawn in stream.fresh}
+        apart = {**mode_of(mode), **fresh}
         constants = dict(zip(stream.answers, point, strict=True)) if moves else {}
         mark, own = (branch, point if moves else (Fraction(0),) * len(point)), step_of(stream, stream.steps[branch])
         for guard in own.when:
             row, moved = _form(guard, apart, constants)
             program.at_most({key: -x for key, x in row.items()}, moved, mark)
-        for earlier in stream.steps[:branch]:
-            for guard in step_of(stream, earlier).when:
+        for earlier in modes.earlier[branch]:
+            for guard in step_of(stream, stream.steps[earlier]).when:
                 row, moved = _form(guard, apart, constants)
                 program.at_most(row, -moved, mark)
         for told in own.tell:
             row, moved = _form(told, apart, constants)
             program.equals(row, -moved)
-        after = mode_of(shape.to(mode, branch, moves))
+        after = mode_of(to)
         for name, form in own.after.items():
             row, moved = _form(form, apart, constants)
             program.equals(_minus(row, after[name]), -moved)
-        spent: Linear = {("each",): -1.0, **({("leaving", mode): -1.0} if shape.to(mode, branch, moves) != mode else {})}
+        spent: Linear = {("each",): -1.0} | ({("ahead", mode): -1.0, ("ahead", to): 1.0} if to != mode else {})
         for each in stream.steps[branch].count:
             if isinstance(each.value, Num):
                 spent[("price", each.name)] = -float(each.value.value)
         for name, shift in fresh.items():
-            _cost(shape, program, name, shift, ("cost", mode, branch, moves, name, point), spent)
-        program.at_most(spent, 0.0, mark)
+            _cost(shape, program, name, shift, ("cost", number, name, point), spent)
+        for grown in dict.fromkeys(tuple(y - x for x, y in zip(before, later, strict=True)) for before, later in passes):
+            worth = {("worth", name): -float(by) for name, by in zip(modes.counted, grown, strict=True)}
+            program.at_most(spent | worth, 0.0, mark)
+
+
+def _keeping(shape: Shape, program: Program) -> None:
+    """What is kept for later steps is at least 0, whatever is followed."""
+    for mode, places in enumerate(shape.modes.places):
+        for held in places if shape.modes.counted else ():
+            worth = {("worth", name): float(value) for name, value in zip(shape.modes.counted, held, strict=True)}
+            program.at_most({("ahead", mode): -1.0} | worth, 0.0)
 
 
 def _form(form: Form, apart: Mapping[str, Linear], constants: Mapping[str, Fraction]) -> tuple[Linear, float]:
@@ -375,8 +379,10 @@ def _cost(shape: Shape, program: Program, name: str, shift: Linear, key: Key, in
 def _objective(shape: Shape, program: Program, question: Asked, sample: Mapping[str, Expr]) -> Linear | None:
     """What all steps cost together, with a little for each noise so that none is shifted in vain."""
     stream = shape.stream
-    cost: Linear = {("start",): 1.0, **{("leaving", mode): 1.0 for mode in range(len(shape.spent))}}
-    program.ends |= dict.fromkeys(cost, (0.0, None)) | {("each",): (0.0, None)}
+    cost: Linear = {("start",): 1.0}
+    program.ends |= {("start",): (0.0, None), ("each",): (0.0, None)}
+    program.ends |= {("ahead", mode): (0.0, None) for mode in range(len(shape.modes.spent))}
+    program.ends |= {("worth", name): (0.0, None) for name in shape.modes.counted}
     for limit in stream.limits:
         cost["price", limit.name] = max(0.0, _float(substitute(limit.value, sample), sample))
         program.ends["price", limit.name] = (0.0, None)
@@ -396,60 +402,87 @@ def _float(value: Value, sample: Mapping[str, Expr]) -> float:
 
 def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, float], losses: Losses) -> dict[str, Any] | None:
     """The alignment in rationals, with prices that pay what it costs, as expressions in the parameters."""
-    stream, width = shape.stream, 1 + shape.size
-
-    def rationals(*key: Any) -> list[str]:
-        return [str(Fraction(values.get((*key, i), 0.0)).limit_denominator(_SIMPLE)) for i in range(width)]
+    stream, modes, width = shape.stream, shape.modes, 1 + len(shape.stream.answers)
 
     def told(key: Key, names: Iterable[str]) -> dict[str, list[str]]:
-        found = {name: rationals(*key, name) for name in names}
+        found = {name: [str(Fraction(values.get((*key, name, i), 0.0)).limit_denominator(_SIMPLE)) for i in range(width)] for name in names}
         return {name: row for name, row in found.items() if set(row) != {"0"}}
 
-    fresh, state = [drawn.name for drawn in stream.fresh], [each.name for each in stream.state]
+    once, fresh, state = ([each.name for each in given] for given in (stream.once, stream.fresh, stream.state))
+    shifts = [told(("once", group), once) for group in range(max(modes.groups) + 1)]
+    still = ["0"] * width
+    others = [{name: row.get(name, still) for name in once if row.get(name, still) != shifts[0].get(name, still)} for row in shifts]
     way: dict[str, Any] = {
-        "once": told(("once",), [drawn.name for drawn in stream.once]),
-        "modes": [[told(("mode", mode), state), over] for mode, over in enumerate(shape.spent)],
-        "steps": [[*key, shape.to(*key), told(("fresh", *key), fresh)] for key in shape.places()],
+        "once": shifts[0],
+        "modes": [
+            [others[group] | told(("mode", mode), state), over]
+            for mode, (group, over) in enumerate(zip(modes.groups, modes.spent, strict=True))
+        ],
+        "steps": [[*edge, told(("fresh", number), fresh)] for number, edge in enumerate(modes.edges)],
         "prices": {},
         "each": "0",
-        "leaving": ["0"] * len(shape.spent),
+        "ahead": ["0"] * len(modes.spent),
+        **({"starts": list(modes.starts)} if modes.starts != (0,) else {}),
+        **({"follow": list(modes.followed)} if modes.followed else {}),
     }
     try:
         read = ways.read_way(question, stream, family, way, losses.moduli(losses.shifts(vertices(stream, family), way)))
-        _priced(question, read, way, values)
+        return way if _priced(question, shape, read, way, values) else None
     except DpverifyError:
         return None
-    return way
 
 
-def _priced(question: Asked, read: ways.Way, way: dict[str, Any], values: Mapping[Key, float]) -> None:
-    """Prices: of each counter that pays in floats, as much as the branches want that raise no counter after it; the rest is each step's."""
-    stream = read.stream
-    costs: dict[tuple[int, int | None], list[Expr]] = {}
-    for (mode, branch, _), (to, shifts) in read.steps.items():
-        for point in read.points:
-            cost = read.cost(shifts, point)
-            assert not isinstance(cost, Infinite)
-            costs.setdefault((branch, mode if to != mode else None), []).append(cost)
-    wanted = {key: _most(question, found) for key, found in costs.items()}
-    grown = [{each.name: each.value for each in branch.count} for branch in stream.steps]
+def _priced(question: Asked, shape: Shape, read: ways.Way, way: dict[str, Any], values: Mapping[Key, float]) -> bool:
+    """Prices: of each counter that pays in floats, as much as the branches want that raise no counter after it, and of what is followed
+    likewise; the rest is each step's, or kept for later in the modes before.
+    """
+    stream, modes = read.stream, shape.modes
+    wanted: list[Expr] = []
+    for lead in read.leads:
+        costs = [cost for cost in (read.cost(lead.shifts, point) for point in read.points) if not isinstance(cost, Infinite)]
+        assert len(costs) == len(read.points)
+        wanted.append(_most(question, costs))
+    pays: list[tuple[int, Expr, dict[str, Expr]]] = []
+    for number, (lead, passes) in enumerate(zip(read.leads, modes.passes, strict=True)):
+        counted = {each.name: each.value for each in stream.steps[lead.branch].count}
+        for grown in dict.fromkeys(tuple(y - x for x, y in zip(before, after, strict=True)) for before, after in passes):
+            told: dict[str, Expr] = {name: num(by) for name, by in zip(modes.counted, grown, strict=True) if by}
+            pays.append((number, wanted[number], counted | told))
     paying = [limit.name for limit in stream.limits if values.get(("price", limit.name), 0.0) > _SMALL * 10]
+    paying += [name for name in modes.counted if values.get(("worth", name), 0.0) > _SMALL * 10]
     prices: dict[str, Expr] = {}
-    for number, name in enumerate(paying):
+    for place, name in enumerate(paying):
         asking: list[Expr] = [ZERO]
-        for (branch, left), cost in wanted.items():
-            counts = grown[branch]
-            if name in counts and left is None and not any(other in counts for other in paying[number + 1 :]):
-                before = add(*(mul(prices[other], counts[other]) for other in prices if other in counts))
-                asking.append(div(sub(cost, before), counts[name]))
+        for number, cost, growth in pays:
+            lead = read.leads[number]
+            if name in growth and lead.to == lead.mode and not any(other in growth for other in paying[place + 1 :]):
+                asking.append(div(sub(cost, _counted(prices, growth)), growth[name]))
         prices[name] = _most(question, asking)
-    rest = {key: sub(cost, _counted(prices, grown[key[0]])) for key, cost in wanted.items()}
-    step = _most(question, [ZERO, *(value for (_, left), value in rest.items() if left is None)])
-    way["prices"] = {name: format_expr(price) for name, price in prices.items()}
+    rest = [(read.leads[number], sub(cost, _counted(prices, growth))) for number, cost, growth in pays]
+    step = _most(question, [ZERO, *(value for lead, value in rest if lead.to == lead.mode)])
+    ahead = _ahead(question, modes, prices, [(lead, sub(value, step)) for lead, value in rest if lead.to != lead.mode])
+    way["prices"] = {limit.name: format_expr(prices[limit.name]) for limit in stream.limits if limit.name in prices}
     way["each"] = format_expr(step)
-    for mode in range(len(read.modes)):
-        asked_once = [sub(value, step) for (_, left), value in rest.items() if left == mode]
-        way["leaving"][mode] = format_expr(_most(question, [ZERO, *asked_once]))
+    if worth := {name: format_expr(prices[name]) for name in modes.counted if name in prices}:
+        way["worth"] = worth
+    way["ahead"] = [format_expr(value) for value in ahead or ()]
+    return ahead is not None
+
+
+def _ahead(question: Asked, modes: Modes, prices: Mapping[str, Expr], passages: Sequence[tuple[ways.Lead, Expr]]) -> list[Expr] | None:
+    """What is to be kept in each mode for the dearest passages after it; None where there is no end to them."""
+    ahead: list[Expr] = []
+    for places in modes.places:
+        held = (zip(modes.counted, place, strict=True) for place in places)
+        worth = [add(*(mul(prices[name], num(x)) for name, x in values if name in prices)) for values in held]
+        ahead.append(_most(question, [ZERO, *worth]))
+    for _ in range(len(ahead) + 1):
+        before = list(ahead)
+        for lead, cost in passages:
+            ahead[lead.mode] = _most(question, [ahead[lead.mode], add(cost, ahead[lead.to])])
+        if ahead == before:
+            return ahead
+    return None
 
 
 def _counted(prices: Mapping[str, Expr], counts: Mapping[str, Expr]) -> Expr:

@@ -102,6 +102,7 @@ _OF_CURVES: Final = {
     "single-part": "composition.single_part",
     "stated-guarantee": "guarantees.stated_guarantee",
     "uniform-ball": "curves.uniform_ball",
+    "unseen-shifts": "selection.unseen_shifts",
 }
 _OF_BODIES: Final[Mapping[str, str]] = {
     "independent-columns": "utility.independent_columns",

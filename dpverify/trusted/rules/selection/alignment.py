@@ -4,45 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, add, mul, num
-from dpverify.trusted.language.model import Claim, Named, Source, Stream, Vector
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, neg, num
+from dpverify.trusted.language.model import Claim, Named, Source, Stream
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of
 from dpverify.trusted.rules.selection.compared import Value, a_law, asked, at_most, greatest, times, total
+from dpverify.trusted.rules.selection.followed import Values, branches, first_values, is_over
 from dpverify.trusted.rules.selection.stepwise import stream_of
-from dpverify.trusted.rules.selection.ways import Way, at, read_moduli, read_way
+from dpverify.trusted.rules.selection.ways import Lead, Way, at, moves_of, read_moduli, read_way
 
 NAME: Final = "alignment"
 STATEMENT: Final = (
     "Give each noise of a stream a shift, in each branch one of its own for what is drawn in the step, so that on neighbours all "
-    "comparisons of the branch come out as before, what is told stays and the differences of the state are known again. Log-concave noise "
+    "comparisons of the branch come out as before, what is told stays and the differences of the state are known again; shifts may hang on "
+    "the branches of the whole run, as long as there are some for each run. Log-concave noise "
     "whose -log density has the slopes b- and b+ in the limit costs b+ s for a shift of s to the right and b- s to the left; other noise "
     "what it loses by itself where it is moved by as much as it is shifted at most. What is drawn "
     "once, and for each counter a price times the most it can reach, where no step costs more than its counters pay, bound the epsilon."
 )
 CHECKED: Final = (
     "at each vertex of what neighbours may differ by: comparisons of a branch and of those before it, what is told, the state after it",
-    "what each branch costs is paid by the counters that it raises, or once by the step at which one answer moves",
+    "for each run that the comparisons allow there are shifts, by the branches that it takes",
+    "what each branch costs is paid by the counters that it raises, by each step, or by what is kept for it from the start on",
     "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite; of others what they "
     "lose by themselves, moved by as much as their shifts, by rules about them",
 )
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
 SOURCE: Final = Source("docs/theory/selection.md#alignment", "Zhang and Kifer 2017, on alignments")
 
+MOST_PLACES: Final = 10_000
+"""The most sets of modes, with what is followed, in which runs may be."""
+
 
 def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """The upper bound. Raises Rejected, Undecided, CertificateError.
 
     evidence: "ways", an alignment for each of the families of differences: "once", the shifts of the noises drawn at the start by name;
-    "modes", a list of pairs of the differences of the state by name and whether the one step that moves is over; "steps", a list of
-    [mode, branch, whether answers move, mode after it, shifts of its noises by name]; "prices" by counter, "each" of every step,
-    "leaving" of the step that leaves each mode. A shift or difference is a list of rationals: a number and a multiple of each move.
+    "modes", a list of pairs of the differences of the state by name (and of shifts of what is drawn once, where these are others in this
+    mode) and whether the one step that moves is over; "starts", the modes in which runs begin, the first where it is not given; "steps", a
+    list of [mode, branch, whether answers move, mode after it, shifts of its noises by name]; "follow", names of state and counters whose
+    values the branches tell; "prices" by counter, "each" of every step, "ahead", what is kept in each mode for later steps, less "worth"
+    times each of what is followed. A shift or difference is a list of rationals: a number and a multiple of each move.
     "moduli", where noises are not log-concave: [name, shift], for each of the premises, which are what these noises lose by such shifts.
     """
     question = asked(claim, {}, NAME, wanted=Stream)
@@ -61,44 +70,86 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
 def _bounded(way: Way) -> Value:
     """What all steps cost together at most, in units of the sensitivity."""
     question, stream = way.question, way.stream
-    steps = [step_of(stream, branch) for branch in stream.steps]
-    for point in way.points:
-        apart = {name: at(vector, point) for name, vector in way.once.items()}
-        if any(first.at(apart) != at(way.modes[0][name], point) for name, first in start_of(stream).items()):
-            raise Rejected(NAME, "the start", "the state is not as far apart as the first mode says")
-        for (mode, branch, moves), (to, shifts) in way.steps.items():
-            _kept(way, steps, (mode, branch, moves), to, shifts, point)
-            if not at_most(question, way.cost(shifts, point), _paid(way, branch, mode, to)):
-                raise Rejected(NAME, f"branch {branch + 1}", "it costs more than what it counts pays for")
-    start = greatest(question, *(way.cost(way.once, point) for point in way.points))
+    for mode, point in product(way.starts, way.points):
+        apart = {name: at(vector, point) for name, vector in way.modes[mode].items()}
+        if any(first.at(apart) != apart[name] for name, first in start_of(stream).items()):
+            raise Rejected(NAME, "the start", "the state is not as far apart as a mode says in which runs begin")
+    _go_along(way)
+    known = first_values(stream, way.followed)
+    start = greatest(question, *(total(way.cost(way.once(m), point), _kept(way, m, known)) for m, point in product(way.starts, way.points)))
     counted = [times(question, _most(way, limit), way.prices[limit.name]) for limit in stream.limits if limit.name in way.prices]
     if stream.queries is not None:
         counted.append(times(question, question.natural(stream.queries, "queries"), way.each))
     elif not certainly_le(way.each, ZERO, question.domains):
         raise Rejected(NAME, "queries", "every step costs something, and there is no limit of them")
-    return total(start, *way.leaving, *counted)
+    return total(start, *counted)
 
 
-def _kept(way: Way, steps: Sequence[Step], key: tuple[int, int, bool], to: int, shifts: Mapping[str, Vector], point: Vector) -> None:
+def _go_along(way: Way) -> None:
+    """Raises Rejected where a run may take branches that no modes go along with, or one that does not hold or is not paid."""
+    steps = [step_of(way.stream, branch) for branch in way.stream.steps]
+    leads: dict[tuple[int, int, bool], list[tuple[int, Lead]]] = {}
+    for number, lead in enumerate(way.leads):
+        leads.setdefault((lead.mode, lead.branch, lead.moves), []).append((number, lead))
+    place = frozenset(way.starts), tuple(first_values(way.stream, way.followed).items())
+    seen, open_, held = {place}, [place], set[tuple[int, frozenset[int]]]()
+    while open_:
+        modes, known = open_.pop()
+        moving = moves_of(way.alone, any(way.spent[mode] for mode in modes))
+        for taken, moves in product(branches(way.question, way.stream, dict(known)), moving):
+            along = [one for mode in modes for one in leads.get((mode, taken.branch, moves), ())]
+            if not along:
+                raise Rejected(NAME, f"branch {taken.branch + 1}", "a run may take it, and no mode goes along")
+            for number, lead in along:
+                if (number, taken.earlier) not in held:
+                    _holds(way, steps, lead, taken.earlier)
+                    held.add((number, taken.earlier))
+                _pays(way, lead, dict(known), taken.after)
+            place = frozenset(lead.to for _, lead in along), tuple(taken.after.items())
+            if place not in seen and not is_over(way.question, way.stream, taken.after):
+                seen.add(place)
+                open_.append(place)
+        if len(seen) > MOST_PLACES:
+            raise Rejected(NAME, "follow", f"what is followed has more than {MOST_PLACES:,} different values")
+
+
+def _holds(way: Way, steps: Sequence[Step], lead: Lead, earlier: frozenset[int]) -> None:
     """Raises Rejected where a branch does not come out as before, tells something else, or leaves the state apart in another way."""
-    mode, branch, moves = key
-    if way.alone and way.spent[to] != (way.spent[mode] or moves):
+    if way.alone and way.spent[lead.to] != (way.spent[lead.mode] or lead.moves):
         raise Rejected(NAME, "modes", "whether the one step is over is not kept")
-    apart = {name: at(vector, point) for name, vector in (*way.once.items(), *way.modes[mode].items(), *shifts.items())}
-    apart |= dict(zip(way.stream.answers, point, strict=True)) if moves else {}
-    own, where = steps[branch], f"branch {branch + 1}"
-    if any(guard.at(apart) < 0 for guard in own.when) or any(guard.at(apart) > 0 for step in steps[:branch] for guard in step.when):
-        raise Rejected(NAME, where, "a comparison may come out in another way")
-    if any(told.at(apart) for told in own.tell):
-        raise Rejected(NAME, where, "what is told does not stay")
-    if any(after.at(apart) != at(way.modes[to][name], point) for name, after in own.after.items()):
-        raise Rejected(NAME, where, "the state after it is not as far apart as its mode says")
+    where = f"branch {lead.branch + 1}"
+    if way.once(lead.to) != way.once(lead.mode):
+        raise Rejected(NAME, where, "the mode after it has other shifts of what is drawn once")
+    own, before = steps[lead.branch], [guard for number in earlier for guard in steps[number].when]
+    for point in way.points:
+        apart = {name: at(vector, point) for name, vector in (*way.modes[lead.mode].items(), *lead.shifts.items())}
+        apart |= dict(zip(way.stream.answers, point, strict=True)) if lead.moves else {}
+        if any(guard.at(apart) < 0 for guard in own.when) or any(guard.at(apart) > 0 for guard in before):
+            raise Rejected(NAME, where, "a comparison may come out in another way")
+        if any(told.at(apart) for told in own.tell):
+            raise Rejected(NAME, where, "what is told does not stay")
+        if any(after.at(apart) != at(way.modes[lead.to][name], point) for name, after in own.after.items()):
+            raise Rejected(NAME, where, "the state after it is not as far apart as its mode says")
 
 
-def _paid(way: Way, branch: int, mode: int, to: int) -> Value:
-    """What a step may cost: what its counters pay, what each step may, and what leaving a mode may."""
-    grown = [mul(way.prices[each.name], each.value) for each in way.stream.steps[branch].count if each.name in way.prices]
-    return add(*grown, way.each, *([way.leaving[mode]] if to != mode else []))
+def _kept(way: Way, mode: int, known: Values) -> Expr:
+    """What is kept for later steps, which is never less than 0."""
+    for name in way.worth:
+        if not isinstance(known[name], Num):
+            raise CertificateError(f"{NAME}: {name} has a worth, and the branches of a run do not tell its value.")
+    kept = add(way.ahead[mode], *(neg(mul(price, known[name])) for name, price in way.worth.items()))
+    if not certainly_le(ZERO, kept, way.question.domains):
+        raise Rejected(NAME, "prices", f"what is kept for later in mode {mode + 1} is not certainly at least 0")
+    return kept
+
+
+def _pays(way: Way, lead: Lead, before: Values, after: Values) -> None:
+    """Raises Rejected where a step costs more than what its counters pay, what each step may, and what was kept for it."""
+    grown = [mul(way.prices[each.name], each.value) for each in way.stream.steps[lead.branch].count if each.name in way.prices]
+    paid = add(*grown, way.each, _kept(way, lead.mode, before), neg(_kept(way, lead.to, after)))
+    for cost in dict.fromkeys(way.cost(lead.shifts, point) for point in way.points):
+        if not at_most(way.question, cost, paid):
+            raise Rejected(NAME, f"branch {lead.branch + 1}", "it costs more than its counters and what is kept for it pay")
 
 
 def _most(way: Way, limit: Named) -> Expr:

@@ -11,7 +11,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, div, mul, num, parse, symbols
-from dpverify.trusted.language.model import Drawn, Named, Stream, Vector, on_integers
+from dpverify.trusted.language.model import Drawn, Named, Stream, Vector, names_of, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.integers import is_whole
@@ -24,27 +24,45 @@ Moduli = Mapping[tuple[str, Fraction], Expr]
 
 
 @dataclass(frozen=True, slots=True)
+class Lead:
+    """From a mode by a branch, in which answers move or not, to a mode, with the shifts of the noises of the step."""
+
+    mode: int
+    branch: int
+    moves: bool
+    to: int
+    shifts: Mapping[str, Vector]
+
+
+@dataclass(frozen=True, slots=True)
 class Way:
     """One alignment, for one family of differences. alone: answers of one step alone move.
 
-    modes: differences of the state, by name, each as 1 and the differences of the answers count in it; spent: whether the one step is over.
-    steps: by mode, branch and whether answers move in it, the mode after it and its shifts. prices: by counter; each: what every step may
-    cost beside, leaving: what the step may that leaves a mode, which is not come back to.
+    modes: shifts of what is drawn once and differences of the state, by name, each as 1 and the differences of the answers count in it;
+    spent: whether the one step is over; starts: the modes in which runs begin. leads: from one to the next. followed: the names whose
+    values a run's branches tell. prices: by counter; each: what every step may cost beside; ahead: what is kept in a mode for later
+    steps, less worth times what is followed.
     """
 
     question: Asked
     stream: Stream
     points: Sequence[Vector]
     alone: bool
-    once: Mapping[str, Vector]
     modes: Sequence[Mapping[str, Vector]]
     spent: Sequence[bool]
-    steps: Mapping[tuple[int, int, bool], tuple[int, Mapping[str, Vector]]]
+    starts: Sequence[int]
+    leads: Sequence[Lead]
+    followed: Sequence[str]
     prices: Mapping[str, Expr]
     each: Expr
-    leaving: Sequence[Expr]
+    ahead: Sequence[Expr]
+    worth: Mapping[str, Expr]
     slopes: Mapping[str, tuple[Value, Value]]
     moduli: Moduli
+
+    def once(self, mode: int) -> dict[str, Vector]:
+        """The shifts of what is drawn once on runs that are in a mode."""
+        return {drawn.name: self.modes[mode][drawn.name] for drawn in self.stream.once}
 
     def cost(self, shifts: Mapping[str, Vector], point: Vector) -> Value:
         """What shifts of noises cost where the answers differ by the point; of noise that is not log-concave, wherever they do."""
@@ -89,37 +107,42 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
     """The alignment of one family, as the evidence gives it. Raises Rejected, Undecided, CertificateError."""
     rule, alone = question.rule, family == "one"
     try:
-        once = _vectors(question, given["once"], stream.once)
-        modes = [_vectors(question, mode, stream.state) for mode, _ in given["modes"]]
+        held: tuple[Drawn | Named, ...] = (*stream.once, *stream.state)
+        modes = [_vectors(question, {**given["once"], **mode}, held) for mode, _ in given["modes"]]
         spent = [over is True for _, over in given["modes"]]
-        steps = {
-            (_index(mode), _index(branch), moved is True): (_index(to), _vectors(question, shifts, stream.fresh))
-            for mode, branch, moved, to, shifts in given["steps"]
-        }
-        prices = {str(name): parse(text) for name, text in given["prices"].items()}
-        each, leaving = parse(given["each"]), [parse(text) for text in given["leaving"]]
+        starts = [_index(mode) for mode in given.get("starts", [0])]
+        leads = [
+            Lead(_index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh))
+            for mode, branch, moves, to, shifts in given["steps"]
+        ]
+        followed = [str(name) for name in given.get("follow", [])]
+        prices, worth = ({str(name): parse(text) for name, text in given.get(key, {}).items()} for key in ("prices", "worth"))
+        each, ahead = parse(given["each"]), [parse(text) for text in given["ahead"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise CertificateError(f"{rule}: an alignment cannot be read: it has not the form that dpverify writes.") from error
-    if not alone and any(any(vector[1:]) for kept in (once, *modes) for vector in kept.values()):
+    if not alone and any(any(vector[1:]) for mode in modes for vector in mode.values()):
         raise CertificateError(f"{rule}: what is kept from step to step is shifted by what the answers of one step move by.")
-    if not modes or any(spent) > alone or spent[0] or len(leaving) != len(modes):
-        raise CertificateError(f"{rule}: the modes of an alignment do not begin with one in which nothing has moved, each with a price.")
-    if not all(mode <= to < len(modes) for (mode, *_), (to, _) in steps.items()):
-        raise CertificateError(f"{rule}: a branch leads back to a mode before, or to none.")
-    wanted = {(m, b, moves) for m in range(len(modes)) for b in range(len(stream.steps)) for moves in _moves(alone, spent[m])}
-    if steps.keys() != wanted:
-        raise CertificateError(f"{rule}: an alignment has not exactly one entry for every mode, branch and move.")
-    if not prices.keys() <= {limit.name for limit in stream.limits}:
-        raise CertificateError(f"{rule}: an alignment has a price of what is no counter.")
-    for price in (*prices.values(), each, *leaving):
+    if not starts or any(mode >= len(modes) or spent[mode] for mode in starts) or any(spent) > alone or len(ahead) != len(modes):
+        raise CertificateError(f"{rule}: an alignment does not begin with modes in which nothing has moved, each with what is kept there.")
+    if any(max(lead.mode, lead.to) >= len(modes) or lead.branch >= len(stream.steps) for lead in leads):
+        raise CertificateError(f"{rule}: a branch leads from a mode, or to one, that there is not, or there is no such branch.")
+    if any(lead.moves not in moves_of(alone, spent[lead.mode]) for lead in leads):
+        raise CertificateError(f"{rule}: an alignment has answers move in a step in which they do not, or stay where they do not.")
+    if not prices.keys() <= {limit.name for limit in stream.limits} or not set(worth) <= set(followed) <= set(names_of(stream)):
+        raise CertificateError(f"{rule}: an alignment has a price of what is no counter, or follows what is no name of the stream.")
+    for price in (*prices.values(), each, *ahead, *worth.values()):
         if symbols(price) - question.domains.keys():
             raise CertificateError(f"{rule}: a price has a name that is no parameter.")
+    for price in (*prices.values(), each):
         if not certainly_le(ZERO, price, question.domains):
             raise Rejected(rule, "prices", "one is not certainly at least 0")
-    moved = {name for shifts in (once, *(shifts for _, shifts in steps.values())) for name, vector in shifts.items() if any(vector)}
+    moved = {name for shifts in (*modes, *(lead.shifts for lead in leads)) for name, vector in shifts.items() if any(vector)}
     costly = [drawn for drawn in (*stream.once, *stream.fresh) if drawn.name in moved - {name for name, _ in moduli}]
-    held = {drawn.name: slopes(question, drawn.noise) for drawn in costly}
-    return Way(question, stream, vertices(stream, family), alone, once, modes, spent, steps, prices, each, leaving, held, moduli)
+    ends = {drawn.name: slopes(question, drawn.noise) for drawn in costly}
+    points = vertices(stream, family)
+    return Way(
+        question, stream, points, alone, modes, spent, starts, leads, followed, prices, each, ahead, worth, ends, moduli
+    )  # fmt: skip
 
 
 def _index(value: Any) -> int:
@@ -128,7 +151,7 @@ def _index(value: Any) -> int:
     return value
 
 
-def _moves(alone: bool, spent: bool) -> tuple[bool, ...]:
+def moves_of(alone: bool, spent: bool) -> tuple[bool, ...]:
     """Whether answers may move in a step."""
     return (False,) if spent else (False, True) if alone else (True,)
 

@@ -1,0 +1,77 @@
+"""What the branches of a run tell of its state, and so which branches may be taken next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, neg, substitute, symbols
+from dpverify.trusted.language.model import Guard, Stream, names_of
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.rules.selection.compared import Asked
+
+Values = Mapping[str, Expr]
+"""Of what is followed, its value as a number, or a name of the state that has the same value, its own where nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A branch that may be taken. after: what is known after it; earlier: the branches before it that do not fail by what is known."""
+
+    branch: int
+    after: dict[str, Expr]
+    earlier: frozenset[int]
+
+
+def first_values(stream: Stream, followed: Sequence[str]) -> dict[str, Expr]:
+    """What is known of what is followed before the first step."""
+    return _known(stream, followed, {each.name: each.value for each in stream.state} | {limit.name: ZERO for limit in stream.limits})
+
+
+def branches(question: Asked, stream: Stream, before: Values) -> Iterator[Taken]:
+    """The branches that may be taken where that much is known."""
+    names, failed, earlier = frozenset(names_of(stream)), list[Guard](), list[int]()
+    for number, branch in enumerate(stream.steps):
+        when = [Guard(substitute(guard.left, before), guard.strict) for guard in branch.when]
+        told = [_settled(question, guard, names) for guard in when]
+        if False in told:
+            continue
+        if not _exclude_each_other(question, [*failed, *when], names):
+            changed = {each.name: each.value for each in branch.change}
+            changed |= {each.name: add(Sym(each.name), each.value) for each in branch.count}
+            after = {each.name: substitute(changed.get(each.name, Sym(each.name)), before) for each in (*stream.state, *stream.limits)}
+            yield Taken(number, _known(stream, tuple(before), after), frozenset(earlier))
+        undecided = [guard for guard, holds in zip(when, told, strict=True) if not holds]
+        if not undecided:
+            return
+        if len(undecided) == 1:
+            failed.append(Guard(neg(undecided[0].left), not undecided[0].strict))
+        earlier.append(number)
+
+
+def _known(stream: Stream, followed: Sequence[str], values: Mapping[str, Expr]) -> dict[str, Expr]:
+    """Of each name its value where that is a number, else the first name of the state that has the same value; nothing is itself."""
+    same: dict[Expr, Expr] = {}
+    for each in stream.state:
+        same.setdefault(values[each.name], Sym(each.name))
+    return {name: values[name] if isinstance(values[name], Num) else same.get(values[name], Sym(name)) for name in followed}
+
+
+def _settled(question: Asked, guard: Guard, names: frozenset[str]) -> bool | None:
+    """Whether a comparison holds, by what is known; None where that does not tell."""
+    if symbols(guard.left) & names:
+        return None
+    below, strictly = (certainly_le, certainly_lt) if guard.strict else (certainly_lt, certainly_le)
+    return False if below(guard.left, ZERO, question.domains) else True if strictly(ZERO, guard.left, question.domains) else None
+
+
+def _exclude_each_other(question: Asked, guards: Sequence[Guard], names: frozenset[str]) -> bool:
+    """Whether two of the comparisons add up to one that does not hold."""
+    sums = (Guard(add(one.left, other.left), one.strict or other.strict) for one, other in combinations(guards, 2))
+    return any(_settled(question, guard, names) is False for guard in sums)
+
+
+def is_over(question: Asked, stream: Stream, values: Values) -> bool:
+    """Whether a counter that is followed has certainly reached its limit, so that the run has ended."""
+    return any(limit.name in values and certainly_le(limit.value, values[limit.name], question.domains) for limit in stream.limits)

@@ -1,0 +1,168 @@
+"""Streams with Gaussian noise: what answers move by is hidden by shifts of noise that no comparison sees, so that the curve is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, mul, num, power, sqrt
+from dpverify.trusted.language.model import Claim, Source, Stream, Vector, names_of, on_integers
+from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.parts.gaussian_form import gaussian_form
+from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.parts.streams import FAMILIES, Form, step_of, vertices
+from dpverify.trusted.rules.curves import gaussian
+from dpverify.trusted.rules.selection.compared import Asked, a_law, asked, greatest
+from dpverify.trusted.rules.selection.followed import Values, branches, first_values, is_over
+from dpverify.trusted.rules.selection.stepwise import stream_of
+
+NAME: Final = "unseen-shifts"
+STATEMENT: Final = (
+    "Where the answers of each step of a stream move and shifts of its Gaussian noises, the same for all branches, leave every comparison, "
+    "what is told and the state as they are, what is told is a function of Gaussian numbers that move by these shifts, in answers to "
+    "questions that may be chosen after earlier ones: the pair N(0, 1), N(mu, 1) dominates, mu^2 the most that the squares of the shifts, "
+    "in deviations, add up to on a run."
+)
+CHECKED: Final = (
+    "shifts leave all comparisons that may be made, what is told and the state as they are, wherever runs may be",
+    "the noises that are shifted are Gaussian, on the line",
+    "the most steps of a run are a number, or one answer alone moves",
+)
+ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
+SOURCE: Final = Source("docs/theory/selection.md#unseen-shifts")
+
+MOST_STEPS: Final = 10_000
+"""The most steps, and the most values of what is followed."""
+_TWO: Final = num(2)
+
+
+@dataclass(frozen=True, slots=True)
+class Shifts:
+    """Shifts of the noises of a step, by name as multiples of what each answer moves by. cost: the squares, in deviations, at most."""
+
+    of: Mapping[str, Vector]
+    cost: Expr
+
+
+Place = tuple[tuple[str, Expr], ...]
+"""What is known of what is followed."""
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of one run of a stream, from above. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "shifts", a list of shifts of the noises of a step, by name a rational for each answer, the first of which holds wherever
+    it does; "follow", names of state and counters whose values the branches tell; "prec".
+    """
+    mechanism, sensitivity, _query = leaf(run)
+    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {}, NAME, wanted=Stream)
+    stream = stream_of(question)
+    if on_integers(stream):
+        raise Rejected(NAME, "the noise", "it lives on the integers")
+    told, followed = parameters.get("shifts"), parameters.get("follow", [])
+    if not isinstance(told, list) or not isinstance(followed, list) or not set(map(str, followed)) <= set(names_of(stream)):
+        raise CertificateError(f"{NAME}: 'shifts' or 'follow' is no list, or names what the stream does not.")
+    options = [_read(question, stream, one) for one in told]
+    mu = mul(question.moved, sqrt(_most(question, stream, options, first_values(stream, list(map(str, followed))))))
+    shifted = {name for option in options for name, vector in option.of.items() if any(vector)}
+    others = [drawn.noise for drawn in (*stream.once, *stream.fresh) if drawn.name not in shifted]
+    laws = dict.fromkeys(line for noise in others for line in a_law(question, noise))
+    return settled.noise(run, Curve(gaussian.pair(mu), None, (NAME,), (*ASSUMED, *laws)), parameters)
+
+
+def _read(question: Asked, stream: Stream, told: Any) -> Shifts:
+    noises = {drawn.name: drawn.noise for drawn in stream.fresh}
+    try:
+        shifts = {str(name): tuple(to_fraction(text, NAME) for text in row) for name, row in told.items()}
+    except (TypeError, AttributeError) as error:
+        raise CertificateError(f"{NAME}: shifts cannot be read: they have not the form that dpverify writes.") from error
+    if not shifts.keys() <= noises.keys() or any(len(row) != len(stream.answers) for row in shifts.values()):
+        raise CertificateError(f"{NAME}: a shift is of no noise of a step, or has not {len(stream.answers)} numbers.")
+    rates: dict[str, Expr] = {}
+    for name in shifts:
+        form = gaussian_form(noises[name]) if getattr(noises[name], "dimension", ONE) == ONE else None
+        if form is None:
+            raise Rejected(NAME, name, "it is not certainly Gaussian noise on the line")
+        rates[name] = power(form[1], _TWO)
+    points = [point for family in FAMILIES.get(stream.neighbours, (stream.neighbours,)) for point in vertices(stream, family)]
+    costs = [add(*(mul(num(_at(row, point) ** 2), rates[name]) for name, row in shifts.items())) for point in points]
+    return Shifts(shifts, _greater(question, costs))
+
+
+def _at(row: Vector, point: Vector) -> Fraction:
+    return sum((factor * x for factor, x in zip(row, point, strict=True)), Fraction(0))
+
+
+def _greater(question: Asked, values: Sequence[Expr]) -> Expr:
+    found = greatest(question, *dict.fromkeys(values))
+    assert not isinstance(found, Infinite)
+    return found
+
+
+def _most(question: Asked, stream: Stream, options: Sequence[Shifts], first: Values) -> Expr:
+    """The most that the squares of shifts add up to on a run. Raises Rejected."""
+    start: Place = tuple(first.items())
+    costs, after = _everywhere(question, stream, options, start)
+    if stream.neighbours == "one":
+        return _greater(question, list(costs.values()))
+    steps = None if stream.queries is None else question.natural(stream.queries, "queries")
+    if not isinstance(steps, Num):
+        raise Rejected(NAME, "queries", "it wants a number of the most steps, as answers move in each")
+    if len(set(costs.values())) == 1:
+        return mul(steps, costs[start])
+    if steps.value > MOST_STEPS:
+        raise Rejected(NAME, "queries", f"it follows runs of at most {MOST_STEPS:,} steps where these are not all alike")
+    reached: dict[Place, Expr] = {start: ZERO}
+    ended: list[Expr] = []
+    for _ in range(int(steps.value)):
+        further: dict[Place, list[Expr]] = {}
+        for place, spent in reached.items():
+            total = add(spent, costs[place])
+            ended.append(total)
+            for to in after[place]:
+                further.setdefault(to, []).append(total)
+        reached = {place: _greater(question, totals) for place, totals in further.items()}
+        ended = [_greater(question, ended)]
+    return _greater(question, [*reached.values(), *ended])
+
+
+def _everywhere(
+    question: Asked, stream: Stream, options: Sequence[Shifts], start: Place
+) -> tuple[dict[Place, Expr], dict[Place, frozenset[Place]]]:
+    """Of all that may be known on a run, what the shifts cost there and what may be known a step after."""
+    steps = [step_of(stream, branch) for branch in stream.steps]
+    costs: dict[Place, Expr] = {}
+    after: dict[Place, frozenset[Place]] = {}
+    open_ = [start]
+    while open_:
+        place = open_.pop()
+        if place in costs:
+            continue
+        taken = list(branches(question, stream, dict(place)))
+        compared = {number for one in taken for number in (one.branch, *one.earlier)}
+        seen = [form for number in compared for form in steps[number].when]
+        seen += [form for one in taken for form in (*steps[one.branch].tell, *steps[one.branch].after.values())]
+        costs[place] = _unseen(stream, seen, options)
+        after[place] = frozenset(tuple(one.after.items()) for one in taken if not is_over(question, stream, one.after))
+        open_ += after[place]
+        if len(costs) > MOST_STEPS:
+            raise Rejected(NAME, "follow", f"what is followed has more than {MOST_STEPS:,} different values")
+    return costs, after
+
+
+def _unseen(stream: Stream, seen: Sequence[Form], options: Sequence[Shifts]) -> Expr:
+    """What the first shifts cost that, with the answers moved, leave everything that is seen as it is. Raises Rejected."""
+    for option in options:
+        moves = [
+            {answer: Fraction(1)} | {name: row[place] for name, row in option.of.items()} for place, answer in enumerate(stream.answers)
+        ]
+        if not any(form.at(move) for form in seen for move in moves):
+            return option.cost
+    raise Rejected(NAME, "shifts", "none of them leaves all comparisons, what is told and the state as they are")
