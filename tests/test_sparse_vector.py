@@ -1,4 +1,4 @@
-"""The six variants of the sparse vector technique that Lyu, Su and Li compare, as their claim files have them: tight values by a second method."""
+"""The six variants of the sparse vector technique that Lyu, Su and Li compare: their tight values, by a second method."""
 
 import tomllib
 from fractions import Fraction
@@ -26,9 +26,9 @@ def tight(number, n, c):
 
 
 def loss(pattern, moves, threshold, answers):
-    """What a pattern of Laplace comparisons loses in the limit where answers move so: the cheapest of all moves of the threshold, at the kinks of its cost."""
+    """What a pattern of Laplace comparisons loses in the limit where answers move so: the cheapest of all moves of the threshold."""
     slope, rate = 1 / Fraction(threshold), 1 / Fraction(answers)
-    costs = [
+    costs = [  # at the kinks of the cost
         slope * abs(shift) + sum(rate * max(0, shift - move if yes else move - shift) for yes, move in zip(pattern, moves, strict=True))
         for shift in {Fraction(0), *map(Fraction, moves)}
     ]
