@@ -154,12 +154,15 @@ def programs() -> Iterator[Case]:
     yield Case(suite, "BadSmartSum", smart("block + q"), "2", "REFUTED", "inf")
     for n, verdict, known in (("1", "PROVED", "1/2"), ("2", "REFUTED", "inf")):
         yield Case(suite, f"BadSVT1, n = {n}", above(lap("2"), None, n, positives=UNLIMITED), "1", verdict, known)
-    for n, verdict, known in (("2", "PROVED", "1"), ("4", "REFUTED", "2"), ("6", "REFUTED", "3")):
+    for n, verdict, known in (("2", "PROVED", "1"), ("3", "REFUTED", "3/2"), ("4", "REFUTED", "2"), ("6", "REFUTED", "3")):
         yield Case(suite, f"BadSVT2, n = {n}", above(lap("2"), lap("2"), n, positives=UNLIMITED), "1", verdict, known)
     for n, verdict, known in (("1", "PROVED", "1/4"), ("2", "REFUTED", "3/2"), ("3", "REFUTED", "7/4")):
         yield Case(suite, f"BadSVT3, N = 1, n = {n}", above(lap("4"), lap("4/3"), n), "1", verdict, known)
     for n, verdict, known in (("4", "PROVED", "1"), ("5", "REFUTED", "5/4")):
         yield Case(suite, f"BadGapSVT, N = 1, n = {n}", above(lap("2"), lap("4"), n, 'report = "answers+value"'), "1", verdict, known)
+    for n, verdict, known in (("8", "PROVED", "1"), ("9", "REFUTED", "9/8")):
+        told = above(lap("2"), lap("8"), n, 'report = "answers+value"', positives='"2"')
+        yield Case(suite, f"BadGapSVT, N = 2, n = {n}", told, "1", verdict, known)
     histogram = 'kind = "product"\ndensity = "exp(-abs(z))"\ndimension = 5'
     yield Case(suite, "histogram", histogram, "1", "PROVED", "1")
     response = 'kind = "builtin"\nname = "k_randomized_response"\nk = 4\np = "exp(1)/(3 + exp(1))"'

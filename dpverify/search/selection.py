@@ -106,8 +106,11 @@ def _log_concave(claim: Claim, _: int) -> Steps:
     steps = list(_upper(unclaimed))
     if getattr(claim.mechanism, "bounds", None) is not None:
         return steps
-    steps += _lower(unclaimed)
-    if claim.epsilon is None or _met(claim, steps):
+    lower = _lower(unclaimed)
+    if claim.epsilon is not None and (meeting := [step for step in steps if _met(claim, [step])]):
+        return [*meeting, *(step for step in steps if step not in meeting), *lower]  # of bounds with parameters the first is shown
+    steps += lower
+    if claim.epsilon is None:
         return steps
     against = list(islice(_against(claim), 1)) if claim.domains else _breaks(claim, {})
     return [*steps, *(step for step in against if step not in steps), *_shown(claim, against)]
