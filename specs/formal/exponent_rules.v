@@ -44,7 +44,6 @@ apply: (no_infinite_mass (x := x) c0 noise k0 mS Soo) => y Sy /=.
 have := concave_falls conc a0 ab fall br; have := ler_norm (h b); lra.
 Qed.
 
-(* Rule: concave-exponent, upper, in part: of independent coordinates products.v has the bound from above alone. *)
 Theorem concave_exponent_upper : concave_on_half h -> infinite_measure -> moves_at_most -> pure_dp N M (h D - h 0).
 Proof.
 move=> conc far moves x x' xx; have rise := concave_never_falls conc far x; move: xx; move: x x'.
@@ -52,7 +51,6 @@ apply: (radial_upper semi scale0 c0 noise moves) => a b a0 b0 ab.
 exact: concave_modulus.
 Qed.
 
-(* Rule: concave-exponent, lower, in part: of independent coordinates products.v has the bound from above alone. *)
 Theorem concave_exponent_lower x x' : concave_on_half h -> continuous_at_distance h 0 -> full_measure -> moves_exactly x x' ->
   ((h D - h 0)%:E <= tight_epsilon N M 0)%E.
 Proof.
@@ -64,7 +62,6 @@ apply: (radial_lower semi scale0 c0 noise xx full) => //; first exact: ltW.
 Qed.
 
 (* The same for noise on the integers, where the value at the true answer itself counts. *)
-(* Rule: concave-exponent, lower, in part: noise on the integers. *)
 Theorem concave_exponent_lower_atom x x' : atom mu place (q x) -> moves_exactly x x' ->
   ((h D - h 0)%:E <= tight_epsilon N M 0)%E.
 Proof.
@@ -82,7 +79,6 @@ by rewrite subr_ge0; apply: (concave_never_falls conc far x).
 Qed.
 
 (* Convex exponents: L = lim h(r)/r, which is the limit of the slope. *)
-(* Rule: convex-exponent, upper, in part: densities that are not even are in line.v, of independent coordinates products.v has the bound from above. *)
 Theorem convex_exponent_upper L : convex_on_half h -> never_falls h -> slope_at_most h L -> moves_at_most -> pure_dp N M (L * D).
 Proof.
 move=> conv rise lim moves.
@@ -114,7 +110,6 @@ have -> : t * a + (1 - t) * b + 1 = t * (a + 1) + (1 - t) * (b + 1) by lra.
 by apply: conv => //; lra.
 Qed.
 
-(* Rule: convex-exponent, lower, in part: densities that are not even are in line.v, of independent coordinates products.v has the bound from above. *)
 Theorem convex_exponent_lower L x x' : convex_on_half h -> slope_at_least h L -> full_measure -> moves_exactly x x' ->
   ((L * D)%:E <= tight_epsilon N M 0)%E.
 Proof.
@@ -133,7 +128,6 @@ have [a a0 av] := increment_reached D0 lim' sL.
 apply: (far_pair mv D0 a0 conv full); rewrite addrAC; apply: le_lt_trans av; rewrite /s'; lra.
 Qed.
 
-(* Rule: convex-exponent, lower, in part: an infinite slope, for noise of a norm of the distance. *)
 (* The slope grows without bound: no finite epsilon. *)
 Theorem convex_exponent_infinite x x' : convex_on_half h -> slope_infinite h -> full_measure -> moves_exactly x x' -> 0 < D ->
   (tight_epsilon N M 0 = +oo)%E.

@@ -69,7 +69,6 @@ move=> a b t t0 t1; have -> : - (t * a + (1 - t) * b) = t * - a + (1 - t) * - b 
 exact: conv.
 Qed.
 
-(* Rule: convex-exponent, upper, in part: translations of the line. *)
 Theorem convex_line_upper (L : R) : 0 <= L ->
   slope_at_most h L -> slope_at_most (fun r => h (- r)) L ->
   (forall x x', both N x x' -> `|(q x : R) - q x'| <= D) -> pure_dp N M (L * D).
@@ -94,7 +93,6 @@ have [r r0 near] := convex_continuous ltr01 cl lz s0.
 by exists r.
 Qed.
 
-(* Rule: convex-exponent, lower, in part: translations of the line, the end at plus infinity; the other is its mirror image. *)
 Theorem convex_line_lower (L : R) x x' : slope_at_least h L -> full_measure mu place (fun w : R^o => `|w : R|) ->
   both N x x' -> (q x : R) - q x' = D -> 0 <= D -> ((L * D)%:E <= tight_epsilon N M 0)%E.
 Proof.

@@ -223,14 +223,12 @@ Hypothesis noise : adds_noise mu place M q (fun z => c * expR (- power_exponent 
 Let D := Delta / scale.
 Let D0 : 0 <= D. Proof. exact: over_ge0. Qed.
 
-(* Rule: power-identity, upper, in part: independent coordinates under a budget in l_p are not covered. *)
 Theorem power_identity_upper : moves_at_most N q norm Delta -> pure_dp N M (2 * B * asinh (D / (2 * Num.sqrt nu))).
 Proof.
 move=> moves; apply: (radial_upper semi scale0 c0 noise moves) => a b a0 b0 ab.
 exact: power_modulus.
 Qed.
 
-(* Rule: power-identity, lower, in part: independent coordinates under a budget in l_p are not covered. *)
 Theorem power_identity_lower x x' : full_measure mu place norm -> moves_exactly N q norm Delta x x' ->
   ((2 * B * asinh (D / (2 * Num.sqrt nu)))%:E <= tight_epsilon N M 0)%E.
 Proof.

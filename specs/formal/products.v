@@ -39,7 +39,6 @@ move=> L0 lip moves; apply: (product_upper (w := fun s => L * `|s|)) => [z s | x
 by rewrite -mulr_sumr; apply: ler_wpmul2l => //; exact: moves.
 Qed.
 
-(* Rule: concave-exponent, upper, in part: independent even coordinates under a budget in l_inf. *)
 Theorem concave_coordinates_upper (g : R -> R) (D : R) : (forall z, h z = g `|z|) -> concave_on_half g -> never_falls g ->
   (forall x x' i, both N x x' -> `|(q x - q x') 0 i| <= D) -> pure_dp N M (n%:R * (g D - g 0)).
 Proof.

@@ -16,7 +16,6 @@ Context (R : realType) (V : lmodType R) (d : measure_display) (Y : measurableTyp
 Context (X : Type) (N : relation X) (M : mechanism R X Y) (q : X -> V) (f : V -> R).
 Hypothesis noise : adds_noise mu place M q f.
 
-(* Rule: point-witness, lower, in part: that in two dimensions and above every triangle of a, b and the distance occurs is not derived. *)
 (* On the neighbourhood S the density of P is positive and the loss at least v: the event S shows it. *)
 Theorem point_witness_lower (v : R) x x' S : both N x x' -> measurable S -> (0 < mu S)%E ->
   (forall y, S y -> 0 < f (place y - q x) /\ expR v * f (place y - q x') <= f (place y - q x)) ->
@@ -27,7 +26,6 @@ move=> xx mS S0 on; split; first exact: (density_lower noise xx mS S0 on).
 - by have [] := event_mass (noise x) (noise x') mS S0 on.
 Qed.
 
-(* Rule: point-witness, lower, in part: the case that the density of Q vanishes. *)
 (* The density of Q vanishes on S. *)
 Theorem point_witness_infinite x x' S : both N x x' -> measurable S -> (0 < mu S)%E ->
   (forall y, S y -> 0 < f (place y - q x) /\ f (place y - q x') = 0) -> (tight_epsilon N M 0 = +oo)%E.
