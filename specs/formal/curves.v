@@ -41,7 +41,6 @@ by move=> _ [S mS <-]; exact: h.
 Qed.
 
 (* (epsilon, delta) at an epsilon is: the profile at e^eps is at most delta. *)
-(* Rule: privacy-profile, in part: for one pair of laws in one order; the step from a dominating pair is dominating_pair_dp. *)
 Theorem close_profile eps dl : close eps dl P Q <-> (H (expR eps) <= dl)%R.
 Proof.
 have E S : measurable S -> (P S <= (expR eps)%:E * Q S + dl%:E) = (fine (P S) - expR eps * fine (Q S) <= dl)%R.

@@ -47,7 +47,6 @@ rewrite muleA -EFinM -expRD -[X in expR (X + _)]mul1r -mulrDl addrC natr1 -addeA
 by rewrite mulrDr mulr1 addrC mulrCA.
 Qed.
 
-(* Rule: group-privacy, upper, in part: that noise at sensitivity D is noise at sensitivity k D after k steps is read off the rule of the noise. *)
 (* Rule: one-sided, upper, in part: groups in one order. *)
 Theorem group_privacy_in_order N d (Y : measurableType d) (M : mechanism R X Y) eps dl k : (0 < eps)%R ->
   dp_in_order N M eps dl ->
@@ -65,7 +64,6 @@ Proof.
 elim: k x x' => [|k IH] x x' //= [z xz zx']; apply: joined_rcons (IH _ _ zx') _; exact: bothC.
 Qed.
 
-(* Rule: group-privacy, upper, in part: that noise at sensitivity D is noise at sensitivity k D after k steps is read off the rule of the noise. *)
 Theorem group_privacy N d (Y : measurableType d) (M : mechanism R X Y) eps dl k : (0 < eps)%R ->
   dp N M eps dl -> dp (joined (both N) k) M (k%:R * eps) (dl * ((expR (k%:R * eps) - 1) / (expR eps - 1))).
 Proof.

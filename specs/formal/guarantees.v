@@ -62,10 +62,29 @@ Qed.
 End Points.
 
 (* What is stated to be private is so for every greater epsilon and delta. *)
-(* Rule: stated-epsilon, upper, in part: stated (epsilon, delta); not a stated bounded range. *)
-Theorem stated_epsilon (R : realType) (X : Type) d (T : measurableType d) (M : mechanism R X T) (N : relation X) eps eps' dl dl' :
-  (eps <= eps')%R -> (dl <= dl')%R -> dp N M eps dl -> dp N M eps' dl'.
-Proof. exact: dp_monotone. Qed.
+Section Stated.
+Context (R : realType) (X : Type) d (T : measurableType d) (M : mechanism R X T) (N : relation X).
+
+(* Bounded range eta: for two neighbours the losses stay within an interval of length eta, from some t to t + eta. *)
+Definition bounded_range (eta : R) := forall x x', both N x x' -> exists t : R,
+  forall S, measurable S -> (expR t)%:E * M x' S <= M x S /\ M x S <= (expR (t + eta))%:E * M x' S.
+
+Lemma bounded_range_pure eta : bounded_range eta -> pure_dp N M eta.
+Proof.
+move=> H x x' xx S mS; have [t h] := H x x' xx; rewrite adde0.
+have [lowT _] := h setT measurableT; have [_ up] := h S mS; apply: (le_trans up).
+apply: lee_wpmul2r => //; rewrite lee_fin ler_expR ger_addr.
+by move: lowT; rewrite !law_total mule1 lee_fin -[X in (_ <= X)%R](@expR0 R) ler_expR.
+Qed.
+
+(* Rule: stated-epsilon, upper. *)
+Theorem stated_epsilon eps eps' dl dl' : (eps <= eps')%R -> (dl <= dl')%R ->
+  (dp N M eps dl -> dp N M eps' dl') /\ (bounded_range eps -> pure_dp N M eps').
+Proof.
+move=> ee dd; split=> [|H]; first exact: dp_monotone.
+by apply: pure_dp_monotone ee _; exact: bounded_range_pure.
+Qed.
+End Stated.
 
 (* Binary randomized response with the odds A = e^eps: the truth with probability A/(1 + A). *)
 Section Domination.
@@ -99,8 +118,6 @@ have -> : (1 - A / (1 + A) = (1 + A)^-1)%R by rewrite -[X in (X - _)%R](divff A1
 by rewrite mulrBl.
 Qed.
 
-(* Rule: pure-guarantee, upper, in part: the dominating pair of a pure guarantee, delta = 0. *)
-(* Rule: optimal-composition, upper, in part: each pure part is dominated by randomized response; not the product of these pairs. *)
 Theorem pure_is_dominated_by_randomized_response :
   pure_dp N M eps -> dominating_pair N M (B true) (B false).
 Proof.

@@ -107,7 +107,6 @@ have [->|pn] := eqVneq p 0%R; first by rewrite subr0 mul0r addr0.
 by rewrite ltr_paddl ?subr_ge0// mulr_gt0 ?expR_gt0// lt_neqAle eq_sym pn.
 Qed.
 
-(* Rule: poisson-subsampling, upper, in part: the order in which the law with the record comes first, at every real epsilon of the part. *)
 (* Rule: one-sided, upper, in part: Poisson samples of what is private one-sidedly. *)
 Theorem poisson_one_sided eps dl :
   dp_in_order one_record_more M eps dl -> dp_in_order one_record_more K (amplified eps) (p * dl).
@@ -123,7 +122,6 @@ Qed.
 
 Definition amplified_reverse eps : R := (- ln (1 - p + p * expR (- eps)))%R.
 
-(* Rule: poisson-subsampling, upper, in part: the order in which the law without the record comes first. *)
 (* Rule: one-sided, upper, in part: Poisson samples of what is private in the reverse order. *)
 Theorem poisson_reverse eps dl :
   dp_in_order (fun D D' => one_record_more D' D) M eps dl ->
@@ -180,7 +178,6 @@ by rewrite ler_wpmul2l// mulr_ge0.
 Qed.
 
 (* Rule: combination, upper, in part: a Poisson sample of what is pure. *)
-(* Rule: poisson-subsampling, upper, in part: both orders at one epsilon >= 0. *)
 Theorem poisson_subsampling eps dl : (0 <= eps)%R ->
   dp one_record_more M eps dl -> dp one_record_more K (ln (1 + p * (expR eps - 1))) (p * dl).
 Proof.
