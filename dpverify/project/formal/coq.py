@@ -19,6 +19,8 @@ from dpverify.errors import DpverifyError
 
 INSTALL: Final = "apt-get install coq libcoq-mathcomp-analysis libcoq-interval libcoq-coquelicot"
 OPTIONS: Final = ("-q", "-w", "none")
+REPLAYS: Final = ("replay", "replay_parts", "replay_selection")
+"""The files of the theory that certificates are replayed by."""
 LIBRARY_SECONDS: Final = 900.0
 """For the theory, which is compiled once."""
 AXIOMS: Final = frozenset(
@@ -62,7 +64,7 @@ def theory() -> Path:
     return folder
 
 
-def needed(folder: Path, names: tuple[str, ...] = ("replay",)) -> list[Path]:
+def needed(folder: Path, names: tuple[str, ...] = REPLAYS) -> list[Path]:
     """The files of the theory that others need, in the order in which they are compiled."""
     ordered = dict[str, Path]()
 
@@ -79,7 +81,7 @@ def needed(folder: Path, names: tuple[str, ...] = ("replay",)) -> list[Path]:
     return list(ordered.values())
 
 
-def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = ("replay",)) -> Path:
+def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS) -> Path:
     """The theory, compiled as far as these files need it: once for each state of it, in the user's folder for what can be made again."""
     source = theory() if folder is None else folder
     files = needed(source, names)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-HEAD: Final = """From mathcomp Require Import ssreflect ssralg matrix.
+HEAD: Final = """From mathcomp Require Import ssreflect ssralg matrix seq.
 From mathcomp.analysis Require Import reals measure lebesgue_measure Rstruct.
 From Coq Require Import Reals Lra Psatz List.
 From Interval Require Import Tactic.
-From dpverify Require Import definitions density norms additive losses tactics replay.
+From dpverify Require Import definitions density norms additive losses tactics replay replay_parts replay_selection.
 Import ListNotations.
 Local Open Scope R_scope.
 """

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.moves import HALF_LINE, LINE, Calculus, Moves, exponent
 from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
-from dpverify.trusted.language.expr import Call, Expr, Sym, children, div, mul, symbols
-from dpverify.trusted.language.model import L1, Claim, Norm, Product, Radial, Translation
+from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Sym, add, call, children, div, mul, neg, symbols
+from dpverify.trusted.language.model import L1, Claim, Norm, Product, Radial, Staircase, Translation
 
 SPACE: Final = """(shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> {space})
     (Inputs : Type) (answer : Inputs -> {space}) (M : mechanism RR Inputs Outputs) (mass : R)"""
@@ -24,10 +25,10 @@ def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr, lower
     applied = inner.real(mechanism.scale, ATOM)
     calculus = Calculus(inner, "r", HALF_LINE, div(distance, mechanism.scale), tuple(_arguments(epsilon)))
     found = calculus.of(exponent(mechanism.profile))
-    parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.profile))
+    parameters = "".join(f" {name}" for name in used_in(terms, claim, mechanism.profile))
     upper = (
         "refine (replay_radial semi _ mass_positive _ noise); [positive|].",
-        *_loss(inner, found, f"profile{parameters}", exponent(mechanism.profile), epsilon),
+        *_loss(inner, found, "profile", epsilon),
     )
     apart = "norm_of_difference norm answer x x'"
     near, named = f"(within answer norm {terms.real(distance, ATOM)})", applied_to("epsilon", terms, claim, epsilon)
@@ -45,7 +46,7 @@ def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr, lower
     return Statement(
         definitions=(
             *(line.replace("epsilon", "least", 1) for line in (epsilon_is(terms, claim, lower) if lower is not None else ())),
-            f"Definition profile{_binders(terms, claim, mechanism.profile)} (r : R) : R := {inner.real(mechanism.profile)}.",
+            f"Definition profile{binders_of(terms, claim, mechanism.profile)} (r : R) : R := {inner.real(mechanism.profile)}.",
             *epsilon_is(terms, claim, epsilon),
         ),
         binders=(*terms.binders(), SPACE.format(space=space), f"(norm : {space} -> R)"),
@@ -69,10 +70,10 @@ def translation(claim: Claim, mechanism: Translation, epsilon: Expr, distance: E
     inner = terms.with_names(z="z")
     calculus = Calculus(inner, "z", LINE, distance, tuple(_arguments(epsilon)))
     found = calculus.of(exponent(mechanism.density))
-    parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.density))
+    parameters = "".join(f" {name}" for name in used_in(terms, claim, mechanism.density))
     return Statement(
         definitions=(
-            f"Definition density{_binders(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.",
+            f"Definition density{binders_of(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.",
             *epsilon_is(terms, claim, epsilon),
         ),
         binders=(*terms.binders(), SPACE.format(space="[lmodType RR of RR^o]")),
@@ -81,7 +82,7 @@ def translation(claim: Claim, mechanism: Translation, epsilon: Expr, distance: E
         proof=(
             "intros mass_positive noise.",
             "refine (replay_translation mass_positive _ noise (fun _ _ near => near)).",
-            *_loss(inner, found, f"density{parameters}", exponent(mechanism.density), epsilon),
+            *_loss(inner, found, "density", epsilon),
         ),
     )
 
@@ -91,17 +92,13 @@ def product(claim: Claim, mechanism: Product, epsilon: Expr, distance: Expr) -> 
     if mechanism.norm != L1:
         raise NotReplayedError("the sensitivity of independent coordinates is in another norm than l1.")
     terms = Terms(dict(claim.domains))
-    inner = terms.with_names(z="z", step="step")
-    found = Calculus(inner, "z", LINE, Sym("step")).of(exponent(mechanism.density))
-    rate = div(found.most, Sym("step"))
-    if "step" in symbols(rate):
-        raise NotReplayedError("what a coordinate loses is not in proportion to its step.")
-    parameters = "".join(f" {name}" for name in _used(terms, claim, mechanism.density))
+    inner, found, rate = _coordinate(terms, mechanism)
+    parameters = "".join(f" {name}" for name in used_in(terms, claim, mechanism.density))
     size = terms.whole(mechanism.dimension)
     space = f"rows {size}"
     return Statement(
         definitions=(
-            f"Definition density{_binders(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.",
+            f"Definition density{binders_of(terms, claim, mechanism.density)} (z : R) : R := {inner.real(mechanism.density)}.",
             *epsilon_is(terms, claim, epsilon),
         ),
         binders=(*terms.binders(), SPACE.format(space=space)),
@@ -122,23 +119,108 @@ def product(claim: Claim, mechanism: Product, epsilon: Expr, distance: Expr) -> 
     )
 
 
-def _loss(terms: Terms, found: Moves, density: str, exponent_: Expr, epsilon: Expr) -> Iterator[str]:
+def _loss(terms: Terms, found: Moves, density: str, epsilon: Expr) -> Iterator[str]:
     """That the density loses at most epsilon."""
+    yield from bounded(terms, found, f"unfold {density}.")
+    yield "- unfold epsilon. " + " ".join(compared(terms, found.most, epsilon))
+
+
+def bounded(terms: Terms, found: Moves, opened: str) -> Iterator[str]:
+    """That the density loses at most what is found, which is left to compare."""
     variable = next(iter(terms.names))
     yield f"refine (loses_of_moves (h := fun {variable} => {terms.real(found.function)}) {found.proof} _ _ _)."
     yield "- below."
-    yield f"- intros {variable} in_domain. unfold {density.split()[0]}. exponential."
-    yield "- unfold epsilon. " + " ".join(compared(terms, found.most, epsilon))
+    yield f"- intros {variable} in_domain. {opened} exponential."
+
+
+# -- noise as a part of something
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A description of noise, what it loses at most, the proof of that, and the expressions that stand in it."""
+
+    term: str
+    epsilon: Expr
+    proof: tuple[str, ...]
+    used: tuple[Expr, ...]
+
+
+def radial_part(terms: Terms, mechanism: Radial, distance: Expr, epsilon: Expr | None) -> Piece:
+    """Noise of any norm. epsilon: of the whole, whose forms are tried."""
+    inner = terms.with_names(r="r")
+    arguments = tuple(_arguments(epsilon)) if epsilon is not None else ()
+    found = Calculus(inner, "r", HALF_LINE, div(distance, mechanism.scale), arguments).of(exponent(mechanism.profile))
+    ends = (inner.real(mechanism.scale, ATOM), inner.real(distance, ATOM))
+    term = f"noise_of_norm (fun r => {inner.real(mechanism.profile)}) {ends[0]} {ends[1]}"
+    proof = ("apply holds_noise_of_norm; [positive |].", *bounded(inner, found, "cbv beta."), "- below.")
+    return Piece(term, tidied(found.most), proof, (mechanism.profile, mechanism.scale, distance))
+
+
+def translation_part(terms: Terms, mechanism: Translation, distance: Expr, epsilon: Expr | None) -> Piece:
+    """Noise on the line."""
+    if mechanism.support != (None, None):
+        raise NotReplayedError("the density lives on a part of the line alone.")
+    inner = terms.with_names(z="z")
+    arguments = tuple(_arguments(epsilon)) if epsilon is not None else ()
+    found = Calculus(inner, "z", LINE, distance, arguments).of(exponent(mechanism.density))
+    term = f"noise_on_line (fun z => {inner.real(mechanism.density)}) {inner.real(distance, ATOM)}"
+    proof = ("apply holds_noise_on_line.", *bounded(inner, found, "cbv beta."), "- below.")
+    return Piece(term, tidied(found.most), proof, (mechanism.density, distance))
+
+
+def product_part(terms: Terms, mechanism: Product, distance: Expr) -> Piece:
+    """Independent coordinates."""
+    inner, found, rate = _coordinate(terms, mechanism)
+    term = f"noise_of_coordinates (fun z => {inner.real(mechanism.density)}) {terms.real(distance, ATOM)}"
+    proof = (
+        f"refine (holds_noise_of_coordinates (rate := {inner.real(rate)}) _ _ _ _).",
+        "- positive.",
+        "- intros z. left. positive.",
+        "- intros step step_lower.",
+        *(f"  {line}" for line in bounded(inner, found, "cbv beta.")),
+        "  - below.",
+        "- below.",
+    )
+    return Piece(term, mul(rate, distance), proof, (mechanism.density, distance))
+
+
+def tidied(expr: Expr) -> Expr:
+    """The expression in normal form."""
+    match expr:
+        case Add():
+            return add(*map(tidied, expr.args))
+        case Mul():
+            return mul(*map(tidied, expr.args))
+        case Call():
+            return call(expr.name, *map(tidied, expr.args))
+    return expr
+
+
+def staircase(mechanism: Staircase) -> Translation:
+    """The density of staircase noise on the line."""
+    steps = call("floor", add(call("abs", Sym("z")), ONE, neg(mechanism.gamma)))
+    return Translation(call("exp", neg(mul(mechanism.epsilon, steps))))
+
+
+def _coordinate(terms: Terms, mechanism: Product) -> tuple[Terms, Moves, Expr]:
+    """What one coordinate loses at a step, and in proportion to it."""
+    inner = terms.with_names(z="z", step="step")
+    found = Calculus(inner, "z", LINE, Sym("step")).of(exponent(mechanism.density))
+    rate = div(tidied(found.most), Sym("step"))
+    if "step" in symbols(rate):
+        raise NotReplayedError("what a coordinate loses is not in proportion to its step.")
+    return inner, found, rate
 
 
 def epsilon_is(terms: Terms, claim: Claim, epsilon: Expr) -> Iterator[str]:
     """The definition of what is claimed, by itself: where a theorem asks for a number of MathComp's, it would be read as one of these."""
-    yield f"Definition epsilon{_binders(terms, claim, epsilon)} : R := {terms.real(epsilon)}."
+    yield f"Definition epsilon{binders_of(terms, claim, epsilon)} : R := {terms.real(epsilon)}."
 
 
 def applied_to(name: str, terms: Terms, claim: Claim, expr: Expr) -> str:
     """A definition at the parameters of the claim that its expression names."""
-    used = _used(terms, claim, expr)
+    used = used_in(terms, claim, expr)
     return f"({name} {' '.join(used)})" if used else name
 
 
@@ -148,12 +230,16 @@ def _name(norm: Norm) -> str:
     return f"given by {norm.kind}"
 
 
-def _used(terms: Terms, claim: Claim, expr: Expr) -> list[str]:
-    return [terms.parameter(name) for name in dict(claim.domains) if name in symbols(expr)]
+def used_in(terms: Terms, claim: Claim, *exprs: Expr) -> list[str]:
+    """The parameters that stand in some of the expressions."""
+    return [terms.parameter(name) for name in dict(claim.domains) if any(name in symbols(expr) for expr in exprs)]
 
 
-def _binders(terms: Terms, claim: Claim, expr: Expr) -> str:
-    return "".join(f" ({terms.parameter(name)} : {terms.type_of(name)})" for name in dict(claim.domains) if name in symbols(expr))
+def binders_of(terms: Terms, claim: Claim, *exprs: Expr) -> str:
+    """The same, with their types."""
+    return "".join(
+        f" ({terms.parameter(name)} : {terms.type_of(name)})" for name in dict(claim.domains) if any(name in symbols(e) for e in exprs)
+    )
 
 
 def _arguments(expr: Expr) -> Iterator[Expr]:

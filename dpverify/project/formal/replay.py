@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpverify.project.formal import noise, tables
+from dpverify.project.formal import noise, parts, tables
 from dpverify.project.formal.file import Statement, whole
 from dpverify.project.formal.moves import coefficients, exponent
 from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Certificate, Line
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, call, format_expr, mul, neg
-from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Product, Radial, Staircase, Table, Translation
+from dpverify.trusted.language.expr import ZERO, Expr, format_expr
+from dpverify.trusted.language.model import (
+    AboveThreshold,
+    Claim,
+    Combinator,
+    Exponential,
+    KaryResponse,
+    NoisyMax,
+    Product,
+    Radial,
+    Staircase,
+    Table,
+    Translation,
+    kind_of,
+)
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.registry import EXPLAINED
 
@@ -41,15 +54,17 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
     if not isinstance(epsilon, Expr):
         raise NotReplayedError(f"{where}no finite epsilon is proved.")
     try:
-        statement = _statement(claim, epsilon, line, _lower(judgement, epsilon))
+        statement, derived = _statement(claim, epsilon, line, certificate, _lower(judgement, epsilon))
     except NotReplayedError as error:
         raise NotReplayedError(f"{where}{error}") from None
     tight, query = claim.epsilon is None and _lower(judgement, epsilon) is None, claim.query is not None
     said = f"that the tight epsilon is at most {format_expr(epsilon)}, not that it is at least as much" if tight else "the claim"
+    if derived:
+        said += ", for answers as far apart as the kernel derives from the queries"
     if query:
         said += f", for answers at most {format_expr(_distance(claim, line))} apart, which is what the kernel derives from the query"
     head = [f"{claim.mechanism_name}, {claim.name}: {said}.", *(f"{remark}." for remark in statement.remarks), f"From {name}."]
-    return Replay(whole([_commented(text) for text in head], statement), said, not tight and not query)
+    return Replay(whole([_commented(text) for text in head], statement), said, not tight and not query and not derived)
 
 
 def _lower(judgement: Judgement, epsilon: Expr) -> Expr | None:
@@ -62,7 +77,17 @@ def _lower(judgement: Judgement, epsilon: Expr) -> Expr | None:
     return judgement.lower if isinstance(judgement.lower, Expr) and judgement.lower == epsilon else None
 
 
-def _statement(claim: Claim, epsilon: Expr, line: Line, lower: Expr | None) -> Statement:
+def _statement(claim: Claim, epsilon: Expr, line: Line, certificate: Certificate, lower: Expr | None) -> tuple[Statement, bool]:
+    """The theorem, and whether parts of it are about queries."""
+    mechanism = claim.mechanism
+    if isinstance(mechanism, Combinator | NoisyMax | AboveThreshold):
+        return parts.combined(
+            claim, epsilon, [one.parameters["sensitivity"] for one in certificate.lines if "sensitivity" in one.parameters]
+        )
+    return _single(claim, epsilon, line, lower), False
+
+
+def _single(claim: Claim, epsilon: Expr, line: Line, lower: Expr | None) -> Statement:
     mechanism = claim.mechanism
     distance = _distance(claim, line) if isinstance(mechanism, Radial | Translation | Product | Staircase) else ZERO
     match mechanism:
@@ -71,23 +96,12 @@ def _statement(claim: Claim, epsilon: Expr, line: Line, lower: Expr | None) -> S
         case Translation():
             return noise.translation(claim, mechanism, epsilon, distance)
         case Staircase():
-            steps = call("floor", add(call("abs", Sym("z")), ONE, neg(mechanism.gamma)))
-            return noise.translation(claim, Translation(call("exp", neg(mul(mechanism.epsilon, steps)))), epsilon, distance)
+            return noise.translation(claim, noise.staircase(mechanism), epsilon, distance)
         case Product():
             return noise.product(claim, mechanism, epsilon, distance)
-        case Table():
-            return tables.table(claim, mechanism, epsilon, lower)
-        case Exponential():
-            return tables.exponential(claim, mechanism, epsilon, lower)
-        case KaryResponse():
-            return tables.kary(claim, mechanism, epsilon, lower)
-    raise NotReplayedError(f"mechanisms of the kind {_kind(claim)} are not written in Coq yet.")
-
-
-def _kind(claim: Claim) -> str:
-    from dpverify.trusted.language.canonical_form import to_json
-
-    return str(to_json(claim)["mechanism"]["kind"])
+        case Table() | Exponential() | KaryResponse():
+            return tables.listed(claim, mechanism, epsilon, lower)
+    raise NotReplayedError(f"mechanisms of the kind {kind_of(mechanism)} are not written in Coq yet.")
 
 
 def _distance(claim: Claim, line: Line) -> Expr:

@@ -11,57 +11,72 @@ from typing import Final
 
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.terms import NotReplayedError, Terms, number
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Num, add, call, children, div, mul, num, sub, symbols
-from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Table
+from dpverify.trusted.language.expr import ONE, ZERO, Add, Call, Expr, Num, add, call, children, div, mul, num, sub, symbols
+from dpverify.trusted.language.model import Claim, Exponential, Finite, KaryResponse, Table
 from dpverify.trusted.numbers.balls import constant
 
 MOST: Final = 64
 """Beyond so many cells a table is not written out."""
+
+MOST_POWER: Final = 64
+"""Exponentials that are greater powers of one are compared by their values, which have slack then."""
 
 LOWER: Final = "cbn [row_of List.nth]. spread."
 Rows = Sequence[Sequence[Expr]]
 Pairs = Sequence[tuple[int, int]]
 
 
-def table(claim: Claim, mechanism: Table, epsilon: Expr, lower: Expr | None = None) -> Statement:
-    """A table as it is listed."""
-    return _listed(claim, mechanism.rows, mechanism.adjacent, epsilon, lower)
+def rows_of(mechanism: Finite) -> tuple[Rows, Pairs | None]:
+    """The probabilities, and which rows are neighbours; None for all."""
+    match mechanism:
+        case Table():
+            return mechanism.rows, mechanism.adjacent
+        case Exponential():
+            weights = [[call("exp", mul(mechanism.beta, score)) for score in row] for row in mechanism.scores]
+            return [[div(weight, add(*row)) for weight in row] for row in weights], mechanism.adjacent
+        case KaryResponse():
+            if not isinstance(mechanism.k, Num):
+                raise NotReplayedError("the number of answers is a parameter, so that there is no one table.")
+            size = int(mechanism.k.value)
+            other = div(sub(ONE, mechanism.p), num(size - 1))
+            return [[mechanism.p if x == y else other for y in range(size)] for x in range(size)], None
 
 
-def exponential(claim: Claim, mechanism: Exponential, epsilon: Expr, lower: Expr | None = None) -> Statement:
-    """The table of the probabilities, which are proportional to exp(beta * score)."""
-    weights = [[call("exp", mul(mechanism.beta, score)) for score in row] for row in mechanism.scores]
-    return _listed(claim, [[div(weight, add(*row)) for weight in row] for row in weights], mechanism.adjacent, epsilon, lower)
-
-
-def kary(claim: Claim, mechanism: KaryResponse, epsilon: Expr, lower: Expr | None = None) -> Statement:
-    """The table of the probabilities for a given k."""
-    if not isinstance(mechanism.k, Num):
-        raise NotReplayedError("the number of answers is a parameter, so that there is no one table.")
-    size = int(mechanism.k.value)
-    other = div(sub(ONE, mechanism.p), num(size - 1))
-    rows = [[mechanism.p if x == y else other for y in range(size)] for x in range(size)]
-    return _listed(claim, rows, None, epsilon, lower)
-
-
-def _listed(claim: Claim, rows: Rows, adjacent: Pairs | None, epsilon: Expr, lower: Expr | None) -> Statement:
-    terms = Terms(dict(claim.domains))
+def pairs_of(rows: Rows, adjacent: Pairs | None) -> list[tuple[int, int]]:
+    """The pairs of rows that are neighbours. Raises NotReplayedError for too many."""
     pairs = list(combinations(range(len(rows)), 2)) if adjacent is None else list(adjacent)
     if len(pairs) * len(rows[0]) > MOST * 4:
         raise NotReplayedError(f"the table has {len(pairs)} pairs of rows with {len(rows[0])} cells, too many to be written out.")
+    return pairs
+
+
+def written(terms: Terms, rows: Rows, pairs: Pairs) -> tuple[str, str]:
+    """The rows and the pairs as lists."""
+    text = ";\n  ".join(f"[{'; '.join(terms.real(entry) for entry in row)}]" for row in rows)
+    return text, "; ".join(f"({x}, {y})%nat" for x, y in pairs)
+
+
+def ratio(above: Expr, below: Expr) -> Expr:
+    """The logarithm of a ratio of two cells."""
+    return ZERO if above == below else call("log", div(above, below))
+
+
+def listed(claim: Claim, mechanism: Finite, epsilon: Expr, lower: Expr | None = None) -> Statement:
+    """A table as it is listed, or of the probabilities that are proportional to exp(beta * score), or of those for a given k."""
+    rows, adjacent = rows_of(mechanism)
+    terms, pairs = Terms(dict(claim.domains)), pairs_of(rows, adjacent)
     names = [name for name in dict(claim.domains) if any(name in symbols(entry) for row in (*rows, (epsilon,)) for entry in row)]
     binders = "".join(f" ({terms.parameter(name)} : {terms.type_of(name)})" for name in names)
     applied = "".join(f" {terms.parameter(name)}" for name in names)
-    written = ";\n  ".join(f"[{'; '.join(terms.real(entry) for entry in row)}]" for row in rows)
-    listed = "; ".join(f"({x}, {y})%nat" for x, y in pairs)
+    text, near = written(terms, rows, pairs)
     wrap = f"({{}}{applied})" if applied else "{}"
-    upper_proof = ("apply (replay_table rows).", *_facts([*(entry for row in rows for entry in row), epsilon]), "cells.")
+    upper_proof = ("apply (replay_table rows).", *facts([*(entry for row in rows for entry in row), epsilon]), "cells.")
     if lower is None:
-        conclusion, proof = f"pure_dp (listed [{listed}]) M {wrap.format('epsilon')}", ("intros rows.", *upper_proof)
+        conclusion, proof = f"pure_dp (listed [{near}]) M {wrap.format('epsilon')}", ("intros rows.", *upper_proof)
     else:
-        x, y, cell = _greatest(rows, pairs)
-        conclusion = f"tight_between (listed [{listed}]) M {wrap.format('least')} {wrap.format('epsilon')}"
-        cells = _facts([rows[x][cell], rows[y][cell], lower], "unfold table, least. " + LOWER)
+        x, y, cell = greatest(rows, pairs)
+        conclusion = f"tight_between (listed [{near}]) M {wrap.format('least')} {wrap.format('epsilon')}"
+        cells = facts([rows[x][cell], rows[y][cell], lower], "unfold table, least. " + LOWER)
         proof = (
             "intros rows [apart measured]. split.", f"{{ {' '.join(upper_proof)} }}",
             f"refine (replay_table_lower (x := {x}) (x' := {y}) (y := {cell}) rows apart measured _ _ _ _ _).",
@@ -70,7 +85,7 @@ def _listed(claim: Claim, rows: Rows, adjacent: Pairs | None, epsilon: Expr, low
         )  # fmt: skip
     return Statement(
         definitions=(
-            f"Definition table{binders} : list (list R) := [\n  {written}].",
+            f"Definition table{binders} : list (list R) := [\n  {text}].",
             f"Definition epsilon{binders} : R := {terms.real(epsilon)}.",
             *([f"Definition least{binders} : R := {terms.real(lower)}."] if lower is not None else []),
         ),
@@ -87,7 +102,7 @@ def _listed(claim: Claim, rows: Rows, adjacent: Pairs | None, epsilon: Expr, low
     )
 
 
-def _greatest(rows: Rows, pairs: Pairs) -> tuple[int, int, int]:
+def greatest(rows: Rows, pairs: Pairs) -> tuple[int, int, int]:
     """The two inputs and the output with the greatest ratio, by floats that decide nothing: Coq compares."""
     ways = [(x, y, cell) for pair in pairs for x, y in (pair, pair[::-1]) for cell in range(len(rows[0]))]
     value = [[_float(entry) for entry in row] for row in rows]
@@ -98,12 +113,14 @@ def _float(expr: Expr) -> float:
     return float(constant(expr).mid())
 
 
-def _facts(exprs: Sequence[Expr], opened: str = "unfold table, epsilon. rows_apart.") -> Iterator[str]:
+def facts(exprs: Sequence[Expr], opened: str = "unfold table, epsilon. rows_apart.") -> Iterator[str]:
     """All exponentials, that of epsilon too, as powers of one."""
     *entries, epsilon = exprs
     inside = list(dict.fromkeys(arg for expr in (*entries, call("exp", epsilon)) for arg in _exponents(expr)))
     unit = reduce(_common, inside) if inside else Fraction(0)
     yield opened
+    if any(abs(value / unit) > MOST_POWER for value in inside):
+        return
     for value in inside:
         times = value / unit
         if times != 1:
