@@ -142,7 +142,8 @@ def _start(piece: Piece, end: End, least: arb) -> Fraction:
         at = End(end.side, Fraction(2) ** k, end.point).boundary()
         return value(piece.density, {piece.name: rational(at)}) * rational(abs(at - end.point))
 
-    found, none = _POWERS[0], arb(2) ** -ctx.prec
+    found: int = _POWERS[0]
+    none = arb(2) ** -ctx.prec
     for k, after in pairwise(_POWERS):
         first, second, third = size(k), size(k + 1), size(k + 2)
         apart = first * abs(1 / (first / second).log() - 1 / (second / third).log())
