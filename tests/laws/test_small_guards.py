@@ -304,8 +304,26 @@ def test_outputs_that_two_rows_meet_in_are_those_that_both_can_give():
         )
 
 
-def test_two_ends_of_a_piece_that_is_finite_have_as_much_room_each():
-    assert [quadrature._halfway(F(0), other, "right") for other in (F(3), F(-1), None)] == [F(3, 2), F(-1, 2), None]
+@pytest.mark.parametrize("bits", [24, 60])
+@pytest.mark.parametrize(
+    ("density", "lower", "upper", "value"),
+    [
+        ("(1 - z)**(-1/2)*z**(-1/2)", F(0), F(1), mpmath.pi),
+        ("(100 - z)**(-1/2)*(z - 90)**(-1/2)", F(90), F(100), mpmath.pi),
+        ("exp(-(z - 100)**2)", F(0), None, mpmath.sqrt(mpmath.pi)),
+        ("exp(-10**9*z**2)", None, None, mpmath.sqrt(mpmath.pi / 10**9)),
+        ("exp(-z/10**9)", F(0), None, 10**9),
+        ("(1 + z)**(-101/100)", F(0), None, 100),
+        ("z**(-99/100)", F(0), F(1), 100),
+        ("exp(-exp(z) + z)", F(0), None, mpmath.exp(-1)),
+        ("exp(-abs(z)**(1/5))", None, None, 240),
+    ],
+)
+def test_ends_start_where_their_mass_is_known_as_well_as_is_wanted(density, lower, upper, value, bits):
+    with precision(96):
+        found = quadrature.integral(parse(density), "z", lower, upper, bits)
+    assert abs(mpmath.mpf(str(found.mid().str(40, radius=False))) / value - 1) < mpmath.mpf(2) ** (3 - bits)
+    assert found.rel_accuracy_bits() > bits - 4
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("e", "0"), ("1", "d"), ("-1", "0"), ("1", "-1/2"), ("1", "3/2")])

@@ -19,7 +19,9 @@ from dpverify.trusted.numbers.kinks import resolve
 _MOST_TERMS: Final = 20_000
 MAY_START: Final = range(4, 15)
 _WORKING: Final = 80
-_STARTS: Final = (4, 5, 6, 7, 8, 10, 12, 14)
+_LAST: Final = 2 ** MAY_START[-1]
+_SPARE: Final = 4
+"""Bits beyond those wanted to which a tail is known."""
 
 
 def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, bits: int = 24) -> arb:
@@ -67,22 +69,35 @@ def _has_tail(density: Expr, name: str, mirrored: bool, start: int) -> bool:
 
 def _half_sum(density: Expr, name: str, start: int, bits: int) -> arb:
     """The sum from `start` on: terms, then a tail."""
-    total, n, tail = arb(0), start, None
-    for end in [End("+inf", at) for k in _STARTS if (at := Fraction(2) ** k) >= start] or [End("+inf", Fraction(start))]:
-        while n < end.start:
-            total = finite(total + value(density, {name: arb(n)}))
-            n += 1
-        try:
-            tail = _tail_sum(density, name, end)
-        except (Undecided, ExprError):
-            tail = None
-        if tail is not None and tail.rad() <= total * arb(2) ** -bits:
-            return total + tail
-        if end.start > _MOST_TERMS // 2:
-            break
+    first, total = max(start, _tail_start(density, name, bits) if start < _LAST else start), arb(0)
+    for n in range(start, first):
+        total = finite(total + value(density, {name: arb(n)}))
+    try:
+        tail = _tail_sum(density, name, End("+inf", Fraction(first)))
+    except ExprError:
+        tail = None
     if tail is None:
         raise Undecided("whether the density is summable over the integers is not certain.")
-    return total + value(density, {name: arb(n)}) * 0 + tail
+    return total + tail
+
+
+def _tail_start(density: Expr, name: str, bits: int) -> int:
+    """About where a tail starts whose sum is known to so many bits of the greatest term, a power of 2: a guess.
+
+    With terms at three powers of 2 in a row, and slopes a of their logarithms between, the sum is the first term over 1 - e^-a: how far
+    are the two apart?
+    """
+    terms = [value(density, {name: arb(2) ** k}) for k in range(MAY_START[-1] + 2)]
+    greatest = arb(0)
+    for term in terms:
+        greatest = greatest.max(term.mid())
+    least, found = greatest * arb(2) ** -(bits + _SPARE), MAY_START[0]
+    for k in MAY_START[:-1]:
+        slopes = ((terms[i] / terms[i + 1]).log() / 2**i for i in (k, k + 1))
+        here, there = (1 / -(-slope).expm1() for slope in slopes)
+        if terms[k] > least and not terms[k] * abs(here - there) <= least:
+            found = k + 1
+    return int(2**found)
 
 
 def _tail_sum(density: Expr, name: str, end: End) -> arb | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from flint import acb, arb, ctx
@@ -30,8 +32,10 @@ WORKING: Final = 80
 
 _BESIDE: Final = Fraction(1, 1024)
 """How far from an end of a piece its density is looked at."""
-_STARTS: Final = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30, 40, 60, 80, 120, 200, 400, 1000)
-"""Where an end may start: at 2^k in its chart."""
+_POWERS: Final = (*range(4, 32), *range(32, 128, 8), *range(128, 1025, 128))
+"""At which powers of 2 a density is looked at, to guess where its end starts."""
+_SPARE: Final = 4
+"""Bits beyond those wanted to which an end is a power, and a piece integrated."""
 
 
 def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, reference: arb, bits: int) -> arb:
@@ -42,7 +46,7 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, refe
         bound = None if found.is_finite() else load("numbers.discs").bound_on_disc(density, name, point, _BESIDE)
         if bound is not None:
             function = _with_disc(function, point, bound)
-    tolerance = arb(2) ** -bits
+    tolerance = arb(2) ** -(bits + _SPARE)
     total = acb.integral(
         function,
         acb(rational(lower)),
@@ -114,71 +118,58 @@ def _integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction 
 
 def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
     total, left, right = arb(0), piece.lower, piece.upper
-    for side, point, other in _singular_ends(piece):
-        mass, boundary = _sharp_end(piece, side, other, point, reference * arb(2) ** -bits)
-        total += mass
-        if side in ("-inf", "right"):
-            left = boundary
+    for end, other in _singular_ends(piece):
+        start = _start(piece, end, reference * arb(2) ** -(bits + _SPARE))
+        far = End(end.side, max(start, _beyond(end, other)), end.point)
+        total += _mass(piece.density, piece.name, far, ctx.prec)
+        if end.side in ("-inf", "right"):
+            left = far.boundary()
         else:
-            right = boundary
+            right = far.boundary()
     assert left is not None and right is not None
-    if left == right:
-        return total
-    if left > right:
-        raise Undecided("the two ends of a piece of the density overlap.")
     return total + _quadrature(piece.density, piece.name, left, right, reference, bits)
 
 
-def _sharp_end(piece: Piece, side: str, other: Fraction | None, point: Fraction, wanted: arb) -> tuple[arb, Fraction]:
-    """The mass of the first end that is as narrow as wanted, or of the narrowest, with the point where it starts."""
-    ends = list(_later_ends(side, _halfway(point, other, side), point))
-    known: dict[int, arb | None] = {}
+def _start(piece: Piece, end: End, least: arb) -> Fraction:
+    """About where an end starts whose mass is known to `least`, a power of 2 in its chart: a guess, for masses are enclosed wherever it is.
 
-    def mass(i: int) -> arb | None:
-        if i not in known:
-            known[i] = _known_mass(piece.density, piece.name, ends[i], _end_name(side, point), ctx.prec)
-        return known[i]
+    With sizes (density times distance) at three powers of 2 in a row, each 2^-a of the one before, the mass is the first over a: how far
+    are the two a apart? Nothing is said of sizes that are not enclosed.
+    """
 
-    def sharp(i: int) -> bool:
-        found = mass(i)
-        return found is not None and bool(found.rad() <= wanted)
+    @cache
+    def size(k: int) -> arb:
+        at = End(end.side, Fraction(2) ** k, end.point).boundary()
+        return value(piece.density, {piece.name: rational(at)}) * rational(abs(at - end.point))
 
-    # masses are the narrower the further out an end starts, nearly always: by doubling and halving, else one by one
-    low, high = 0, 1
-    while high < len(ends) and not sharp(high):
-        low, high = high + 1, 2 * high + 1
-    high = min(high, len(ends))
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if sharp(middle) else (middle + 1, high)
-    best: tuple[arb, Fraction] | None = None
-    for i in (low,) if low < len(ends) else range(len(ends)):
-        found = mass(i)
-        if found is not None and (best is None or found.rad() < best[0].rad()):
-            best = found, ends[i].boundary()
-    if best is None:
-        raise Undecided(f"whether the density is integrable {_end_name(side, point)} is not certain.")
-    return best
+    found: int = _POWERS[0]
+    none = arb(2) ** -ctx.prec
+    for k, after in pairwise(_POWERS):
+        first, second, third = size(k), size(k + 1), size(k + 2)
+        apart = first * abs(1 / (first / second).log() - 1 / (second / third).log())
+        if first > least and (second <= first * none or second >= first or third >= second or apart > least):
+            found = after
+    return Fraction(2) ** found
+
+
+def _beyond(end: End, other: Fraction | None) -> Fraction:
+    """From where on an end takes no more than its half of a piece with another end."""
+    if other is None:
+        return Fraction(1)
+    return 2 * abs(other) if end.side in ("+inf", "-inf") else 2 / abs(other - end.point)
 
 
 @remembered(1024)
-def _known_mass(density: Expr, name: str, end: End, where: str, _: int) -> arb | None:
-    """The mass of an end at the working precision, None where it is not known. Raises Undecided where it is certainly infinite."""
+def _mass(density: Expr, name: str, end: End, _: int) -> arb:
+    """The mass of an end at the working precision. Raises Undecided."""
+    where = f"at {end.side[0]}infinity" if end.side in ("+inf", "-inf") else f"to the {end.side} of {end.point}"
     try:
         mass = end_mass(density, name, end)
-    except (Undecided, ExprError):
-        return None
+    except (Undecided, ExprError) as error:
+        raise Undecided(f"whether the density is integrable {where} is not certain.") from error
     if mass is None:
         raise Undecided(f"the density is not integrable {where}.")
     return mass
-
-
-def _later_ends(side: str, limit: Fraction | None, point: Fraction = Fraction(0)) -> Iterator[End]:
-    """Ends that start further and further out, all beyond `limit` (the other end of the piece)."""
-    for k in _STARTS:
-        end = End(side, Fraction(2) ** k, point)  # type: ignore[arg-type]
-        if limit is None or (end.boundary() > limit if side in ("+inf", "left") else end.boundary() < limit):
-            yield end
 
 
 def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
@@ -188,25 +179,13 @@ def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
     return bool(near.is_finite()) or load("numbers.discs").bound_on_disc(piece.density, piece.name, point, _BESIDE) is not None
 
 
-def _singular_ends(piece: Piece) -> Iterator[tuple[str, Fraction, Fraction | None]]:
-    """The ends of a piece where the density may be unbounded: side, point (0 at infinity) and the other end of the piece."""
+def _singular_ends(piece: Piece) -> Iterator[tuple[End, Fraction | None]]:
+    """The ends of a piece where the density may be unbounded, with the other end of the piece."""
     for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
         if point is None:
-            yield ("-inf" if inward > 0 else "+inf"), Fraction(0), other
+            yield End("-inf" if inward > 0 else "+inf", Fraction(1)), other
         elif not _regular(piece, point, inward):
-            yield ("right" if inward > 0 else "left"), point, other
-
-
-def _end_name(side: str, point: Fraction) -> str:
-    """An end of a piece, for messages."""
-    return f"at {side[0]}infinity" if side in ("+inf", "-inf") else f"to the {side} of {point}"
-
-
-def _halfway(point: Fraction, other: Fraction | None, side: str) -> Fraction | None:
-    """Where an end must stop so that the end on the other side of its piece has room."""
-    if other is None:
-        return None if side in ("left", "right") else Fraction(0)
-    return (point + other) / 2 if side in ("left", "right") else other
+            yield End("right" if inward > 0 else "left", Fraction(1), point), other
 
 
 @remembered(256)

@@ -27,8 +27,8 @@ _LONGEST: Final = 1 << 15
 _FARTHEST: Final = 1 << 20
 
 
-_STARTS: Final = range(4, 16)
-"""Terms are added up to -2^k for these k, until the rest is negligible."""
+_POWERS: Final = range(4, 14)
+"""Terms are added from -4 * 2^k on, k the greatest of these at which they count; what is known of slopes is sharp only beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +162,10 @@ class Law:
         return (mass * -(-over).expm1()).upper() if over.is_finite() else mass.upper()
 
     def _term_by_term(self, epsilon: arb) -> arb:
-        factor, total, n = epsilon.exp(), arb(0), self._past - 1
-        for k in _STARTS:
-            while n > -(1 << k):
-                total += self._gap(n, factor).max(arb(0))
-                n -= 1
-            rest = self._doubt(n + 1, epsilon)
-            if rest <= total * arb(2) ** -ctx.prec:
-                break
-        return total + arb(0).union(rest)
+        factor, least = epsilon.exp(), self.total * arb(2) ** -ctx.prec
+        far = [k for k in _POWERS if self._gap(-(1 << k), factor) > 0 and self.weight(-(1 << k)) * (1 << k) > least]
+        last = min(-(4 << (far[-1] if far else _POWERS[0])), self._past)
+        total = arb(0)
+        for n in range(last, self._past):
+            total += self._gap(n, factor).max(arb(0))
+        return total + arb(0).union(self._doubt(last, epsilon))
