@@ -109,7 +109,7 @@ def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | N
 
     evidence = next(filter(None, map(_curve_evidence, entries)), None)
     claims = [entry.claim for entry in entries]
-    code = [Path(module.__file__).read_text(encoding="utf-8") for module in (bands, chords, trade_offs)]
+    code = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in (bands, chords, trade_offs)]
     making = [sources(), code, [to_json(claim) for claim in claims], evidence]
     name = sha256(json.dumps(making, sort_keys=True).encode()).hexdigest()
     kept = _kept(cache.recall(name), claims)
