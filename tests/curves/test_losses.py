@@ -592,7 +592,7 @@ def test_losses_with_nothing_between_them_take_a_place_on_either_side_of_each():
 
 
 def test_losses_beside_each_other_are_found_one_by_one_and_soon():
-    """Six losses log(p/q), four of them within a tenth, one pair of them within a hundredth: the grid has a place on either side of each."""
+    """Six losses log(p/q), four of them within a tenth: the grid has a place on either side of each."""
     p, q = ([F(n, 200) for n in row] for row in ((40, 30, 20, 30, 40, 40), (20, 29, 21, 31, 39, 60)))
     asked = 0
 
