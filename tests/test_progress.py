@@ -24,6 +24,25 @@ def test_long_work_is_told_of_at_its_start_and_then_every_ten_seconds(clock, cap
     assert said.err == "verifying: 20 of 100 claims, about 40 s left\nverifying: 50 of 100 claims, about 20 s left\n" and said.out == ""
 
 
+def test_a_bar_is_drawn_on_a_terminal_for_as_many_things_as_are_worth_one(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "watched", lambda: True)
+    with Progress("reading", 63, "files", least=64) as told:
+        told.at(63)
+    assert capsys.readouterr().err == ""
+    with Progress("reading", 64, "files", least=64) as told:
+        told.at(64)
+    assert "reading" in capsys.readouterr().err
+
+
+def test_what_takes_longer_counts_for_more(clock, capsys):
+    """Ten things of nine, then ninety of one: after five, a quarter of the work is done, and after ten a half."""
+    with Progress("drawing", 100, "mechanisms", weights=[9.0] * 10 + [1.0] * 90) as told:
+        for at, done in ((10.0, 5), (20.0, 10)):
+            clock[0] = at
+            told.at(done)
+    assert [line.split(", ")[1] for line in capsys.readouterr().err.splitlines()[1:]] == ["about 30 s left", "about 20 s left"]
+
+
 def test_quick_work_is_not_told_of(clock, capsys):
     with Progress("drawing", 63, "mechanisms") as told:
         clock[0] = 9.0

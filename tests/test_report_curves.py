@@ -10,8 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
+from dpverify.cli.claims import specs_of, verified
+from dpverify.cli.drawn import ALL_BANDS, _Drawing
 from dpverify.pictures import bands
 from dpverify.pictures.bands import Band, Bands
+from dpverify.project.cache import Cache
 from dpverify.report.curves import SHOWN, points, render
 
 mpmath.mp.dps = 40
@@ -129,3 +132,14 @@ def test_what_is_drawn_depends_neither_on_what_was_drawn_before_nor_on_the_numbe
         assert result.exit_code == 0, result.output
         drawn.append([Path(f"out/claims{number}.curves.json").read_bytes() for number in range(2)])
     assert drawn[0] == drawn[1] == drawn[2]
+
+
+@pytest.mark.parametrize("text", [TWICE, LOGISTIC])
+def test_what_takes_long_to_draw_is_known_before_and_takes_long_but_once(folder, text):
+    """All three bands take long; those that are kept, and a delta alone, do not."""
+    Path("claims.toml").write_text(text)
+    entries, drawing = verified(specs_of(["claims.toml"]), None, 20), _Drawing(Cache(folder / "cache"))
+    before = drawing.weight(entries)
+    _, drawn, _ = drawing(entries)
+    assert (before == ALL_BANDS) == any(each.bands.keys() > {"delta"} for each in drawn)
+    assert drawing.weight(entries) == 1.0 < ALL_BANDS

@@ -41,6 +41,7 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
     too long: they take no other file's answer away.
     """
     from dpverify.catalogue import Spec, resolve
+    from dpverify.cli.progress import LONG, Progress
     from dpverify.ground.processes import Bounds, Ended, in_order, worthwhile
     from dpverify.report.results import Fault
 
@@ -55,8 +56,9 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
             continue
         files += meant
         groups += [None] * len(meant)
-    read = in_order(_Reading(code, bounds), [[file] for file in files], worthwhile(len(files), 0), bounds.twice())
-    answers = iter(zip(files, read, strict=True))
+    with Progress("reading", len(files), "files", least=LONG) as progress:
+        read = in_order(_Reading(code, bounds), [[file] for file in files], worthwhile(len(files), 0), bounds.twice(), told=progress.at)
+        answers = iter([*zip(files, read, strict=True)])
     specs: list[Spec] = []
     faults: list[tuple[str, str]] = []
     failed: list[Fault] = []

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 DRAWS: Final = 150
 SEED: Final = 0
+ALL_BANDS: Final = 15.0
+"""So much longer than all else the bands of one mechanism take."""
 _LONGEST: Final = 400
 """Characters of a number in a band."""
 _AXES: Final = {"delta": ("delta", "epsilon"), "trade_off": ("type II error", "type I error"), "composition": ("epsilon", "compositions")}
@@ -65,7 +67,7 @@ def curves_and_pictures(
     count = worthwhile(0, len(tasks)) if jobs is None else jobs
     groups_apart, drawing = [[group] for _, group in tasks], _Drawing(cache)
     with (
-        Progress("drawing", len(tasks), "mechanisms") as progress,
+        Progress("drawing", len(tasks), "mechanisms", weights=[drawing.weight(group) for _, group in tasks]) as progress,
         contextlib.closing(in_order(drawing, groups_apart, count, bounds, anew=True, told=progress.at)) as results,
     ):
         for (stem, group), made in zip(tasks, results, strict=True):
@@ -94,6 +96,12 @@ class _Drawing:
 
     cache: Cache
 
+    def weight(self, entries: Sequence[Entry]) -> float:
+        """About how long it takes, with a mechanism that has no curve as 1."""
+        from dpverify.pictures.bands import takes_long
+
+        return ALL_BANDS if takes_long([entry.claim for entry in entries]) and self.cache.recall(_name(entries)) is None else 1.0
+
     def __call__(self, entries: Sequence[Entry]) -> tuple[list[str], list[Bands], Pictures]:
         told: list[str] = []
         bands = _bands(entries, self.cache, told)
@@ -105,20 +113,30 @@ def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | N
 
     No verdict rests on them, and they may not contradict what the kernel says now.
     """
-    from dpverify.pictures import bands, chords, trade_offs
+    from dpverify.pictures import bands
 
-    evidence = next(filter(None, map(_curve_evidence, entries)), None)
-    claims = [entry.claim for entry in entries]
-    code = [Path(module.__file__).read_text(encoding="utf-8") for module in (bands, chords, trade_offs)]
-    making = [sources(), code, [to_json(claim) for claim in claims], evidence]
-    name = sha256(json.dumps(making, sort_keys=True).encode()).hexdigest()
+    name, claims = _name(entries), [entry.claim for entry in entries]
     kept = _kept(cache.recall(name), claims)
     if kept is not None and not any(_contradicts(kept, entry) for entry in entries):
         return kept
-    drawn = _tried(entries[0], told, "its curves", lambda: bands.bands(claims, evidence))
+    drawn = _tried(entries[0], told, "its curves", lambda: bands.bands(claims, _evidence(entries)))
     if drawn is not None:
         cache.remember(name, drawn.to_json())
     return drawn
+
+
+def _name(entries: Sequence[Entry]) -> str:
+    """Under which the bands of some claims are kept: a hash of all that they are made from."""
+    from dpverify.pictures import bands, chords, trade_offs
+
+    code = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in (bands, chords, trade_offs)]
+    making = [sources(), code, [to_json(entry.claim) for entry in entries], _evidence(entries)]
+    return sha256(json.dumps(making, sort_keys=True).encode()).hexdigest()
+
+
+def _evidence(entries: Sequence[Entry]) -> Mapping[str, Any] | None:
+    """That of the curve, in the first proof that has one."""
+    return next(filter(None, map(_curve_evidence, entries)), None)
 
 
 def _kept(data: Any, claims: Sequence[Claim]) -> Bands | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
+from itertools import accumulate
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -18,11 +20,15 @@ EVERY: Final = 10.0
 
 
 class Progress:
-    """Tells how many of some things are done. doing: what is done to them; things: what they are, of two or more."""
+    """Tells how many of some things are done. doing: what is done to them; things: what they are, of two or more.
 
-    def __init__(self, doing: str, total: int, things: str) -> None:
+    least: so many things are worth a bar. weights: about how long each takes, in their order; empty where all take as long.
+    """
+
+    def __init__(self, doing: str, total: int, things: str, *, least: int = 1, weights: Sequence[float] = ()) -> None:
         self.doing, self.total, self.things = doing, total, things
-        self.bar: Any = click.progressbar(length=total, label=doing, file=sys.stderr) if watched() else None
+        self.behind = list(accumulate(weights or [1.0] * total, initial=0.0))
+        self.bar: Any = click.progressbar(length=total, label=doing, file=sys.stderr) if watched() and total >= least else None
 
     def __enter__(self) -> Self:
         self.started = self.told = time.monotonic()
@@ -45,7 +51,7 @@ class Progress:
         if now - self.told < EVERY or not 0 < done < self.total:
             return
         self.told = now
-        left = (now - self.started) / done * (self.total - done)
+        left = (now - self.started) * (self.behind[-1] / self.behind[done] - 1)
         say(f"{self.doing}: {done} of {self.total} {self.things}, about {_rough(left)} left", err=True)
 
 

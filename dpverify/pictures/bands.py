@@ -269,6 +269,16 @@ def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, plann
     )
 
 
+def takes_long(claims: Sequence[Claim]) -> bool:
+    """Whether all three bands are drawn of claims about the same mechanism at the same sensitivity."""
+    main = _main(claims)
+    return not main.order and (main.delta != ZERO or isinstance(main.mechanism, Combinator))
+
+
+def _main(claims: Sequence[Claim]) -> Claim:
+    return next((claim for claim in claims if claim.delta != ZERO), claims[0])
+
+
 def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) -> Bands | None:
     """What a report shows of claims about the same mechanism at the same sensitivity; None where that is nothing.
 
@@ -280,8 +290,8 @@ def bands(claims: Sequence[Claim], evidence: Mapping[str, Any] | None = None) ->
         return None
     names = tuple(claim.name for claim in claims)
     claimed = [claim.epsilon for claim in claims if claim.epsilon is not None]
-    main = next((claim for claim in claims if claim.delta != ZERO), claims[0])
-    if main.delta == ZERO and not isinstance(main.mechanism, Combinator):
+    main = _main(claims)
+    if not takes_long(claims):
         planned = _planned_quickly(main)
         return None if planned is None else Bands(names, {"delta": delta_band(main, _epsilons(planned, claimed), planned=planned)})
     try:

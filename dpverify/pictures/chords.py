@@ -9,9 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpz
 
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.pairs import Pair, Profile
@@ -26,10 +25,10 @@ def remembered(pair: Pair) -> Pair:
 
 
 def _kept(profile: Profile) -> Profile:
-    values: dict[tuple[Fraction, Fraction, int], arb] = {}
+    values: dict[tuple[tuple[fmpz, fmpz], tuple[fmpz, fmpz], int], arb] = {}
 
     def at(epsilon: arb) -> arb:
-        key = exact(epsilon.mid()), exact(epsilon.rad()), ctx.prec
+        key = finite(epsilon).mid().man_exp(), epsilon.rad().man_exp(), ctx.prec
         if key not in values:
             values[key] = profile(epsilon)
         return values[key]

@@ -43,6 +43,15 @@ _RARE: Final = 8
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
 _NEAR: Final = Fraction(1, 2**48)
 """About how far from an atom the lines on either side of it meet."""
+_NEAREST: Final = Fraction(1, 2**91)
+"""About how far from an atom straight lines meet."""
+_SHORT: Final = Fraction(1, 2**40)
+"""In an interval so short H is as good as two lines, and long ones are best told apart from its rounding."""
+_FINE: Final = Fraction(1, 2**24)
+_LONG: Final = Fraction(1, 8)
+"""The length of a line, as a share of an interval."""
+_AGAIN: Final = 3
+"""After so many thirds the lines are looked at again, for another atom may have been beside this one."""
 _MISSED: Final = 1e-12
 """Of the mass, where atoms are all."""
 _FINEST: Final = Fraction(1, 10**6)
@@ -286,10 +295,12 @@ def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Frac
     """The loss in an interval that holds at least a mass by itself, or None."""
     if left >= right:
         return None
-    place = _kink(pair, left, right)
-    if place is not None and _mass(pair, place - _NEAR, place + _NEAR) >= least:
-        left, right = place - _NEAR, place + _NEAR
+    shorter = 0
     while right - left > Fraction(1, 2**90):
+        around = _where_lines_meet(pair, left, right, least) if shorter % _AGAIN == 0 else None
+        if around is not None:
+            left, right = around
+            continue
         thirds = (right - left) / 3
         parts = [(left, right - thirds), (left + thirds, right)]
         weights = [_mass(pair, low, high) for low, high in parts]
@@ -297,14 +308,27 @@ def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Frac
         if not weights[better] >= least:
             return None
         left, right = parts[better]
+        shorter += 1
     middle = (left + right) / 2
     simple = middle.limit_denominator(10**9)
     return simple if abs(simple - middle) < Fraction(1, 2**80) else Fraction(math.floor(middle * 2**90), 2**90)
 
 
-def _kink(pair: Pair, left: Fraction, right: Fraction) -> Fraction | None:
-    """Where the lines through H near both ends of an interval meet: the loss of an atom that is alone there."""
-    step = (right - left) / 2**24
+def _where_lines_meet(pair: Pair, left: Fraction, right: Fraction, least: float) -> tuple[Fraction, Fraction] | None:
+    """A much shorter interval, about where the lines through H near both ends meet, if it holds a mass; None if it does not."""
+    width, around = right - left, None
+    place = None if width <= 8 * _NEAREST else _kink(pair, left, right, width * (_LONG if width < _SHORT else _FINE))
+    if place is None:
+        return None
+    for near in (_NEAREST,) if width < _SHORT else (_NEAR, _NEAREST):
+        if not _mass(pair, place - near, place + near) >= least:
+            break
+        around = place - 2 * near, place + 2 * near  # an atom at an end may count for half
+    return around
+
+
+def _kink(pair: Pair, left: Fraction, right: Fraction, step: Fraction) -> Fraction | None:
+    """Where the lines through H near both ends of an interval meet: the loss of an atom that is alone there. step: the length of a line."""
     points = [rational(at) for at in (left + step, left + 2 * step, right - 2 * step, right - step)]
     (a, x), (b, y), (c, u), (d, v) = ((pair.delta(at), at.exp()) for at in points)
     first, second = (b - a) / (y - x), (d - c) / (v - u)

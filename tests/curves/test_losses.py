@@ -591,6 +591,29 @@ def test_losses_with_nothing_between_them_take_a_place_on_either_side_of_each():
     assert lower <= upper <= lower * mpmath.mpf("1.001")
 
 
+def test_losses_beside_each_other_are_found_one_by_one_and_soon():
+    """Six losses log(p/q), four of them within a tenth: the grid has a place on either side of each."""
+    p, q = ([F(n, 200) for n in row] for row in ((40, 30, 20, 30, 40, 40), (20, 29, 21, 31, 39, 60)))
+    asked = 0
+
+    def counted(profile):
+        def at(epsilon):
+            nonlocal asked
+            asked += 1
+            return profile(epsilon)
+
+        return at
+
+    pair = finite_pair(p, q)
+    evidence = propose([Pair(counted(pair.forward), counted(pair.backward))], [3], 1.0, None, 4)
+    places, spacing = losses.read_grid(evidence).places(0), float(F(evidence["spacing"]))
+    assert len(places) <= 2 * len(p) + 2
+    for a, b in zip(p, q, strict=True):
+        place = float(mpmath.log(mpmath.mpf(a.numerator) / a.denominator * b.denominator / b.numerator) / spacing)
+        assert {math.floor(place + 1e-6), math.ceil(place - 1e-6)} <= set(places)
+    assert asked < 2500
+
+
 def test_losses_on_a_lattice_take_a_place_for_each_multiple():
     """The discrete Gaussian's losses are the odd multiples of 1/50."""
     weights = [mpmath.exp(-mpmath.mpf(n * n) / 50) for n in range(-12, 13)]

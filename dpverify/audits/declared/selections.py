@@ -14,7 +14,6 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
-from scipy.optimize import linprog
 
 from dpverify.audits.declared.base import Array, Declared, difference
 from dpverify.audits.declared.cells import SCALES, cells_of, choose, levels, to_refute
@@ -428,6 +427,8 @@ def may_be_neighbours(claim: Claim, x: Array, x_prime: Array) -> bool:
 
 def _in_hull(claim: Claim, stream: Stream, changes: Array) -> bool:
     """Whether every change is in the hull of the points that are listed, or every one in that of their opposites."""
+    from scipy.optimize import linprog  # takes long to load, and no other claim needs it
+
     corners = _moved(claim) * np.array([[float(entry) for entry in row] for row in stream.hull])
     some = np.vstack([corners.T, np.ones(len(corners))])
     return any(

@@ -56,10 +56,10 @@ def rational(value: Fraction | int) -> arb:
 
 def exact(point: arb) -> Fraction:
     """The rational that an exact ball is. Raises Undecided where that is not finite, or too long to write out."""
-    mantissa, exponent = finite(point).man_exp()
+    mantissa, exponent = map(int, finite(point).man_exp())
     if abs(exponent) > MAX_PRECISION:
         raise Undecided("a number too large or too small to write out.")
-    return int(mantissa) * Fraction(2) ** int(exponent)
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def hull(lower: Fraction | arb, upper: Fraction | arb) -> arb:

@@ -123,7 +123,8 @@ class Product:
             self.work += len(self.reached) * len(law.ratios) + 1
             if self.work > MOST_PRODUCTS:
                 raise _too_many(f"{MOST_PRODUCTS} products of probabilities to put the outcomes together")
-            self.reached = {key + self._keys.key(ratio) for key in self.reached for ratio in law.ratios}
+            shifts = [self._keys.key(ratio) for ratio in law.ratios]
+            self.reached = {key + shift for key in self.reached for shift in shifts}
         self.profile: Profile = divergence(lambda epsilon: accurately(lambda: self._sorted().excess(epsilon)))
 
     def _copies(self) -> Iterator[Law]:
