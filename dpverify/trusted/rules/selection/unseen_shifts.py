@@ -38,8 +38,8 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
 SOURCE: Final = Source("docs/theory/selection.md#unseen-shifts")
 
-MOST_STEPS: Final = 10_000
-"""The most steps, and the most values of what is followed."""
+MOST_STEPS: Final = 1000
+"""The most steps that are followed one by one, and the most values of what is followed."""
 _TWO: Final = num(2)
 
 
@@ -115,10 +115,8 @@ def _most(question: Asked, stream: Stream, options: Sequence[Shifts], first: Val
     steps = None if stream.queries is None else question.natural(stream.queries, "queries")
     if not isinstance(steps, Num):
         raise Rejected(NAME, "queries", "it wants a number of the most steps, as answers move in each")
-    if len(set(costs.values())) == 1:
-        return mul(steps, costs[start])
     if steps.value > MOST_STEPS:
-        raise Rejected(NAME, "queries", f"it follows runs of at most {MOST_STEPS:,} steps where these are not all alike")
+        return mul(steps, _greater(question, list(costs.values())))
     reached: dict[Place, Expr] = {start: ZERO}
     ended: list[Expr] = []
     for _ in range(int(steps.value)):
