@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Final
 
 from flint import ctx
 
-from dpverify.search import counterexample, runs_of_streams
+from dpverify.search import counterexample, runs_of_streams, stream_routes
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.search.stream_modes import Modes, guesses, simple
 from dpverify.trusted.facts.bounds import Infinite
@@ -120,16 +119,16 @@ class Losses:
 def _both(claim: Claim, known: Premise) -> Steps:
     unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     question = asked(unclaimed, {}, alignment.NAME, wanted=Stream)
-    losses, steps, pointed = Losses(question, known), Steps(), []
+    losses, steps, pointed, dear = Losses(question, known), Steps(), list[list[tuple[int, Vector]]](), list[stream_routes.Legs]()
     for sample in _samples(claim):
         here = tuple(sample.items())
         found = _alignment(question, here, losses) if losses.others else _of_slopes(unclaimed, here)
         if found is not None:
-            pointed += found.pointed
+            pointed, dear = pointed + found.pointed, dear + found.dear
             step = losses.step(found.ways, found.shifts)
             if step not in steps:
                 steps.append(step)
-    below = [] if losses.others or _cannot_break(claim, steps) else list(runs_of_streams.propose(claim, pointed, steps))
+    below = [] if losses.others or _cannot_break(claim, steps) else list(runs_of_streams.propose(claim, pointed, dear, steps))
     if not steps and not below:
         raise Rejected(alignment.NAME, "shifts", "no shifts of the noises were found that make neighbours tell the same, nor a run without")
     return steps + below
@@ -162,11 +161,12 @@ def _numbers_of_steps(claim: Claim) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An alignment for each family of differences, and the branches and differences that it cannot do cheaper on."""
+    """An alignment for each family of differences, the branches and differences that it cannot do cheaper on, and dear runs."""
 
     ways: list[dict[str, Any]]
     pointed: list[list[tuple[int, Vector]]]
     shifts: list[tuple[str, Fraction]]
+    dear: list[stream_routes.Legs]
 
 
 @lru_cache(maxsize=64)  # asked again about the same stream, for its curve
@@ -188,8 +188,11 @@ def _alignment(question: Asked, here: tuple[tuple[str, Expr], ...], losses: Loss
         if found is None:
             return None
         best.append(found)
-    shifted = [losses.shifts(vertices(stream, family), way) for family, (way, _) in zip(families, best, strict=True)]
-    return Found([way for way, _ in best], [pointed for _, pointed in best], sorted(set(chain.from_iterable(shifted))))
+    shifts = sorted({key for family, (way, _) in zip(families, best, strict=True) for key in losses.shifts(vertices(stream, family), way)})
+    dear: list[stream_routes.Legs] = []
+    for family, (way, _) in zip(families, best, strict=True):
+        dear += stream_routes.routes(ways.read_way(question, stream, family, way, losses.moduli(shifts)), sample)
+    return Found([way for way, _ in best], [pointed for _, pointed in best], shifts, dear)
 
 
 def _modes(question: Asked, stream: Stream, family: str, steep: Mapping[str, tuple[float, float]]) -> Iterator[Modes]:
