@@ -169,6 +169,15 @@ class Found:
     dear: list[stream_routes.Legs]
 
 
+@dataclass(frozen=True, slots=True)
+class Best:
+    """An alignment of one family, what it costs at a sample, and the branches and moves that hold its cost up."""
+
+    cost: float
+    way: dict[str, Any]
+    pointed: list[tuple[int, Vector]]
+
+
 @lru_cache(maxsize=64)  # asked again about the same stream, for its curve
 def _of_slopes(claim: Claim, here: tuple[tuple[str, Expr], ...]) -> Found | None:
     """The same where all noises have slopes, so that nothing else need be known of them."""
@@ -183,25 +192,31 @@ def _alignment(question: Asked, here: tuple[tuple[str, Expr], ...], losses: Loss
     best, families = [], FAMILIES.get(stream.neighbours, (stream.neighbours,))
     steep = {drawn.name: losses.steep(drawn.name, sample) for drawn in (*stream.once, *stream.fresh)}
     for family in families:
-        tried = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in _modes(question, stream, family, steep))
-        found = next((one for one in tried if one is not None), None)
+        found = _best(question, stream, family, steep, sample, losses)
         if found is None:
             return None
         best.append(found)
-    shifts = sorted({key for family, (way, _) in zip(families, best, strict=True) for key in losses.shifts(vertices(stream, family), way)})
+    shifts = sorted({key for family, one in zip(families, best, strict=True) for key in losses.shifts(vertices(stream, family), one.way)})
     dear: list[stream_routes.Legs] = []
-    for family, (way, _) in zip(families, best, strict=True):
-        dear += stream_routes.routes(ways.read_way(question, stream, family, way, losses.moduli(shifts)), sample)
-    return Found([way for way, _ in best], [pointed for _, pointed in best], shifts, dear)
+    for family, one in zip(families, best, strict=True):
+        dear += stream_routes.routes(ways.read_way(question, stream, family, one.way, losses.moduli(shifts)), sample)
+    return Found([one.way for one in best], [one.pointed for one in best], shifts, dear)
 
 
-def _modes(question: Asked, stream: Stream, family: str, steep: Mapping[str, tuple[float, float]]) -> Iterator[Modes]:
-    """Simple ones first; then guesses of what noise that is kept is compared with."""
+def _best(
+    question: Asked, stream: Stream, family: str, steep: Mapping[str, tuple[float, float]], sample: Mapping[str, Expr], losses: Losses
+) -> Best | None:  # fmt: skip
+    """With simple modes where these do; with guesses of what noise that is kept is compared with where each step would cost something."""
     alone = family == "one"
-    yield from simple(stream, alone)
-    found = None if alone else guesses(question, stream, vertices(stream, family), steep)
-    if found is not None:
-        yield found
+    found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(stream, alone))
+    best = next((one for one in found if one is not None), None)
+    if alone or (best is not None and best.way["each"] == "0"):
+        return best
+    for modes in guesses(question, stream, vertices(stream, family), steep):
+        one = _aligned(question, stream, family, modes, steep, sample, losses)
+        if one is not None and (best is None or one.cost < best.cost - _SMALL * 10):
+            best = one
+    return best
 
 
 # -- a linear program -----------------------------------------------------------------------------------------------
@@ -230,8 +245,8 @@ class Program:
         for key in row:
             self.unknowns.setdefault(key, len(self.unknowns))
 
-    def solve(self, cost: Linear) -> tuple[dict[Key, float], list[float]] | None:
-        """The unknowns at the least cost and the weights of the rows in `least`; None where there is none."""
+    def solve(self, cost: Linear, whole: bool = False) -> tuple[dict[Key, float], list[float]] | None:
+        """The unknowns at the least cost and the weights of the rows in `least`; None where there is none. whole: shifts are integers."""
         import numpy as np
         from scipy.optimize import linprog
         from scipy.sparse import coo_matrix
@@ -251,6 +266,10 @@ class Program:
             objective[self.unknowns[key]] = value
         bounds = [self.ends.get(key, (None, None)) for key in self.unknowns]
         (upper, ends), (sums, totals) = stacked(self.least), stacked(self.equal)
+        if whole:
+            kept = [int(key[0] in ("once", "fresh")) for key in self.unknowns]
+            found = linprog(objective, upper, ends, sums, totals, bounds=bounds, method="highs", integrality=kept)
+            return None if found.status != 0 else (dict(zip(self.unknowns, found.x, strict=True)), [])
         found = linprog(objective, upper, ends, sums, totals, bounds=bounds, method="highs-ds")
         if found.status != 0:
             return None
@@ -277,8 +296,8 @@ class Shape:
 def _aligned(
     question: Asked, stream: Stream, family: str, modes: Modes, steep: Mapping[str, tuple[float, float]], sample: Mapping[str, Expr],
     losses: Losses,
-) -> tuple[dict[str, Any], list[tuple[int, Vector]]] | None:  # fmt: skip
-    """The alignment of least cost with these modes, and the branches and moves that hold its cost up."""
+) -> Best | None:  # fmt: skip
+    """The alignment of least cost with these modes."""
     shape = Shape(stream, family == "one", modes, steep)
     program, points = Program(), vertices(stream, family)
     for point in points:
@@ -286,13 +305,18 @@ def _aligned(
     _keeping(shape, program)
     cost = _objective(shape, program, question, sample)
     found = None if cost is None else program.solve(cost)
-    if found is None:
+    if cost is None or found is None:
         return None
     values, weights = found
     way = _exactly(question, shape, family, values, losses)
+    if way is None and question.whole:
+        found = program.solve(cost, whole=True)
+        if found is None:
+            return None
+        values, way = found[0], _exactly(question, shape, family, found[0], losses)
     weighed = zip(program.marks, weights, strict=True)
     used = dict.fromkeys(mark for mark, weight in weighed if mark is not None and abs(weight) > _SMALL * 10)
-    return None if way is None else (way, list(used))
+    return None if way is None else Best(sum(cost[key] * values[key] for key in cost), way, list(used))
 
 
 def _at_point(shape: Shape, program: Program, point: Vector) -> None:
