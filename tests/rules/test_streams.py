@@ -101,6 +101,9 @@ EXACT = {
     "numeric: three thirds": (above(3, 6, fresh=3, tell="q + xi"), "1"),
     "no limit, four queries: n/2": (above(2, 2, limit=0, queries=4), "2"),
     "no limit, two queries": (above(2, 2, limit=0, queries=2), "1"),
+    # fresh noise of slope 1/6 that is told where answers are above, which cost 1/12 for a unit of the threshold's shift
+    "numeric, answers that move up": (above(3, 12, fresh=6, tell="q + xi", limit=2, neighbours="increasing"), "1/3 + 2/6"),
+    "numeric, answers that move down": (above(3, 12, fresh=6, tell="q + xi", limit=2, neighbours="decreasing"), "2/12 + 2/6"),
     "noise that does not grow: (1 + 6N)/4": (above(4, "4/3"), "7/4"),
     "the same, two queries": (above(4, "4/3", queries=2), "3/2"),
     "the noisy answer told, five queries: n/4": (above(2, 4, tell="q + nu", queries=5), "5/4"),
