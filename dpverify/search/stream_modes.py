@@ -130,13 +130,15 @@ def guesses(question: Asked, stream: Stream, points: Sequence[Vector], steep: Ma
 
 
 def numbers_of(stream: Stream) -> list[str]:
-    """The numbers of the state that the branches of a run tell, and that are compared."""
+    """The numbers of the state, and the counters, that the branches of a run tell and that are compared."""
     names = {each.name for each in stream.state if isinstance(each.value, Num)}
     changes = [each for branch in stream.steps for each in branch.change]
     while wrong := {each.name for each in changes if each.name in names and symbols(each.value) - names}:
         names -= wrong
     used = set[str]().union(*(symbols(guard.left) for branch in stream.steps for guard in branch.when))
-    return [each.name for each in stream.state if each.name in names & used]
+    grown = {each.name for branch in stream.steps for each in branch.count if not isinstance(each.value, Num)}
+    counters = [limit.name for limit in stream.limits if limit.name in used - grown]
+    return [*(each.name for each in stream.state if each.name in names & used), *counters]
 
 
 def control_of(question: Asked, stream: Stream, names: tuple[str, ...]) -> Control | None:
