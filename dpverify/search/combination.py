@@ -14,7 +14,7 @@ from dpverify.search import joint_moves
 from dpverify.search.proposal import bound
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.language.model import (
     Claim,
@@ -26,6 +26,7 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Selection,
     Subsample,
     Translation,
     parts_of,
@@ -311,6 +312,12 @@ class _Search:
             return {}  # two rows: nothing is to be found
         if factor == ONE and _is_one_way(part, self.domains):
             return {}
-        noise, sensitivity, query = leaf(Run(part, factor), dict(self.domains))
+        try:
+            noise, sensitivity, query = leaf(Run(part, factor), dict(self.domains))
+        except Undecided:
+            if not isinstance(mechanism, Selection):
+                raise
+            once = self.plan((*place, ONE_STEP), part, ONE, side, left_out) if side == "upper" else None
+            return None if once is None else {ONE_STEP: once}
         step = self.premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=self.domains), side)
         return None if step is None else bound(self.proof, place, step)

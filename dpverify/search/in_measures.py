@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.search import one_sided, privacy_profile
+from dpverify.search import one_sided, privacy_profile, stream_gaussians
 from dpverify.search.proposal import Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.bounds import Bound, Infinite
@@ -19,7 +19,7 @@ from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Profile
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.model import Claim, Combinator, Compose, Finite, Guarantee, Parallel, Subsample
+from dpverify.trusted.language.model import Claim, Combinator, Compose, Finite, Guarantee, Parallel, Stream, Subsample
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts import at_pair, candidates
@@ -38,6 +38,7 @@ from dpverify.trusted.rules.measures import (
     parallel,
     sampled,
     selections,
+    streams,
 )
 from dpverify.trusted.rules.measures.chords import Chords, within_gaussian
 from dpverify.trusted.rules.measures.orders import MOST_CUTS
@@ -116,6 +117,9 @@ class _Search:
         for rule in (selections.NAME, implied.NAME):
             with suppress(DpverifyError):
                 yield self.proof.infer(rule, place)
+        for plan in stream_gaussians.plans(self.proof.places.run(place)) if isinstance(mechanism, Stream) else ():
+            with suppress(DpverifyError):
+                yield self.proof.infer(streams.NAME, place, {key: value for key, value in plan.items() if key != "rule"})
         if isinstance(mechanism, Parallel) and not place:
             yield from self._parallel(mechanism)
         if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel):

@@ -46,6 +46,7 @@ from dpverify.trusted.language.model import (
     Part,
     Product,
     Radial,
+    Selection,
     Stream,
     Subsample,
     Translation,
@@ -454,6 +455,8 @@ def _single(run: Run, target: Target) -> Plan:
         return _parallel(run, mechanism, target)
     if isinstance(mechanism, Guarantee) and mechanism.measure == "renyi" and not certainly_le(run.factor, ONE):
         return _group(run, target)
+    if isinstance(mechanism, Selection) and _not_followed(run):
+        return _group(run, target)
     if isinstance(mechanism, Compared):
         every = target.inside or target.drawn
         # what is repeated is to be told apart at all
@@ -480,6 +483,15 @@ def _single(run: Run, target: Target) -> Plan:
             return plan
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
+
+
+def _not_followed(run: Run) -> bool:
+    """Whether neighbours several steps apart are not known by how their answers move."""
+    try:
+        leaf(run)
+    except Undecided:
+        return not certainly_le(run.factor, ONE)
+    return False
 
 
 def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice, permutations
+from itertools import chain, islice, permutations
 from typing import Any, Final
 
 from flint import fmpq, fmpq_mat
 
 from dpverify.search import counterexample
 from dpverify.search.proposal import Steps
+from dpverify.search.stream_routes import Legs, run
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, format_expr, mul, num, substitute
@@ -70,17 +71,17 @@ class Ground:
     steep: Mapping[str, tuple[float, float]]
 
 
-def propose(claim: Claim, pointed: Sequence[Sequence[Used]], above: Steps) -> Iterator[dict[str, Any]]:
+def propose(claim: Claim, pointed: Sequence[Sequence[Used]], dear: Sequence[Legs], above: Steps) -> Iterator[dict[str, Any]]:
     """The lower bound by the worst run that was found; where it refutes, at values of the parameters that break the claim.
 
-    pointed: branches and moves that hold the cost of an alignment up, of each family. above: upper bounds.
+    pointed: branches and moves that hold the cost of an alignment up, of each family. dear: ways through its modes. above: upper bounds.
     """
     unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     for point in islice(_points(claim), _POINTS):
         at = {name: str(value.value) for name, value in point.items() if isinstance(value, Num)}
         here = fixed(unclaimed, {"at": at}, worst_run.NAME)[0] if at else unclaimed
         goal = min((_value(bound, point) for bound in _above(unclaimed, above)), default=math.inf)
-        found = _worst(here, tuple(map(tuple, pointed)), goal)
+        found = _worst(here, tuple(map(tuple, pointed)), tuple(dear), goal)
         if found is None:
             continue
         evidence, value = found
@@ -107,7 +108,7 @@ def _breaks(claim: Claim, point: Mapping[str, Expr], value: Value) -> bool:
 
 
 @lru_cache(maxsize=64)  # asked again about the same stream, for its curve
-def _worst(claim: Claim, pointed: tuple[tuple[Used, ...], ...], goal: float) -> tuple[dict[str, Any], Value] | None:
+def _worst(claim: Claim, pointed: tuple[tuple[Used, ...], ...], dear: tuple[Legs, ...], goal: float) -> tuple[dict[str, Any], Value] | None:
     """The run that loses the most, of those that are looked at; with what it loses."""
     question = asked(claim, {"side": "lower"}, worst_run.NAME, wanted=Stream)
     stream = question.claim.mechanism
@@ -119,7 +120,7 @@ def _worst(claim: Claim, pointed: tuple[tuple[Used, ...], ...], goal: float) -> 
     if again is not None and isinstance(again[1], Infinite):
         return again
     best: tuple[float, list[Used]] | None = None
-    for path in islice(_paths(stream, pointed), _RUNS):
+    for path in islice(chain(_along(stream, dear), _paths(stream, pointed)), _RUNS):
         height = _height(ground, path)
         if height is not None and (best is None or height > best[0] + _SMALL):
             best = height, path
@@ -183,6 +184,16 @@ def _paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[U
                 if path and path not in seen and _goes(stream, path):
                     seen.add(path)
                     yield list(path)
+
+
+def _along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
+    """Runs through the modes of an alignment, with more and more of the steps that hold its shifts in place."""
+    longest = min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
+    for times in (1, 2, 3):
+        for legs in dear:
+            path = list(run(legs, times))
+            if 0 < len(path) <= longest and _goes(stream, path):
+                yield path
 
 
 def _path(stream: Stream, chosen: Sequence[Used], more: int) -> tuple[Used, ...]:

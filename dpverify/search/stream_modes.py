@@ -103,36 +103,42 @@ class Control:
     earlier: Sequence[frozenset[int]]
 
 
-def guesses(question: Asked, stream: Stream, points: Sequence[Vector], steep: Mapping[str, tuple[float, float]]) -> Modes | None:
-    """Modes in which each noise and number that is kept is apart by -1, 0 or 1: few that go along with every run, at a low cost."""
+def guesses(question: Asked, stream: Stream, points: Sequence[Vector], steep: Mapping[str, tuple[float, float]]) -> Iterator[Modes]:
+    """Modes in which each noise and number that is kept is apart by -1, 0 or 1: few that go along with every run, at a low cost.
+
+    First such that steps without counters cost nothing where they may come again; then, where the number of steps is limited, any.
+    """
     numbers = numbers_of(stream)
     kept = [each.name for each in stream.state if each.name not in numbers]
     if not kept or len(stream.once) + len(kept) > _HELD:
-        return None
+        return
     names, first = [*(drawn.name for drawn in stream.once), *kept], start_of(stream)
-    free = [stream.queries is None and not branch.count for branch in stream.steps]
-    for followed in dict.fromkeys((tuple(numbers), (*numbers, *kept[1:]))):
-        control = control_of(question, stream, followed)
-        if control is None:
-            continue
-        table = Table(stream, names, control.earlier, points, steep)
-        named = [table.named(apart) for apart in table.guessed]
-        starts = [i for i, values in enumerate(named) if all(first[name].at(values) == values[name] for name in kept)]
-        cover = Cover(control, starts, table.edges(), free)
-        found = cover.fewest()
-        if found is not None:
-            return cover.begins(found).modes(found, numbers, [apart[: len(stream.once)] for apart in table.guessed])
-    return None
+    endless = [not branch.count for branch in stream.steps]
+    for free in [endless] if stream.queries is None else [endless, [False] * len(endless)]:
+        for followed in dict.fromkeys((tuple(numbers), (*numbers, *kept[1:]))):
+            control = control_of(question, stream, followed)
+            if control is None:
+                continue
+            table = Table(stream, names, control.earlier, points, steep)
+            named = [table.named(apart) for apart in table.guessed]
+            starts = [i for i, values in enumerate(named) if all(first[name].at(values) == values[name] for name in kept)]
+            cover = Cover(control, starts, table.edges(), free)
+            found = cover.fewest()
+            if found is not None:
+                yield cover.begins(found).modes(found, numbers, [apart[: len(stream.once)] for apart in table.guessed])
+                break
 
 
 def numbers_of(stream: Stream) -> list[str]:
-    """The numbers of the state that the branches of a run tell, and that are compared."""
+    """The numbers of the state, and the counters, that the branches of a run tell and that are compared."""
     names = {each.name for each in stream.state if isinstance(each.value, Num)}
     changes = [each for branch in stream.steps for each in branch.change]
     while wrong := {each.name for each in changes if each.name in names and symbols(each.value) - names}:
         names -= wrong
     used = set[str]().union(*(symbols(guard.left) for branch in stream.steps for guard in branch.when))
-    return [each.name for each in stream.state if each.name in names & used]
+    grown = {each.name for branch in stream.steps for each in branch.count if not isinstance(each.value, Num)}
+    counters = [limit.name for limit in stream.limits if limit.name in used - grown]
+    return [*(each.name for each in stream.state if each.name in names & used), *counters]
 
 
 def control_of(question: Asked, stream: Stream, names: tuple[str, ...]) -> Control | None:

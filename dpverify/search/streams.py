@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Final
 
 from flint import ctx
 
-from dpverify.search import counterexample, runs_of_streams
+from dpverify.search import counterexample, runs_of_streams, stream_routes
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.search.stream_modes import Modes, guesses, simple
 from dpverify.trusted.facts.bounds import Infinite
@@ -120,16 +119,16 @@ class Losses:
 def _both(claim: Claim, known: Premise) -> Steps:
     unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     question = asked(unclaimed, {}, alignment.NAME, wanted=Stream)
-    losses, steps, pointed = Losses(question, known), Steps(), []
+    losses, steps, pointed, dear = Losses(question, known), Steps(), list[list[tuple[int, Vector]]](), list[stream_routes.Legs]()
     for sample in _samples(claim):
         here = tuple(sample.items())
         found = _alignment(question, here, losses) if losses.others else _of_slopes(unclaimed, here)
         if found is not None:
-            pointed += found.pointed
+            pointed, dear = pointed + found.pointed, dear + found.dear
             step = losses.step(found.ways, found.shifts)
             if step not in steps:
                 steps.append(step)
-    below = [] if losses.others or _cannot_break(claim, steps) else list(runs_of_streams.propose(claim, pointed, steps))
+    below = [] if losses.others or _cannot_break(claim, steps) else list(runs_of_streams.propose(claim, pointed, dear, steps))
     if not steps and not below:
         raise Rejected(alignment.NAME, "shifts", "no shifts of the noises were found that make neighbours tell the same, nor a run without")
     return steps + below
@@ -162,11 +161,21 @@ def _numbers_of_steps(claim: Claim) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An alignment for each family of differences, and the branches and differences that it cannot do cheaper on."""
+    """An alignment for each family of differences, the branches and differences that it cannot do cheaper on, and dear runs."""
 
     ways: list[dict[str, Any]]
     pointed: list[list[tuple[int, Vector]]]
     shifts: list[tuple[str, Fraction]]
+    dear: list[stream_routes.Legs]
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """An alignment of one family, what it costs at a sample, and the branches and moves that hold its cost up."""
+
+    cost: float
+    way: dict[str, Any]
+    pointed: list[tuple[int, Vector]]
 
 
 @lru_cache(maxsize=64)  # asked again about the same stream, for its curve
@@ -183,22 +192,31 @@ def _alignment(question: Asked, here: tuple[tuple[str, Expr], ...], losses: Loss
     best, families = [], FAMILIES.get(stream.neighbours, (stream.neighbours,))
     steep = {drawn.name: losses.steep(drawn.name, sample) for drawn in (*stream.once, *stream.fresh)}
     for family in families:
-        tried = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in _modes(question, stream, family, steep))
-        found = next((one for one in tried if one is not None), None)
+        found = _best(question, stream, family, steep, sample, losses)
         if found is None:
             return None
         best.append(found)
-    shifted = [losses.shifts(vertices(stream, family), way) for family, (way, _) in zip(families, best, strict=True)]
-    return Found([way for way, _ in best], [pointed for _, pointed in best], sorted(set(chain.from_iterable(shifted))))
+    shifts = sorted({key for family, one in zip(families, best, strict=True) for key in losses.shifts(vertices(stream, family), one.way)})
+    dear: list[stream_routes.Legs] = []
+    for family, one in zip(families, best, strict=True):
+        dear += stream_routes.routes(ways.read_way(question, stream, family, one.way, losses.moduli(shifts)), sample)
+    return Found([one.way for one in best], [one.pointed for one in best], shifts, dear)
 
 
-def _modes(question: Asked, stream: Stream, family: str, steep: Mapping[str, tuple[float, float]]) -> Iterator[Modes]:
-    """Simple ones first; then guesses of what noise that is kept is compared with."""
+def _best(
+    question: Asked, stream: Stream, family: str, steep: Mapping[str, tuple[float, float]], sample: Mapping[str, Expr], losses: Losses
+) -> Best | None:  # fmt: skip
+    """With simple modes where these do; with guesses of what noise that is kept is compared with where each step would cost something."""
     alone = family == "one"
-    yield from simple(stream, alone)
-    found = None if alone else guesses(question, stream, vertices(stream, family), steep)
-    if found is not None:
-        yield found
+    found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(stream, alone))
+    best = next((one for one in found if one is not None), None)
+    if alone or (best is not None and best.way["each"] == "0"):
+        return best
+    for modes in guesses(question, stream, vertices(stream, family), steep):
+        one = _aligned(question, stream, family, modes, steep, sample, losses)
+        if one is not None and (best is None or one.cost < best.cost - _SMALL * 10):
+            best = one
+    return best
 
 
 # -- a linear program -----------------------------------------------------------------------------------------------
@@ -227,8 +245,8 @@ class Program:
         for key in row:
             self.unknowns.setdefault(key, len(self.unknowns))
 
-    def solve(self, cost: Linear) -> tuple[dict[Key, float], list[float]] | None:
-        """The unknowns at the least cost and the weights of the rows in `least`; None where there is none."""
+    def solve(self, cost: Linear, whole: bool = False) -> tuple[dict[Key, float], list[float]] | None:
+        """The unknowns at the least cost and the weights of the rows in `least`; None where there is none. whole: shifts are integers."""
         import numpy as np
         from scipy.optimize import linprog
         from scipy.sparse import coo_matrix
@@ -248,6 +266,10 @@ class Program:
             objective[self.unknowns[key]] = value
         bounds = [self.ends.get(key, (None, None)) for key in self.unknowns]
         (upper, ends), (sums, totals) = stacked(self.least), stacked(self.equal)
+        if whole:
+            kept = [int(key[0] in ("once", "fresh")) for key in self.unknowns]
+            found = linprog(objective, upper, ends, sums, totals, bounds=bounds, method="highs", integrality=kept)
+            return None if found.status != 0 else (dict(zip(self.unknowns, found.x, strict=True)), [])
         found = linprog(objective, upper, ends, sums, totals, bounds=bounds, method="highs-ds")
         if found.status != 0:
             return None
@@ -274,8 +296,8 @@ class Shape:
 def _aligned(
     question: Asked, stream: Stream, family: str, modes: Modes, steep: Mapping[str, tuple[float, float]], sample: Mapping[str, Expr],
     losses: Losses,
-) -> tuple[dict[str, Any], list[tuple[int, Vector]]] | None:  # fmt: skip
-    """The alignment of least cost with these modes, and the branches and moves that hold its cost up."""
+) -> Best | None:  # fmt: skip
+    """The alignment of least cost with these modes."""
     shape = Shape(stream, family == "one", modes, steep)
     program, points = Program(), vertices(stream, family)
     for point in points:
@@ -283,13 +305,18 @@ def _aligned(
     _keeping(shape, program)
     cost = _objective(shape, program, question, sample)
     found = None if cost is None else program.solve(cost)
-    if found is None:
+    if cost is None or found is None:
         return None
     values, weights = found
     way = _exactly(question, shape, family, values, losses)
+    if way is None and question.whole:
+        found = program.solve(cost, whole=True)
+        if found is None:
+            return None
+        values, way = found[0], _exactly(question, shape, family, found[0], losses)
     weighed = zip(program.marks, weights, strict=True)
     used = dict.fromkeys(mark for mark, weight in weighed if mark is not None and abs(weight) > _SMALL * 10)
-    return None if way is None else (way, list(used))
+    return None if way is None else Best(sum(cost[key] * values[key] for key in cost), way, list(used))
 
 
 def _at_point(shape: Shape, program: Program, point: Vector) -> None:

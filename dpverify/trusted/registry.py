@@ -140,6 +140,7 @@ _IN_MEASURES: Final[Mapping[str, str]] = {
     "parallel-measures": "measures.parallel",
     "sampled-measures": "measures.sampled",
     "selection-measures": "measures.selections",
+    "stream-measures": "measures.streams",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

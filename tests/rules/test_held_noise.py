@@ -317,6 +317,66 @@ def alignment_ways(mechanism, follow, steps):
     return {"ways": [way, way] if mechanism["neighbours"] in ("hull", "monotone") else [way]}
 
 
+def test_what_is_drawn_once_is_not_shifted_after_the_start():
+    # the noise is told with an answer at the second step, and shifted for it on the way there, for nothing
+    told = {
+        "kind": "stream",
+        "once": {"rho": laplace(1)},
+        "state": {"n": 0},
+        "step": [{"when": "n <= 0", "set": {"n": 1}}, {"tell": "q + rho"}],
+        "neighbours": "hull",
+        "hull": [[1]],
+    }
+    way = {"prices": {}, "each": "0", "follow": ["n"], "steps": [[0, 0, True, 1, {}], [1, 1, True, 1, {}]]}
+    ways = [way | {"once": {}, "modes": [[{}, False], [{"rho": [shift, "0"]}, False]], "ahead": ["0", "0"]} for shift in ("-1", "1")]
+    with pytest.raises(Rejected, match="other shifts of what is drawn once"):
+        alignment.infer(claimed(told), {"ways": ways}, ())
+    paid = [one | {"modes": [[{"rho": [shift, "0"]}, False]] * 2} for one, shift in zip(ways, ("-1", "1"), strict=True)]
+    assert alignment.infer(claimed(told), {"ways": paid}, ()).value == num(1)
+
+
+def at_one_value(noise):
+    """What is not above the value that is kept and not below it either is that value."""
+    held = {"when": "n <= 0", "set": {"low": "q + nu", "high": "q + nu", "n": 1}}
+    both = [{"when": "q + nu > high", "emit": "above"}, {"when": "q + nu < low", "emit": "below"}]
+    return {
+        "kind": "stream",
+        "fresh": {"nu": noise},
+        "state": {"n": 0, "low": 0, "high": 0},
+        "step": [held, *both, {"emit": "between"}],
+        "neighbours": "hull",
+        "hull": [[0]],
+    }
+
+
+def test_noise_with_a_density_has_no_one_value_and_noise_on_the_integers_has():
+    whole = {"kind": "translation", "density": "exp(-abs(z))", "integers": True}
+    steps, follow = [[0, branch, True, 0, {}] for branch in range(3)], ["n", "high"]
+    dense, counted = at_one_value(laplace(1)), at_one_value(whole)
+    assert alignment.infer(claimed(dense), alignment_ways(dense, follow, steps), ()).value == num(0)
+    with pytest.raises(Rejected, match="branch 4: a run may take it"):
+        alignment.infer(claimed(counted), alignment_ways(counted, follow, steps), ())
+    with pytest.raises(Rejected, match="branch 4: a run may take it"):
+        alignment.infer(claimed(dense), alignment_ways(dense, ["n"], steps), ())
+    # two that leave one value of an answer, which is what it is
+    exact = counting(
+        {"when": "q > 0", "emit": "up"}, {"when": "q < 0", "emit": "down"}, fresh={"nu": laplace(1)}, neighbours="hull", hull=[[0]]
+    )
+    with pytest.raises(Rejected, match="branch 3: a run may take it"):
+        alignment.infer(claimed(exact), alignment_ways(exact, [], steps[:2]), ())
+
+
+def test_counters_are_followed_where_they_are_compared():
+    mechanism = least_and_greatest(2, limits={"outside": 1, "n": 9})
+    mechanism["state"] = {"low": 0, "high": 0}
+    for step in mechanism["step"]:
+        if "seen" in str(step):
+            step["when"] = [w.replace("seen", "n") for w in ([step["when"]] if isinstance(step["when"], str) else step["when"])]
+            step["set"].pop("seen")
+            step["count"] = {"n": 1}
+    assert upper(mechanism) == num(1)
+
+
 @pytest.mark.parametrize(
     "mechanism, follow, steps",
     [
@@ -331,6 +391,7 @@ def alignment_ways(mechanism, follow, steps):
         (counting({"when": ["q >= 0", "q <= 0"], "emit": "flat"}), [], [END]),
         (counting({"when": ["q > 0", "n > 0"], "emit": "up"}, {"when": "q > 0", "emit": "also"}), [], [ONCE, [0, 2, True, 0, {}]]),
         (counting({"when": "c <= 0", "emit": "on", "count": {"c": 1}}, limits={"c": 2}), ["c"], [ONCE]),
+        (counting({"when": "c <= 1", "emit": "on", "count": {"c": 1}}, limits={"c": 9}), ["c"], [ONCE]),
     ],
 )
 def test_branches_that_some_run_takes_need_shifts(mechanism, follow, steps):

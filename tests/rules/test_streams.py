@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from dpverify.errors import SpecError
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.trusted.language.expr import Num, num, parse, substitute
 from dpverify.trusted.language.model import Translation
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import alignment, worst_run
@@ -100,6 +101,9 @@ EXACT = {
     "numeric: three thirds": (above(3, 6, fresh=3, tell="q + xi"), "1"),
     "no limit, four queries: n/2": (above(2, 2, limit=0, queries=4), "2"),
     "no limit, two queries": (above(2, 2, limit=0, queries=2), "1"),
+    # fresh noise of slope 1/6 that is told where answers are above, which cost 1/12 for a unit of the threshold's shift
+    "numeric, answers that move up": (above(3, 12, fresh=6, tell="q + xi", limit=2, neighbours="increasing"), "1/3 + 2/6"),
+    "numeric, answers that move down": (above(3, 12, fresh=6, tell="q + xi", limit=2, neighbours="decreasing"), "2/12 + 2/6"),
     "noise that does not grow: (1 + 6N)/4": (above(4, "4/3"), "7/4"),
     "the same, two queries": (above(4, "4/3", queries=2), "3/2"),
     "the noisy answer told, five queries: n/4": (above(2, 4, tell="q + nu", queries=5), "5/4"),
@@ -707,13 +711,13 @@ def test_the_state_after_a_step_is_made_of_what_was_before_it():
 
 def test_an_alignment_by_hand_costs_what_it_is_paid():
     assert aligned_by_hand(above(2, 4)).value == num(1)
-    # a limit that is no integer may be passed by all that a step adds: 1/2 + (3/2 + 1)/2; one that is reached at the start pays nothing
-    assert aligned_by_hand(with_limit("3/2")).value == parse("7/4")
+    # a limit of 3/2 is passed by the second: 1/2 + 2/2; one that is reached at the start pays nothing
+    assert aligned_by_hand(with_limit("3/2")).value == parse("3/2")
     assert aligned_by_hand(with_limit("0")).value == aligned_by_hand(with_limit("-5")).value == parse("1/2")
     assert aligned_by_hand(with_limit("c", parameters={"c": "integer >= 1"})).value == parse("1/2 + c/2")
     half = above(2, 4)
     half["step"][0]["count"] = {"found": "1/2"}
-    assert aligned_by_hand(half, prices={"found": "1"}).value == parse("2")  # 1/2 once, and up to 1 + 1/2 at the price 1
+    assert aligned_by_hand(half, prices={"found": "1"}).value == parse("3/2")  # 1/2 once, and two halves at the price 1
     assert aligned_by_hand(above(2, 4, limit=0, queries=5), prices={}, each="1/2").value == num(3)
     many = above(2, 4, limit=0, queries="n", parameters={"n": "integer >= 1"})
     assert aligned_by_hand(many, prices={}, each="1/2").value == parse("1/2 + n/2")
@@ -770,6 +774,60 @@ MOVED = [[0, 0, True, 1, {"nu": ["1", "-1"]}], [0, 1, True, 1, {}], [1, 0, False
 def test_an_alignment_by_hand_that_does_not_hold_is_refused(mechanism, others, said):
     with pytest.raises((Rejected, CertificateError), match=said):
         aligned_by_hand(mechanism, **others)
+
+
+@pytest.mark.parametrize(
+    "limit, counts, most",
+    [
+        ("1", ("1/3",), "1"),  # three times
+        ("1", ("2/3",), "4/3"),  # twice
+        ("1", ("2/5", "0"), "6/5"),
+        ("1", ("1/2", "1/3"), "4/3"),  # 5/6 are below 1, and a half more
+        ("1/1000", ("1",), "1"),
+        ("c", ("1/3",), "c"),
+        ("c", ("2/3",), "c + 2/3"),  # 3 c/2 is no integer for every c
+        ("c", ("1", "2"), "c + 1"),
+        ("b", ("1",), "b + 1"),
+        ("1", ("b",), "b + 1"),
+        ("c", ("c", "1"), "2*c - 1"),
+    ],
+)
+def test_what_a_counter_reaches_is_known_from_what_is_added_to_it(limit, counts, most):
+    # each branch costs what it counts, so that the run costs what the counter reaches
+    names = [f"nu{i}" for i in range(len(counts))]
+    mechanism = {
+        "kind": "stream",
+        "parameters": {"c": "integer >= 1", "b": "positive"},
+        "fresh": {name: laplace(1) for name in names},
+        "limits": {"done": limit},
+        "state": {"s": 0},
+        "step": [
+            *({"when": f"s >= {i + 1}", "emit": str(i), "count": {"done": count}, "set": {"s": 0}} for i, count in enumerate(counts[1:])),
+            {"emit": "last", "count": {"done": counts[0]}, "set": {"s": 1}},
+        ],
+    }
+    steps = [[0, branch, True, 0, {}] for branch in range(len(counts))]
+    way = {"once": {}, "modes": [[{}, False]], "steps": steps, "prices": {"done": "1"}, "each": "0", "ahead": ["0"]}
+    found = alignment.infer(claimed(mechanism, epsilon="b"), {"ways": [way]}, ()).value
+    for c, b in ((1, "1/2"), (1, "3"), (4, "3"), (7, "7/2")):
+        here = {"c": num(c), "b": parse(b)}
+        reached, truth = substitute(found, here), _reached(substitute(parse(limit), here), [substitute(parse(x), here) for x in counts])
+        assert float(enclose(reached).mid()) >= float(truth) - 1e-12
+        assert enclose(reached).overlaps(enclose(substitute(parse(most), here)))
+
+
+def _reached(limit, counts):
+    """By going all ways."""
+    open_, seen, most = {Fraction(0)}, set(), Fraction(0)
+    while open_:
+        at = open_.pop()
+        for count in counts:
+            to = at + count.value
+            most = max(most, to)
+            if to < limit.value and to not in seen:
+                seen.add(to)
+                open_.add(to)
+    return most
 
 
 def test_a_passage_between_modes_is_not_gone_twice_so_that_it_pays_for_every_step():

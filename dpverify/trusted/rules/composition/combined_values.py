@@ -20,14 +20,17 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Selection,
     Subsample,
     Translation,
     kind_of,
 )
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair
 from dpverify.trusted.parts.one_pair import OnePair, is_told
+from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, leaf, occurs
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
@@ -138,6 +141,8 @@ class Values:
 
     def _single(self, part: Part, factor: Expr, evidence: Any) -> Value:
         """A single mechanism, by the premise that is named for it."""
+        if isinstance(evidence, Mapping) and evidence.keys() == {ONE_STEP}:
+            return self._of_one_step(part, factor, evidence[ONE_STEP])
         run, kind = Run(part, factor), kind_of(part.mechanism)
         if self.side == "lower" and not occurs(run, self.domains):
             raise Rejected(WHAT, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
@@ -153,6 +158,13 @@ class Values:
             if is_told(part):
                 self.turned.add(replace(part, times=ONE))
         return bound.value
+
+    def _of_one_step(self, part: Part, factor: Expr, evidence: Any) -> Value:
+        """A selection by what it loses on neighbours one step apart, as often as there are steps."""
+        if self.side == "lower" or not isinstance(part.mechanism, Selection):
+            raise Rejected(WHAT, "a part", "one step bounds several from above, and is looked at for selections alone")
+        once = self._single(part, ONE, evidence)
+        return once if isinstance(once, Infinite) else self._further(once, factor)
 
     def _facing(self, part: OnePair) -> Value:
         """The greatest log-ratio of one row over another, in one order."""
@@ -192,7 +204,8 @@ class Values:
 
     def _further(self, value: Expr, factor: Expr) -> Expr:
         """The epsilon for neighbours `factor` steps apart: one for every step."""
-        return value if certainly_le(factor, ONE, self.domains) else mul(neg(call("floor", neg(factor))), value)
+        steps = factor if is_whole(factor, self.domains) else neg(call("floor", neg(factor)))
+        return value if certainly_le(factor, ONE, self.domains) else mul(steps, value)
 
     def _sampled(self, mechanism: Subsample, factor: Expr, evidence: Any) -> Value:
         rate, domains = mechanism.rate, self.domains

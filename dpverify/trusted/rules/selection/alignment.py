@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
+from math import ceil, gcd, lcm
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, neg, num
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, mul, neg, num, sub
 from dpverify.trusted.language.model import Claim, Named, Source, Stream
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of
-from dpverify.trusted.rules.selection.compared import Value, a_law, asked, at_most, greatest, times, total
+from dpverify.trusted.rules.selection.compared import Asked, Value, a_law, asked, at_most, greatest, times, total
 from dpverify.trusted.rules.selection.followed import Values, branches, first_values, is_over
 from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.ways import Lead, Way, at, moves_of, read_moduli, read_way
@@ -153,7 +155,7 @@ def _pays(way: Way, lead: Lead, before: Values, after: Values) -> None:
 
 
 def _most(way: Way, limit: Named) -> Expr:
-    """What a counter can reach: it is below its limit before the last step, and by 1 below it where all are integers."""
+    """What a counter can reach: before the last step it is below its limit, and a multiple of what all that is added to it is one of."""
     question = way.question
     steps = [each.value for branch in way.stream.steps for each in branch.count if each.name == limit.name]
     for step in steps:
@@ -161,9 +163,22 @@ def _most(way: Way, limit: Named) -> Expr:
             raise Rejected(NAME, limit.name, "it is not certain that the counter never falls")
     largest = greatest(question, ZERO, *steps)
     assert not isinstance(largest, Infinite)
-    whole = all(is_whole(value, question.domains) for value in (limit.value, *steps))
-    reached = add(limit.value, largest, num(-1) if whole else ZERO)
     # a counter whose limit is reached at the start pays nothing; so does one that never grows
-    found = greatest(question, ZERO, reached)
+    found = greatest(question, ZERO, add(_before(question, limit.value, steps), largest))
     assert not isinstance(found, Infinite)
     return found
+
+
+def _before(question: Asked, limit: Expr, steps: Sequence[Expr]) -> Expr:
+    """The most that a counter may be at below its limit, as far as that is known; the limit itself where it is not."""
+    sizes = [step.value for step in steps if isinstance(step, Num) and step != ZERO]
+    if sizes and len(sizes) + list(steps).count(ZERO) == len(steps):
+        unit = Fraction(gcd(*(size.numerator for size in sizes)), lcm(*(size.denominator for size in sizes)))
+    elif all(is_whole(step, question.domains) for step in steps):
+        unit = Fraction(1)
+    else:
+        return limit
+    times = div(limit, num(unit))
+    if isinstance(times, Num):
+        return num(unit * (ceil(times.value) - 1))
+    return sub(limit, num(unit)) if is_whole(times, question.domains) else limit

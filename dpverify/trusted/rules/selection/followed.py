@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, neg, substitute, symbols
-from dpverify.trusted.language.model import Guard, Stream, names_of
+from dpverify.trusted.language.model import Guard, Stream, names_of, on_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.parts.streams import form, moving
 from dpverify.trusted.rules.selection.compared import Asked
 
 Values = Mapping[str, Expr]
@@ -37,7 +38,7 @@ def branches(question: Asked, stream: Stream, before: Values) -> Iterator[Taken]
         told = [_settled(question, guard, names) for guard in when]
         if False in told:
             continue
-        if not _exclude_each_other(question, [*failed, *when], names):
+        if not _exclude_each_other(question, stream, [*failed, *when]):
             changed = {each.name: each.value for each in branch.change}
             changed |= {each.name: add(Sym(each.name), each.value) for each in branch.count}
             after = {each.name: substitute(changed.get(each.name, Sym(each.name)), before) for each in (*stream.state, *stream.limits)}
@@ -66,10 +67,14 @@ def _settled(question: Asked, guard: Guard, names: frozenset[str]) -> bool | Non
     return False if below(guard.left, ZERO, question.domains) else True if strictly(ZERO, guard.left, question.domains) else None
 
 
-def _exclude_each_other(question: Asked, guards: Sequence[Guard], names: frozenset[str]) -> bool:
-    """Whether two of the comparisons add up to one that does not hold."""
-    sums = (Guard(add(one.left, other.left), one.strict or other.strict) for one, other in combinations(guards, 2))
-    return any(_settled(question, guard, names) is False for guard in sums)
+def _exclude_each_other(question: Asked, stream: Stream, guards: Sequence[Guard]) -> bool:
+    """Whether two of the comparisons add up to one that does not hold, or that holds at one value of a noise with a density alone."""
+    names, drawn = frozenset(names_of(stream)), {each.name for each in stream.fresh if not on_integers(each.noise)}
+    for one, other in combinations(guards, 2):
+        both = Guard(add(one.left, other.left), one.strict or other.strict)
+        if _settled(question, both, names) is False or (both.left == ZERO and drawn & form(one.left, moving(stream)).of.keys()):
+            return True
+    return False
 
 
 def is_over(question: Asked, stream: Stream, values: Values) -> bool:

@@ -38,8 +38,8 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
 SOURCE: Final = Source("docs/theory/selection.md#unseen-shifts")
 
-MOST_STEPS: Final = 10_000
-"""The most steps, and the most values of what is followed."""
+MOST_STEPS: Final = 1000
+"""The most steps that are followed one by one, and the most values of what is followed."""
 _TWO: Final = num(2)
 
 
@@ -61,7 +61,13 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     parameters: "shifts", a list of shifts of the noises of a step, by name a rational for each answer, the first of which holds wherever
     it does; "follow", names of state and counters whose values the branches tell; "prec".
     """
-    mechanism, sensitivity, _query = leaf(run)
+    mu, laws = distance(run, parameters)
+    return settled.noise(run, Curve(gaussian.pair(mu), None, (NAME,), (*ASSUMED, *laws)), parameters)
+
+
+def distance(run: Run, parameters: Mapping[str, Any]) -> tuple[Expr, tuple[str, ...]]:
+    """mu, the most by which the Gaussian numbers move on a run, in deviations, and what is assumed of other noises."""
+    mechanism, sensitivity, _ = leaf(run)
     question = asked(Claim(mechanism, None, sensitivity=sensitivity), {}, NAME, wanted=Stream)
     stream = stream_of(question)
     if on_integers(stream):
@@ -73,8 +79,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     mu = mul(question.moved, sqrt(_most(question, stream, options, first_values(stream, list(map(str, followed))))))
     shifted = {name for option in options for name, vector in option.of.items() if any(vector)}
     others = [drawn.noise for drawn in (*stream.once, *stream.fresh) if drawn.name not in shifted]
-    laws = dict.fromkeys(line for noise in others for line in a_law(question, noise))
-    return settled.noise(run, Curve(gaussian.pair(mu), None, (NAME,), (*ASSUMED, *laws)), parameters)
+    return mu, tuple(dict.fromkeys(line for noise in others for line in a_law(question, noise)))
 
 
 def _read(question: Asked, stream: Stream, told: Any) -> Shifts:
@@ -115,10 +120,8 @@ def _most(question: Asked, stream: Stream, options: Sequence[Shifts], first: Val
     steps = None if stream.queries is None else question.natural(stream.queries, "queries")
     if not isinstance(steps, Num):
         raise Rejected(NAME, "queries", "it wants a number of the most steps, as answers move in each")
-    if len(set(costs.values())) == 1:
-        return mul(steps, costs[start])
     if steps.value > MOST_STEPS:
-        raise Rejected(NAME, "queries", f"it follows runs of at most {MOST_STEPS:,} steps where these are not all alike")
+        return mul(steps, _greater(question, list(costs.values())))
     reached: dict[Place, Expr] = {start: ZERO}
     ended: list[Expr] = []
     for _ in range(int(steps.value)):
