@@ -30,6 +30,7 @@ from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line
 from dpverify.audits.run import Run, Settings, run
 from dpverify.audits.target import Target, load, show, timed
+from dpverify.audits.told import as_told
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
 from dpverify.errors import AuditError
@@ -151,7 +152,7 @@ def _audit(
     kept = None if checkpoint is None else Path(checkpoint)
     root = seed if seed is not None else seed_of(kept) if kept is not None else None
     root = secrets.randbits(32) if root is None else root
-    plan = make_plan(claim, seed=root, **inputs)
+    plan, said = as_told(make_plan(claim, seed=root, **inputs), target, root, timeout)
     settings = Settings(samples, 1 - confidence, stop, level == FLOAT)
     journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
     with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
@@ -160,12 +161,12 @@ def _audit(
         shared = _shared(state, target, engine, journal)
     known = root if target.reproducible else None
     if shared is None:
-        return concluded(state, claim, target, confidence, known, replay)
+        return _noted(concluded(state, claim, target, confidence, known, replay), said)
     alone = one_by_one(target)
     with Engine(alone, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         again = run(plan, settings, engine, Journal(None, root), progress)
     finding = concluded(again, claim, alone, confidence, known, lambda seed, _: replay(seed, samples))  # no fewer: this run comes second
-    return _dependent(finding, shared, replay(root, samples) if target.reproducible else "")
+    return _noted(_dependent(finding, shared, replay(root, samples) if target.reproducible else ""), said)
 
 
 def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:

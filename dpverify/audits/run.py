@@ -300,6 +300,8 @@ class Run:
         if not self.settings.floats:
             return
         answers, origin = self.pair(index).answers, self.pair(index).origin
+        if self.plan.declared is not None and self.plan.declared.kind == "selection":
+            return  # its numbers are no answers with noise, one for one
         seen = next(iter(self.kept.values()))[0][0]  # what kind of numbers the outputs are is known from the first round
         exact = origin is not None or seen.exact is not None
         partitions = () if answers is None or exact else float_partitions(*answers, seen.numbers.dtype)

@@ -15,6 +15,7 @@ from dpverify.trusted.language.model import (
     ONE_WAY,
     Claim,
     Combinator,
+    Compared,
     EllipticalProcess,
     Guarantee,
     Kernel,
@@ -58,6 +59,8 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
 
             proposal.extend(lambda claim, _: measures.propose(claim, ""), claim, digits)
             return proposal
+    if claim.delta != ZERO and claim.epsilon is not None and claim.domains and isinstance(claim.mechanism, Compared):
+        proposal.extend(lambda *_: [{"rule": "each-noise", "evidence": {}}], claim, digits)
     mixed = claim.delta != ZERO and not isinstance(claim.mechanism, Sampled | Space) and extend_with_curve(proposal, claim, digits)
     one_way = getattr(claim.mechanism, "neighbours", "") in ONE_WAY  # a curve is of both orders, and knows nothing of the pure bound of one
     if not mixed or one_way or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other

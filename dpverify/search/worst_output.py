@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from flint import ctx
+from flint import arb, ctx
 
 from dpverify.search import counterexample
 from dpverify.search.numeric import written
@@ -49,20 +49,26 @@ _BITS = 40
 def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Both sides of the tight epsilon between bounds."""
     question = asked(claim, {}, rule.NAME, near=True)
-    rule.readable(question)
+    rule.readable(question, tied=True)
     setting = Setting.of(question)
     bits = int(3.33 * (digits if setting.is_closed else min(digits, _MOST_DIGITS))) + 8
     spare = _SPARE if setting.is_closed else _SERIES_SPARE
     with precision(bits + spare):
-        counted = chances.outputs(question, rule.corners(question))
+        known = rule.corners(question)
+        counted = chances.outputs(question, known)
         ways = [(move, counts) for move in range(len(chances.MOVES[question.selection.neighbours])) for counts in counted]
         pairs = {(move, counts): chances.pair(question, move, counts, None) for move, counts in ways}
         shared = setting.evidence([output for both in pairs.values() for output in both], bits)
         noises, cuts = rule.read(claim, shared)[1], [Fraction(str(cut)) for cut in shared["cuts"]]
-        losses = {way: chances.loss(noises, *both, cuts) for way, both in pairs.items()}
-        if not all(loss.is_finite() for loss in losses.values()):
+        losses = {way: _loss(question, noises, both, cuts) for way, both in pairs.items()}
+        most = [
+            chances.loss(noises, *(replace(output, won=won) for output in both), cuts)
+            for way, both in pairs.items()
+            for won in chances.ties(question, way[1], known)
+        ]
+        if not all(loss.is_finite() for loss in (*losses.values(), *most)):
             raise Undecided("the probabilities of some output have no finite enclosure.")
-        upper = max(exact(loss.upper()) for loss in losses.values())
+        upper = max(exact(loss.upper()) for loss in most)
     grain = 2**bits
     above = Fraction(-(-upper * grain // 1), grain)
     steps = [{"rule": rule.NAME, "evidence": {**shared, "value": written(above)}, "prec": bits + spare}]
@@ -74,6 +80,15 @@ def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
         if below > 0 or not above:
             steps.append({"rule": rule.NAME, "evidence": {**shared, "value": written(below), **output}, "prec": bits + spare})
     return steps
+
+
+def _loss(question: Asked, noises: chances.Compared, both: Sequence[chances.Output], cuts: Sequence[Fraction]) -> arb:
+    """What an output loses at two neighbours whichever way ties are decided."""
+    here, there = both
+    found = chances.loss(noises, here, there, cuts)
+    if isinstance(question.selection, NoisyMax) and question.whole:
+        found = found.min(chances.loss(noises, replace(here, won=None), replace(there, won=None), cuts))
+    return found
 
 
 def refutation(claim: Claim, positives: int, move: int, at: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -185,7 +200,7 @@ def _best(claim: Claim, at: Mapping[str, str], least: float) -> list[dict[str, A
     """The same at values of the parameters, where it is more than at least. Raises Rejected, Undecided."""
     told: dict[str, Any] = {"side": "lower", **({"at": dict(at)} if at else {})}
     question = asked(claim, told, rule.NAME, near=True)
-    rule.readable(question)
+    rule.readable(question, tied=True)
     step = enclose(question.moved)
     setting, size = Setting.of(question, rough=True), float(step.mid())
     if not step > 0:
@@ -199,7 +214,7 @@ def _best(claim: Claim, at: Mapping[str, str], least: float) -> list[dict[str, A
         here, there = chances.pair(question, move, counts, (low, high))
         shared = setting.evidence([here, there], _BITS)
         noises, cuts = rule.read(claim, {**told, **shared})[1], [Fraction(str(cut)) for cut in shared["cuts"]]
-        value = Fraction(exact(chances.loss(noises, here, there, cuts).lower()) * 2**_BITS // 1, 2**_BITS)
+        value = Fraction(exact(_loss(question, noises, (here, there), cuts).lower()) * 2**_BITS // 1, 2**_BITS)
     output = {"positives": counts[1], "negatives": counts[0], "move": move, "answers": [str(low), str(high)]}
     evidence = {**told, **shared, **output, "value": written(value)}
     return [{"rule": rule.NAME, "evidence": evidence, "prec": _BITS + _SERIES_SPARE}] if value > least else []
@@ -330,7 +345,7 @@ class Setting:
             of_threshold, of_answers = name != "query_noise", name != "threshold_noise"
             points = [output.centre for output in outputs if of_threshold]
             points += [point for output in outputs if of_answers for point in (output.low, output.high)]
-            grids[name] = self.rough[name].grid(cuts[0] - max(points), cuts[-1] - min(points))
+            grids[name] = self.rough[name].grid(cuts[0] - max(points), cuts[-1] - min(points) + self.rough[name].whole)
         return {
             "cuts": [str(cut) for cut in cuts],
             "grids": {name: [str(cut) for cut in grid] for name, grid in grids.items() if grid},

@@ -47,6 +47,7 @@ _OF_THE_CLAIM: Final = {
     "cosets": "additive.cosets",
     "density-mechanism": "spaces.density_mechanism",
     "differences-unbounded": "additive.differences_unbounded",
+    "each-noise": "selection.delta_each",
     "elliptical-process-unbounded": "additive.elliptical_process",
     "evaluations-epsilon": "additive.evaluations_epsilon",
     "given-mechanism": "spaces.given_mechanism",

@@ -227,8 +227,8 @@ TRIANGLE = tuple(tuple(map(Fraction, row)) for row in ((0, 0), (1, 0), (0, 1)))
         (sums("one"), [0, 0, -1, 0], [0, 0, -1, 1]),
         (sums("hull", TRIANGLE), [0.5, 0.5, 1, 0], [1, 1, 0, 0]),
         (sums("hull", TRIANGLE), [-0.5, -0.5, 0, -1], [-0.5, -0.5, 1, 0]),
-        (sparse(laplace(2), laplace(4), 3, report="answers+gap"), [1, -1, 1], [1, -1, 1.5]),
-        (largest(laplace(2), 3, report="value", neighbours="one"), [1, 0, 0], [1, 1, 0]),
+        (sparse(laplace(2), None, 3, report="answers+gap"), [1, -1, 1], [1, -1, 1.5]),
+        (largest(laplace(2), 65, report="value", neighbours="one"), [1, *[0] * 64], [1, 1, *[0] * 63]),
     ],
 )
 def test_pairs_that_are_no_neighbours_are_refused_where_no_law_is_declared_either(mechanism, near, far):

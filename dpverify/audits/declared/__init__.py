@@ -30,6 +30,7 @@ from dpverify.audits.declared.laws import (
     weighted_log,
     within,
 )
+from dpverify.audits.declared.numbered import numbered
 from dpverify.audits.declared.one_number import IntegerLaw, KernelLaw, LineLaw
 from dpverify.audits.declared.selections import Pair, may_be_neighbours, pairs_of, require_both_orders, selection
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
@@ -93,7 +94,7 @@ def _declared(claim: Claim) -> Declared | None:
         return KernelLaw(claim)
     if isinstance(mechanism, NoisyMax | AboveThreshold):
         require_both_orders(claim)
-        return selection(claim, _noise_law)
+        return selection(claim, _noise_law) or numbered(claim, _noise_law)
     if isinstance(mechanism, Staircase):
         epsilon, gamma = number(mechanism.epsilon), number(mechanism.gamma)
         jumps = np.arange(1 + min(200, int(40 / epsilon))) + gamma

@@ -26,7 +26,8 @@ class Declared(ABC):
     "product"     `dimension` >= 2 reals          as many reals           noise_cdf, of each coordinate
     "finite"      a column index 0, 1, ...        a row index             probabilities
     "kernel"      one real                        one real (theta)        output_cdf
-    "selection"   an index, or yes and no         `dimension` reals       probabilities, of the columns of its `reader`
+    "selection"   an index, or yes and no; also   `dimension` reals       probabilities, of the columns of its `reader`
+                  with numbers, or one number
     """
 
     kind: ClassVar[str]

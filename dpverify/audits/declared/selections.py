@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -134,6 +134,20 @@ def _around(noise: _Noise, answers: Array) -> list[Array]:
 # -- what is told, as a column -------------------------------------------------------------------------------------
 
 
+class Reader(Protocol):
+    """What is told, as one of finitely many columns."""
+
+    @property
+    def count(self) -> int:
+        """How many columns there are."""
+
+    def columns(self, outputs: Outputs) -> Array:
+        """The column of each output; `count` for what cannot be told. Raises AuditError for what is of another form."""
+
+    def word(self, column: int) -> str:
+        """A column in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Indices:
     """Outputs that are the index of one of the candidates."""
@@ -222,9 +236,9 @@ def _ends_in_none(name: str) -> bool:
     return size(name) == len(kinds(name)) or name.replace(" ", "").rstrip("]0123456789x").endswith("None")
 
 
-def patterns(queries: int, positives: int) -> Patterns:
-    """All patterns, of as many of the first queries as there is room for."""
-    told = _looked_at(queries, positives)
+def patterns(queries: int, positives: int, most: int = MOST_COLUMNS) -> Patterns:
+    """All patterns, of as many of the first queries as there is room for: at most so many."""
+    told = _looked_at(queries, positives, most)
     found: list[str] = []
     following: list[list[int]] = [[-1] * 4]
     column = [-1]
@@ -250,12 +264,12 @@ def patterns(queries: int, positives: int) -> Patterns:
     return Patterns(queries, told, positives, tuple(found), table, columns)
 
 
-def _looked_at(queries: int, positives: int) -> int:
-    """Of how many queries there are at most MOST_COLUMNS patterns."""
-    ways = [1] + [0] * min(positives, MOST_COLUMNS)  # by the number of positives; the last that have stopped
+def _looked_at(queries: int, positives: int, most: int) -> int:
+    """Of how many queries there are at most so many patterns."""
+    ways = [1] + [0] * min(positives, most)  # by the number of positives; the last that have stopped
     for told in range(queries):
         ways = [ways[0], *(ways[y] + ways[y - 1] for y in range(1, len(ways)))]
-        if sum(ways) > MOST_COLUMNS:
+        if sum(ways) > most:
             return told
     return queries
 
@@ -264,7 +278,7 @@ def _looked_at(queries: int, positives: int) -> int:
 class Cells:
     """Cells of what is told: `cells[column]`, the last one for what cannot be told."""
 
-    reader: Indices | Patterns
+    reader: Reader
     cells: Codes
     size: int
 
@@ -288,20 +302,21 @@ class SelectionLaw(Declared):
 
     kind = "selection"
 
-    def __init__(self, claim: Claim, law_of: LawOf, reader: Indices | Patterns) -> None:
+    def __init__(self, claim: Claim, law_of: LawOf, reader: Reader, width: int) -> None:
         assert isinstance(claim.mechanism, NoisyMax | AboveThreshold)
-        self.claim, self.mechanism, self.law_of, self.reader = claim, claim.mechanism, law_of, reader
-        self.dimension = reader.count if isinstance(reader, Indices) else reader.queries
+        self.claim, self.mechanism, self.law_of, self.reader, self.dimension = claim, claim.mechanism, law_of, reader, width
         self._rows: dict[tuple[tuple[float, ...], float], Array] = {}
 
     def row(self, x: Array, scale: float = 1.0) -> Array:
         """The probabilities of the columns on the answers x, where noise is `scale` times as wide as declared."""
         key = tuple(float(answer) for answer in x), scale
         if key not in self._rows:
-            found = _indices(self.mechanism, x, self._noise, scale) if isinstance(self.mechanism, NoisyMax) else self._patterns(x, scale)
-            found = np.clip(found, 0.0, 1.0)
+            found = np.clip(self._columns(x, scale), 0.0, 1.0)
             self._rows[key] = found / found.sum()
         return self._rows[key]
+
+    def _columns(self, x: Array, scale: float) -> Array:
+        return _indices(self.mechanism, x, self._noise, scale) if isinstance(self.mechanism, NoisyMax) else self._patterns(x, scale)
 
     def _noise(self, noise: Any, scale: float) -> _Noise:
         return _Noise(self.law_of(noise), 1.0 if isinstance(self.law_of(noise), Steps) else scale)
@@ -499,9 +514,7 @@ def _of_threshold(claim: Claim, law_of: LawOf) -> Iterator[tuple[float, Array, A
     queries = int(number(mechanism.queries))
     most = queries if mechanism.positives is None else min(queries, int(number(mechanism.positives)))
     step, threshold = _moved(claim), number(mechanism.threshold)
-    noises = [
-        (_Rough(law_of(mechanism.threshold_noise), scale), _Rough(law_of(mechanism.query_noise), scale)) for scale in _WIDTHS
-    ]
+    noises = [(_Rough(law_of(mechanism.threshold_noise), scale), _Rough(law_of(mechanism.query_noise), scale)) for scale in _WIDTHS]
     unit = max(noise.unit for noise in noises[0]) + step
     for positives, (u, v) in product(sorted({0, 1, most // 2, most} & set(range(most + 1))), _MOVES[mechanism.neighbours]):
         late = np.arange(queries) >= queries - positives
@@ -546,11 +559,11 @@ def selection(claim: Claim, law_of: LawOf) -> SelectionLaw | None:
     laws = all(law_of(noise) is not None for noise in noises_of(mechanism))
     if isinstance(mechanism, NoisyMax) and mechanism.report == "index" and laws:
         count = int(number(mechanism.candidates))
-        return SelectionLaw(claim, law_of, Indices(count)) if count <= MOST_COLUMNS else None
+        return SelectionLaw(claim, law_of, Indices(count), count) if count <= MOST_COLUMNS else None
     if isinstance(mechanism, AboveThreshold) and mechanism.report == "answers" and laws and _mixed(mechanism, law_of):
         queries = int(number(mechanism.queries))
         most = queries if mechanism.positives is None else min(queries, int(number(mechanism.positives)))
-        return SelectionLaw(claim, law_of, patterns(queries, most))
+        return SelectionLaw(claim, law_of, patterns(queries, most), queries)
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -38,13 +38,17 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """So many negatives and positives, the answers of all negatives and of all positives, and where the noise of the threshold is about."""
+    """So many negatives and positives, the answers of all negatives and of all positives, and where the noise of the threshold is about.
+
+    won: on the integers, of how many negatives one that is equal to the threshold is one too; None where ties are decided at random.
+    """
 
     negatives: int
     positives: int
     low: Fraction
     high: Fraction
     centre: Fraction
+    won: int | None = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,12 @@ class Compared:
 
     def probability(self, output: Output, cuts: Sequence[Fraction]) -> arb:
         """Of an output. Raises Rejected where cuts do not part the pieces of the densities."""
-        return self.of_all((Side(output.negatives, output.low), Side(output.positives, output.high, below=False)), output.centre, cuts)
+        if output.won is None:
+            return sum((self.probability(replace(output, won=won), cuts) for won in range(output.negatives + 1)), arb(0)) / (
+                output.negatives + 1
+            )
+        lost, won = Side(output.negatives - output.won, output.low), Side(output.won, output.low - 1)
+        return self.of_all((lost, won, Side(output.positives, output.high, below=False)), output.centre, cuts)
 
     def of_all(self, sides: Sequence[Side], centre: Fraction, cuts: Sequence[Fraction]) -> arb:
         """That all sides come out so at once, compared with the noise of the threshold about a centre. Raises Rejected as above."""
@@ -148,6 +157,12 @@ def outputs(question: Asked, known: bool) -> list[tuple[int, int]]:
         raise Rejected(RULE, "positives", f"more than {MOST} of them")
     found = [(queries - positives, positives) for positives in range(most + 1)]
     return found if known else [*found, *((negatives, most) for negatives in range(queries - most))]
+
+
+def ties(question: Asked, counts: tuple[int, int], known: bool) -> range:
+    """Of how many of the negatives ties may be won, as far as that may lose the most: known to be of none with log-concave noises."""
+    several = isinstance(question.selection, NoisyMax) and question.whole and not known
+    return range(counts[0] + 1 if several else 1)
 
 
 def may_occur(question: Asked, negatives: int, positives: int) -> bool:

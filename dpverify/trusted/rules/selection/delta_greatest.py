@@ -137,25 +137,35 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     return settled.noise(run, Curve(symmetric(profile), None, (NAME,), ASSUMED), parameters)
 
 
-def _on_line(question: Asked) -> Profile:
-    made = per_precision(lambda: _greatest(question))
+def of_each(question: Asked) -> Profile:
+    """The same for one answer, and as many positives; of answers any number of which may be asked. Raises Rejected."""
+    return _on_line(question, 1)
+
+
+def _on_line(question: Asked, noises: int | None = None) -> Profile:
+    made = per_precision(lambda: _greatest(question, noises))
     made()  # at this precision, so that what is refused is refused now
     return falling(lambda epsilon: accurately(lambda: made().profile(epsilon.max(arb(0)))))
 
 
-def _greatest(question: Asked) -> Greatest:
-    """At the working precision of the moment. Raises Rejected."""
+def _greatest(question: Asked, noises: int | None) -> Greatest:
+    """At the working precision of the moment. noises: of how many the greatest is; None for as many as there are. Raises Rejected."""
     mechanism, moved = question.selection, constant(question.moved)
     reach = 2 * moved if mechanism.neighbours == "all" else moved
     if isinstance(mechanism, NoisyMax):
         if mechanism.report != "index":
             raise Rejected(NAME, "report", "more than the index is told")
-        count = question.count(mechanism.candidates, "candidates", MOST)
+        count = question.count(mechanism.candidates, "candidates", MOST) if noises is None else noises
         return Greatest(count, law_of(mechanism.noise, NAME, "noise"), reach, 1, Shared(False, arb(0)))
     if mechanism.report == "answers+value":
         raise Rejected(NAME, "report", "the noisy answers are told")
-    queries, positives = question.counts(MOST)
-    return Greatest(queries, law_of(mechanism.query_noise, NAME, "query_noise"), reach, positives, _shared(mechanism, moved, positives))
+    if noises is None:
+        noises, positives = question.counts(MOST)
+    elif mechanism.positives is None:
+        raise Rejected(NAME, "positives", "there is no limit of them")
+    else:
+        positives = question.count(mechanism.positives, "positives", MOST)
+    return Greatest(noises, law_of(mechanism.query_noise, NAME, "query_noise"), reach, positives, _shared(mechanism, moved, positives))
 
 
 def _shared(mechanism: AboveThreshold, moved: arb, positives: int) -> Shared:

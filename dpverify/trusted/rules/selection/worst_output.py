@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any, Final
 
 from flint import arb
@@ -15,7 +17,7 @@ from dpverify.trusted.language.model import Claim, NoisyMax, Source
 from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.rules.selection.chances import MOST, MOVES, Compared, Output, loss, may_occur, outputs, pair, read_answers, way
+from dpverify.trusted.rules.selection.chances import MOST, MOVES, Compared, Output, loss, may_occur, outputs, pair, read_answers, ties, way
 from dpverify.trusted.rules.selection.compared import Asked, asked, slopes
 from dpverify.trusted.rules.selection.noise_laws import Law, Whole, law
 
@@ -28,7 +30,8 @@ STATEMENT: Final = (
 CHECKED: Final = (
     "the noises are on the line, with values for all parameters; log-concave, where answers move by less than the bounds are apart",
     "both probabilities, by enclosed quadrature between the cuts and the tails of the noises outside, on the integers by sums",
-    "their log-ratio against the bound, for an upper one of every output of as many queries as there may be",
+    "their log-ratio against the bound, for an upper one of every output of as many queries as there may be; of integers whichever of "
+    "several greatest ones is told",
 )
 ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
 SOURCE: Final = Source("docs/theory/selection.md#worst-output")
@@ -44,9 +47,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     question, noises = read(claim, evidence)
     value, cuts = read_fraction(evidence, "value", NAME), read_cuts(evidence)
     if question.side == "upper":
-        for move in range(len(MOVES[question.selection.neighbours])):
-            for counts in outputs(question, corners(question)):
-                if not loss(noises, *pair(question, move, counts, None), cuts) <= rational(value):
+        known = corners(question)
+        for move, counts in product(range(len(MOVES[question.selection.neighbours])), outputs(question, known)):
+            for won in ties(question, counts, known):
+                here, there = (replace(output, won=won) for output in pair(question, move, counts, None))
+                if not loss(noises, here, there, cuts) <= rational(value):
                     told = f"an output of {counts[1]} positives and {counts[0]} negatives"
                     raise Rejected(NAME, "value", f"{told} does not certainly lose at most so much")
         return Bound("upper", Num(value))
@@ -54,6 +59,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     probabilities = [noises.probability(output, cuts) for output in (here, there)]
     if not (probabilities[0] / probabilities[1]).log() >= rational(value):
         raise Rejected(NAME, "value", "the output does not certainly lose as much")
+    at_random = [replace(output, won=None) for output in (here, there)]
+    tied = isinstance(question.selection, NoisyMax) and question.whole
+    if tied and not loss(noises, at_random[0], at_random[1], cuts) >= rational(value):
+        raise Rejected(NAME, "value", "the output does not certainly lose as much where ties are decided at random")
     return Bound("lower", Num(value), witness=_witness(question, here, there, probabilities), at=question.at)
 
 
@@ -80,7 +89,7 @@ def _told(question: Asked, evidence: Mapping[str, Any]) -> tuple[int, tuple[int,
 def read(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Asked, Compared]:
     """The question, and the noises. Raises Rejected, CertificateError."""
     question = asked(claim, evidence, NAME, near=True)
-    readable(question)
+    readable(question, tied=True)
     mechanism, grids = question.selection, evidence.get("grids", {})
     if not isinstance(grids, Mapping) or not grids.keys() <= {"noise", "threshold_noise", "query_noise"}:
         raise CertificateError(f"{NAME}: 'grids' is no table of cuts by the names of noises.")
@@ -100,11 +109,11 @@ def read(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Asked, Compared]:
     return question, Compared(first, answers)
 
 
-def readable(question: Asked) -> None:
-    """Raises Rejected for a selection whose outputs have other probabilities."""
+def readable(question: Asked, tied: bool = False) -> None:
+    """Raises Rejected for a selection whose outputs have other probabilities. tied: several answers may be the greatest."""
     mechanism = question.selection
     if isinstance(mechanism, NoisyMax):
-        if mechanism.report != "index" or question.whole:
+        if mechanism.report != "index" or (question.whole and not tied):
             raise Rejected(NAME, "report", "more than the index is told, or on the integers several may be the greatest")
     elif mechanism.report != "answers" or mechanism.resample or mechanism.query_noise is None:
         raise Rejected(NAME, "the mechanism", "it tells more than answers, draws a threshold again, or answers exactly")
@@ -141,6 +150,8 @@ def _witness(question: Asked, here: Output, there: Output, probabilities: list[a
         others, rest = (f"{here.negatives} others", ", all further ones far below") if few else ("all others", "")
         told = [f"{output.centre}, {others} {output.low}{rest}" for output in (here, there)]
         event = "the first of the answers is told to be the greatest"
+        if question.whole:
+            event += ", and of equal ones another would be; decided at random it loses at least the bound too"
         said = [f"first {text}" for text in told]
     else:
         said = [f"{output.low} at negatives, {output.high} at positives" for output in (here, there)]

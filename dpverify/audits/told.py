@@ -1,0 +1,41 @@
+"""Whether outputs have the form in which a declared law of comparisons with numbers is known: an audit looks at a few first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from dpverify.audits.conformance import FINEST, grid_of
+from dpverify.audits.declared.numbered import NumberedLaw
+from dpverify.audits.outputs import Outputs
+from dpverify.audits.plan import Plan
+from dpverify.audits.target import Target
+from dpverify.errors import AuditError
+from dpverify.trusted.language.model import on_integers
+
+_LOOKED_AT: Final = 64
+_KEY: Final = 1 << 31
+"""Of the seed: no block of an audit has so high a number."""
+
+
+def as_told(plan: Plan, target: Target, root: int, timeout: float) -> tuple[Plan, str]:
+    """The plan, without its law where the sampler tells it in another form or rounds its numbers; and what to say of that."""
+    law = plan.declared
+    if not isinstance(law, NumberedLaw):
+        return plan, ""
+    rng = np.random.default_rng(np.random.SeedSequence(root, spawn_key=(_KEY,)))
+    outputs = target.draw(plan.pairs[0].left, _LOOKED_AT, rng, timeout=timeout)
+    try:
+        law.reader.columns(outputs)
+    except AuditError as error:
+        return _alone(plan), f"the declared law was not compared: {error}"
+    grid = None if on_integers(law.mechanism) else grid_of(Outputs(law.reader.numbers_in(outputs)[:, None]))
+    if grid is not None and grid > FINEST * law.unit:
+        return _alone(plan), f"the declared law was not compared: the numbers that are told are multiples of {float(grid):.4g}."
+    return plan, ""
+
+
+def _alone(plan: Plan) -> Plan:
+    return replace(plan, declared=None, pairs=tuple(replace(pair, answers=None) for pair in plan.pairs))

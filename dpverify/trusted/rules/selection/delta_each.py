@@ -1,0 +1,50 @@
+"""Selections of any number of answers: each answer's noise has its share in delta, so that what there is of it rises with their number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, Num, call, mul, symbols
+from dpverify.trusted.language.model import Claim, Compared, NoisyMax, Source
+from dpverify.trusted.numbers.balls import exact, finite
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.enclosed import enclose
+from dpverify.trusted.rules.selection.compared import asked
+from dpverify.trusted.rules.selection.delta_greatest import of_each
+
+NAME: Final = "each-noise"
+STATEMENT: Final = (
+    "The bound by the greatest of n independent noises, E[g(M)] with g rising and at most 1, is at most n E[g(Z)] for one of them, and at "
+    "most 1. So delta(eps) <= min(1, n d) for every n, d the bound by the greatest noise for one answer, and as many positives."
+)
+CHECKED: Final = (
+    "the noises are Gaussian or Laplace, with values for all their parameters",
+    "the bound by the greatest of one noise, by enclosed quadrature with the tail outside",
+    "the number of answers is an integer of at least 1",
+)
+ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+SOURCE: Final = Source("docs/theory/selection.md#each-noise")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """An upper bound on the tight delta at the claimed epsilon, in the number of answers. Raises Rejected, Undecided, CertificateError."""
+    if evidence:
+        raise CertificateError(f"{NAME}: it asks for no evidence.")
+    epsilon = claim.epsilon
+    if epsilon is None or symbols(epsilon) or not certainly_le(ZERO, epsilon):
+        raise Rejected(NAME, "epsilon", "it is not certainly a number of at least 0")
+    question = asked(claim, {}, NAME, wanted=Compared)
+    mechanism = question.selection
+    count = mechanism.candidates if isinstance(mechanism, NoisyMax) else mechanism.queries
+    question.natural(count, "the number of answers")
+    if symbols(question.moved) or not certainly_lt(ZERO, question.moved):
+        raise Rejected(NAME, "the sensitivity", "it is not certainly a positive number")
+    if question.whole:
+        raise Rejected(NAME, "the noise", "it is on the integers")
+    each = finite(of_each(question)(enclose(epsilon).max(arb(0)))).upper().max(arb(0))
+    return Bound("upper", call("min", ONE, mul(count, Num(exact(each)))), quantity="delta")
