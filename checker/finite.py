@@ -147,3 +147,15 @@ def staircase(q, evidence):
     steps = ONE if field.at_most(moved, ONE) else constant(-field.floor(scale(moved, -1)))
     word = "no answer moves further than" if side == "upper" else "some answers are apart by"
     return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]
+
+
+def stated_epsilon(q, _):
+    """docs/theory/composition.md#stated-epsilon."""
+    m = q.mechanism
+    require(q.kind == "guarantee", Refused, "nothing is stated of the mechanism")
+    forbid(m["measure"] not in ("approximate", "bounded_range") or "order" in m, Undecided, "what is stated in other measures, or of one order")
+    rows = [[q.form(x) for x in row] for row in m["rows"]]
+    known = [row[0] for row in rows if len(row) == 1 + (m["measure"] == "approximate") and all(q.field.zero(x) for x in row[1:])]
+    good = all(q.field.at_most({}, x) for row in rows for x in row)
+    require(known and good, Refused, "no pure epsilon is stated, or one that is not certainly at least 0")
+    return "upper", q.field.extreme("min", known), {}, ["the mechanism is as private as is stated", IDEAL]

@@ -14,10 +14,10 @@ class Asked:
         self.side = side_of(evidence)
         self.q, self.at = q.at(evidence, self.side == "lower")
         m, self.field = q.mechanism, self.q.field
-        forbid(m.get("bounds") is not None, Undecided, "answers between bounds")
+        forbid(m.get("bounds") is not None and "exact" not in evidence, Undecided, "answers between bounds")
         self.moved = ONE if self.q.moved is None else self.q.moved
         require(self.field.positive(self.moved, strict=False), Refused, "the sensitivity is not certainly at least 0")
-        noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if m.get(key) is not None]
+        noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if isinstance(m.get(key), dict)]
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
 
@@ -30,9 +30,13 @@ class Asked:
         """How steeply h rises to the left and to the right in the limit."""
         if mechanism is None:
             return INFINITE, INFINITE
-        noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values))
+        noise = self.noise(mechanism)
         forbid(noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp", Undecided, "noise that is not on the line")
         return [s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)]  # noise.shift: 1 over the scale
+
+    def noise(self, mechanism):
+        """A noise, where answers move by 1."""
+        return Noise(Question(mechanism, ONE, None, self.field, self.q.values), line=True)
 
     def times(self, count, slope):
         if slope != INFINITE:
@@ -120,8 +124,12 @@ def log_concave_threshold(q, evidence):
     queries = asked.natural(m["queries"])
     most = queries if m["positives"] is None else asked.natural(m["positives"])
     field = asked.field
-    other = "exact" in evidence or m["report"] == "answers+value" or m["neighbours"] == "one"
-    forbid(other, Undecided, "answers that are exact, told, or move alone")
+    if evidence.get("exact") is True:
+        return _exact(asked, m, queries)
+    forbid("exact" in evidence or m["neighbours"] == "one", Undecided, "answers that move alone")
+    if m["report"] == "answers+value":
+        forbid(m["query_noise"] is None or m["resample"], Undecided, "values of answers without noise, or of several thresholds")
+        return asked.bound(asked.greatest(*(_values(asked, m, queries, most, u, v) for u, v in MOVES[m["neighbours"]])))
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
@@ -131,6 +139,41 @@ def log_concave_threshold(q, evidence):
         if not field.at_most(mul(c, add(k, ONE)) if m["resample"] else add(k, c), queries) or not field.at_most(c, most):
             raise Refused("it is not certain that so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
-    forbid("peaks" in evidence, Undecided, "the worst of all outputs")
+    if "peaks" in evidence:
+        forbid(m["resample"], Undecided, "the worst of all outputs of several thresholds")
+        return asked.bound(asked.greatest(*(_peak(loss, y, queries, most) for loss, y in zip(losses, evidence["peaks"], strict=True))))
     require(evidence.get("shift") in ("up", "down"), Undecided, "a shift that is neither up nor down")
     return asked.bound(asked.greatest(*(loss.everywhere(m, evidence["shift"], queries, most) for loss in losses)))
+
+
+def _exact(asked, m, queries):
+    """Exact answers, two of which may change places about the threshold."""
+    field, noise = asked.field, asked.noise(m["threshold_noise"])
+    low, high = map(asked.q.form, m["bounds"] or ("0", "1"))
+    asked.slopes(m["threshold_noise"])
+    good = m["query_noise"] is None and noise.support == [None, None] and field.positive(sub(high, low))
+    require(good and field.at_most(constant(2), queries), Refused, "the answers are not exact, or no two about one threshold")
+    require(asked.side == "lower", Malformed, "exact answers bound from below")
+    return asked.bound(INFINITE)
+
+
+def _values(asked, m, queries, most, u, v):
+    """What outputs lose where the values of positives are told."""
+    left, right = asked.slopes(m["query_noise"])
+    asked.slopes(m["threshold_noise"])
+    most = asked.field.extreme("min", [most, queries])
+    worst = asked.greatest(left, right) if u and v else left if u else right
+    return asked.total(asked.times(most, worst), asked.times(sub(queries, most), left if u else {}))
+
+
+def _peak(loss, y, queries, most):
+    """The greatest loss of all outputs, concave in the number of positives, is at y of them."""
+    field = loss.asked.field
+    require(type(y) is int and y >= 0, Undecided, "a number of positives that is none")
+    may = lambda c: 0 <= c and field.at_most(constant(c), most) and field.at_most(constant(c), queries)  # noqa: E731
+    at = lambda c: loss.of(sub(queries, constant(c)), constant(c))  # noqa: E731
+    last = any(field.positive(sub(constant(y + 1), end)) for end in (most, queries))
+    beside = [at(c) for c in (y - 1, y + 1) if may(c)]
+    known = may(y) and (may(y + 1) or last) and INFINITE not in (*beside, at(y))
+    require(known and all(field.at_most(value, at(y)) for value in beside), Undecided, "whether an output loses the most")
+    return at(y)
