@@ -402,14 +402,12 @@ def _primes(c):
 
 def factors(n):
     """Prime factors with their powers; what is left above 10**8 stands as one."""
-    found, p = [], 2
-    while p * p <= n and p < 10_000:
-        power = 0
+    found, p = {}, 2
+    while n > 1:
         while n % p == 0:
-            n, power = n // p, power + 1
-        found += [(p, power)] if power else []
-        p += 1 + (p > 2)
-    return found + ([(n, 1)] if n > 1 else [])
+            n, found[p] = n // p, found.get(p, 0) + 1
+        p = n if p * p > n or p > 10_000 else p + 1
+    return list(found.items())
 
 
 def substitute(p, field, values):

@@ -20,11 +20,11 @@ from algebra import Field, constant
 from noise import INFINITE
 from terms import Malformed, Refused, Undecided, forbid, require
 
-PROVED_BY = [noise.concave_exponent, noise.convex_exponent, noise.power_identity, noise.point_witness, noise.divergence]
-PROVED_BY += [noise.equal_answers, noise.cosets, finite.stated_epsilon]
-PROVED_BY += [finite.finite_table, finite.exponential_general, finite.kary_response, finite.staircase]
-PROVED_BY += [selection.log_concave_noisy_max, selection.log_concave_threshold]
+PROVED_BY = [noise.concave_exponent, noise.convex_exponent, noise.power_identity, noise.point_witness, noise.divergence, noise.cosets]
+PROVED_BY += [noise.equal_answers, finite.finite_table, finite.exponential_general, finite.kary_response, finite.staircase]
+PROVED_BY += [finite.stated_epsilon, selection.log_concave_noisy_max, selection.log_concave_threshold]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in PROVED_BY}
+UNREAD = {"normaliser", "witness", "event", "neighbours", "start"}
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
@@ -55,8 +55,8 @@ def examined(data, notes):
             notes.append(f"{here}{why}")
         except (Malformed, Refused) as why:
             raise Refused(f"{here}{why}") from why
-        if facts[-1] is not None and "normaliser" in line.get("parameters", {}):
-            notes.append(f"{here}its 'normaliser', for what it shows is shown otherwise, or assumed")
+        unread = UNREAD & line.get("parameters", {}).keys() if facts[-1] is not None else ()
+        notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
     pure = delta == {} and not any(key in claim for key in ("measure", "order", "within"))
     require(pure, Undecided, "the claim is not one of pure privacy in both orders")
     return judged(data, field, epsilon, [f for f in facts if f is not None and f.about == "whole"], notes)
@@ -94,10 +94,8 @@ def best(field, name, values):
 
 def shown(value):
     """A bound for readers."""
-    if not isinstance(value, dict):
-        return value or "?"
-    near = al.evaluate(value, 80)
-    return f"{float(near.lo):.12g}" if near.lo == near.hi else f"[{float(near.lo):.12g}, {float(near.hi):.12g}]"
+    near = al.evaluate(value, 80) if isinstance(value, dict) else None
+    return value or "?" if near is None else f"[{float(near.lo):.12g}, {float(near.hi):.12g}]"
 
 
 def main(files):

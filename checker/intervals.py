@@ -11,8 +11,8 @@ from fractions import Fraction
 from terms import Undecided, forbid, require
 
 PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944")
-DOWN, UP = (Context(50, way, MIN_EMIN, MAX_EMAX, traps=[InvalidOperation, DivisionByZero, Overflow]) for way in (ROUND_FLOOR, ROUND_CEILING))
-LARGEST = 1 << 20
+TRAPS = [InvalidOperation, DivisionByZero, Overflow]
+DOWN, UP = (Context(50, way, MIN_EMIN, MAX_EMAX, traps=TRAPS) for way in (ROUND_FLOOR, ROUND_CEILING))
 
 
 @contextmanager
@@ -47,14 +47,16 @@ class Interval:
     def __sub__(self, other):
         return self + -other
 
+    def _ends(self, other, operation):
+        pairs = [(x, y) for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
+        return Interval(min(getattr(DOWN, operation)(*pair) for pair in pairs), max(getattr(UP, operation)(*pair) for pair in pairs))
+
     def __mul__(self, other):
-        ends = [(x, y) for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
-        return Interval(min(DOWN.multiply(*pair) for pair in ends), max(UP.multiply(*pair) for pair in ends))
+        return self._ends(other, "multiply")
 
     def __truediv__(self, other):
         forbid(other.lo <= 0 <= other.hi, Undecided, "a quotient whose denominator may be 0")
-        ends = [(x, y) for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
-        return Interval(min(DOWN.divide(*pair) for pair in ends), max(UP.divide(*pair) for pair in ends))
+        return self._ends(other, "divide")
 
     def __pow__(self, e):
         """A rational power."""
@@ -95,16 +97,14 @@ def _whole(x, n):
 
 def exp(x):
     """exp(x)."""
-    require(-LARGEST <= x.lo <= x.hi <= LARGEST, Undecided, "the exponential of a number that is too large")
-    low, high = (Decimal(1) if end == 0 else None for end in (x.lo, x.hi))
-    return Interval(low or DOWN.next_minus(DOWN.exp(x.lo)), high or UP.next_plus(UP.exp(x.hi)))
+    require(max(x.hi, x.lo.copy_negate()) <= 1 << 20, Undecided, "the exponential of a number that is too large")
+    return Interval(DOWN.next_minus(DOWN.exp(x.lo)), UP.next_plus(UP.exp(x.hi)))
 
 
 def log(x):
     """log(x)."""
     require(x.lo > 0, Undecided, "a logarithm of what may be 0 or less")
-    low, high = (Decimal(0) if end == 1 else None for end in (x.lo, x.hi))
-    return Interval(DOWN.next_minus(DOWN.ln(x.lo)) if low is None else low, UP.next_plus(UP.ln(x.hi)) if high is None else high)
+    return Interval(DOWN.next_minus(DOWN.ln(x.lo)), UP.next_plus(UP.ln(x.hi)))
 
 
 def asinh(x):

@@ -2,6 +2,7 @@
 
 import operator
 import re
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
@@ -11,10 +12,11 @@ import algebra as al
 import terms
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
 from intervals import Interval, point, precision
-from terms import Malformed, Refused, Undecided, forbid, replaced, require
+from terms import Malformed, Refused, Undecided, forbid, num, replaced, require
 
 INFINITE = "infinite"
 R = ("s", "r")
+LOG_R = al.atom(("l", al.key(symbol("r"))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 IDEAL = "what is drawn is drawn from the law that is declared"
 
@@ -24,11 +26,11 @@ class Question:
 
     def __init__(self, mechanism, moved, query, field, values=None):
         self.mechanism, self.moved, self.query, self.field, self.values = mechanism, moved, query, field, values or {}
-        self.told = None
+        self.told, self.factor, self.part = None, ONE, None  # what is told of a query; the steps that neighbours are apart; the part it is
         self.kind = mechanism["kind"]
 
     def tree(self, text):
-        return replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
+        return num(rational(text)) if "*2^" in text else replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
 
     def form(self, text):
         return self.field.form(self.tree(text))
@@ -44,6 +46,11 @@ class Question:
         field = Field(domains)
         moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
         return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
+
+
+def total(how, field, values):
+    """The sum ("add"), or the greatest ("max"), of values that may be infinite."""
+    return INFINITE if INFINITE in values else add(*values) if how == "add" else field.extreme("max", values)
 
 
 def within(x, domain):
@@ -231,7 +238,8 @@ def dot(a, b):
 def stretched(norm, rows, field):
     """The greatest length of the answers to queries where histograms differ by at most 1 in l2."""
     p = "1" if len(rows) == 1 else norm["p"]
-    if norm["kind"] == "lp" and p == "1" and len(rows) <= 8:
+    if norm["kind"] == "lp" and p == "1":
+        require(len(rows) <= 8, Undecided, "how far many queries move under l2")
         signs = product((1, -1), repeat=len(rows))
         rows = [[dot(each, column) for column in zip(*rows, strict=True)] for each in signs]
     straight = all(dot(a, b) == 0 for a, b in combinations(rows, 2))
@@ -242,13 +250,13 @@ def stretched(norm, rows, field):
 
 def gauge(columns, vectors, told):
     """The greatest gauge of vectors in the hull of columns and their negatives: sums of columns from above, a functional from below."""
-    lengths, y = {}, list(map(rational, told["dual"]))
-    for weights in told["primal"]:
+    y, value = list(map(rational, told["dual"])), rational(told["value"])
+    for weights, v in zip(told["primal"], vectors, strict=True):
         each = [(rational(w), columns[int(i)]) for i, w in weights.items()]
-        lengths[up_to_sign([sum(w * column[j] for w, column in each) for j in range(len(y))])] = sum(abs(w) for w, _ in each)
-    value = max(lengths[v] for v in vectors)
+        made = up_to_sign([sum(w * column[j] for w, column in each) for j in range(len(y))])
+        require(made == v and sum(abs(w) for w, _ in each) <= value, Undecided, "whether a vector is so short")
     good = all(abs(dot(y, column)) <= 1 for column in columns) and any(abs(dot(y, v)) == value for v in vectors)
-    require(good, Refused, "the functional does not show the gauge of the query")
+    require(good, Undecided, "whether a vector is so long")
     return constant(value)
 
 
@@ -266,8 +274,9 @@ def longest(norm, vectors, dimension, field, told):
     if norm["kind"] == "ellipsoid":
         bordered = [[[*row, y] for row, y in zip(rows, v, strict=True)] + [[*v, Fraction(0)]] for v in vectors]
         return field.power(constant(max(-eliminated(square)[0][-1][-1] for square in bordered)), Fraction(1, 2))  # v' S**-1 v
-    own = set(vectors) == {up_to_sign(row) for row in rows if any(row)}
-    return ONE if own else gauge(rows, vectors, told)  # docs/theory/additive.md, Gauges: the longest column is extreme
+    own = {up_to_sign(row) for row in rows if any(row)}
+    known = set(vectors) == own or (told == "upper" and set(vectors) <= own)
+    return ONE if known else gauge(rows, vectors, told)  # docs/theory/additive.md, Gauges: the longest column is extreme
 
 
 class Noise:
@@ -298,13 +307,10 @@ class Noise:
             require(line, Undecided, "noise on a part of the line")
             self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
         name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
-        self.sides = [self._exponent(density, name, sign) for sign in signs]
+        turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
+        self.sides = [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
         self.even = al.key(self.sides[0]) == al.key(self.sides[-1])
         self.h = self.sides[0]
-
-    def _exponent(self, text, name, sign):
-        density = replaced(self.q.tree(text), {name: ("mul", (terms.num(sign), ("sym", "r")))})
-        return scale(self.field.log(self.field.form(density)), -1)
 
     def _reach(self, dimension):
         q = self.q
@@ -325,19 +331,17 @@ class Noise:
             far = top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension))
             require(far, Undecided, "whether the density is integrable far out")
             logs = self.logs(h)
-            start, few = self.at_zero({m: c for m, c in h.items() if not _log_r(m)}), self.q.field.positive(sub(self.dimension, logs))
+            start, few = self.at_zero(sub(h, mul(logs, LOG_R))), self.q.field.positive(sub(self.dimension, logs))
             require(start is not None and few and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
 
     def logs(self, h):
         """The multiple of log r in h."""
-        return add(*({_split(m)[1]: c} for m, c in h.items() if _log_r(m)))
+        return add(*({_split(m)[1]: c} for m, c in h.items() if _split(m)[0] == list(*LOG_R)))
 
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
-        try:
+        with suppress(Undecided):
             return al.substitute(h, self.q.field, {"r": {}})
-        except Undecided:
-            return None
 
     def value(self, near):
         """h on an interval of distances, or of the line."""
@@ -350,11 +354,6 @@ class Noise:
         """The sum of h(b) - h(a) over coordinates."""
         with precision(self.bits):
             return reduce(operator.add, (self.value(y) - self.value(x) for x, y in zip(a, b, strict=True)))
-
-
-def _log_r(m):
-    moving = _split(m)[0]
-    return len(moving) == 1 and moving[0] == (("l", al.key(symbol("r"))), Fraction(1))
 
 
 def assumed_of(noise, side):
@@ -451,7 +450,8 @@ def point_witness(q, evidence):
     noise = Noise(q, line=True)
     noise.check_integrable()
     a, b, assumed = _points(noise, evidence)
-    radius = _radius(noise, evidence, "radius")
+    radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
+    require(radius > 0 or noise.whole, Refused, "the radius is not positive: a point has probability 0")
     near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
     beyond = [[_beyond(noise, x) for x in side] for side in near]
     forbid(any(beyond[0]), Refused, "the density of P is 0 on the neighbourhood")
@@ -472,20 +472,9 @@ def _points(noise, evidence):
     """The points of evidence, and what their pair takes for granted."""
     noise.bits = 2 * evidence.get("prec", 200)
     require(type(noise.bits) is int and 106 <= noise.bits <= 32768, Malformed, "prec is a number of bits from 53 to 16384")
-    a, b = ([_point(noise.q, x) for x in evidence[side]] for side in "ab")
+    a, b = ([noise.q.form(str(x)) for x in evidence[side]] for side in "ab")
     require(1 <= len(a) == len(b) <= 1000, Malformed, "'a' and 'b' are not lists of as many points")
-    require("event" not in evidence or _radius(noise, evidence, "event") >= 0, Refused, "the event is none")
     return a, b, _pair(noise, a, b)
-
-
-def _radius(noise, evidence, key):
-    radius = Fraction(0) if noise.whole else rational(evidence.get(key))
-    require(radius > 0 or noise.whole, Refused, f"the {key} is not positive: a point has probability 0")
-    return radius
-
-
-def _point(q, text):
-    return constant(rational(text)) if "^" in str(text) else q.field.form(terms.parse(str(text)))
 
 
 def _around(noise, p, radius):
@@ -515,10 +504,10 @@ def _pair(noise, a, b):
         exact = field.equal(sizes[0], noise.shift)
         around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
         require(field.at_most(sizes[0], noise.shift), Refused, "the points are further apart than answers move")
-        if exact or around:
-            return [] if q.query else ["answers of some neighbours are the sensitivity apart"]
-        forbid(q.query and q.query["adjacency"] != "l1", Refused, "the distance of the points is not that of answers")
-        return ["histograms are real"] if q.query else [EVERY]
+        real = q.query and q.query["adjacency"] in ("l1", "l2")
+        forbid(q.query and not (real or exact or around), Refused, "the distance of the points is not that of answers")
+        far = "answers of some neighbours are the sensitivity apart" if exact or around else EVERY
+        return ["histograms are real"] * bool(real) if q.query else [far]
     require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
@@ -539,8 +528,6 @@ def divergence(q, evidence):
     forbid(evidence.get("side") not in ("+inf", "-inf", "right") or q.field.domains, Undecided, "a density that vanishes inside")
     noise = Noise(q)
     noise.check_integrable()
-    require(rational(evidence.get("start")) >= 16, Undecided, "an end that starts before 16")
-    require("witness" not in evidence or _points(noise, evidence["witness"]), Refused, "the witness is none")
     require(q.field.positive(noise.shift), Refused, "answers do not move")
     if evidence["side"] == "right":
         forbid(evidence["point"] != "0" or noise.whole, Undecided, "a density that diverges elsewhere than at 0")

@@ -78,8 +78,7 @@ def moved(asked):
 def domain(data):
     """The values of a parameter."""
     lower, upper = (None if data[key] is None else rational(data[key]) for key in ("lower", "upper"))
-    for key, end in (("lower", lower), ("upper", upper)):
-        need(end is None or str(end) == data[key], "a fraction is not in its one writing")
+    need([str(end) for end in (lower, upper)] == [str(data[key]) for key in ("lower", "upper")], "an end is not in its one writing")
     open_ends = (data["lower_open"] and lower is not None) or (data["upper_open"] and upper is not None)
     forbid(data["integer"] and open_ends, Undecided, "integers in an open interval")
     forbid(None not in (lower, upper) and lower >= upper, Undecided, "a domain of at most one value")

@@ -22,7 +22,7 @@ class Refused(Exception):
     """Evidence that does not hold."""
 
 
-FUNCTIONS = dict.fromkeys("exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma logerfc logexprel".split(), {1})
+FUNCTIONS = {name: {1} for name in "exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma logerfc logexprel".split()}
 FUNCTIONS |= {"besselk": {2}, "logbesselk": {2}, "logratio": {3}, "min": range(1, 99), "max": range(1, 99)}
 _MARK = "\u00e9"  # set before names that Python reserves, in no text itself
 _RESERVED = re.compile(rf"\b({'|'.join(keyword.kwlist)})\b")
@@ -46,12 +46,9 @@ def num(x):
 
 def replaced(tree, values):
     """The tree with symbols replaced by trees."""
-    kind = tree[0]
-    if kind in ("num", "sym"):
-        return values.get(tree[1], tree) if kind == "sym" else tree
-    if kind == "pow":
-        return ("pow", replaced(tree[1], values), replaced(tree[2], values))
-    return (*tree[:-1], tuple(replaced(part, values) for part in tree[-1]))
+    if isinstance(tree, tuple) and tree[:1] == ("sym",):
+        return values.get(tree[1], tree)
+    return tuple(replaced(part, values) for part in tree) if isinstance(tree, tuple) else tree
 
 
 @lru_cache(maxsize=10000)
@@ -77,7 +74,7 @@ def _tree(node):
         return ("mul", (num(-1), _tree(node.operand)))
     if isinstance(node, ast.BinOp) and type(node.op) in (ast.Mult, ast.Div):
         factors = _factors(node)
-        bare = [f for f in factors if not _number(f)]
+        bare = [f for f in factors if f[0] != "num" and not (f[0] == "pow" and f[1][0] == "num" and f[2] == num(-1))]
         forbid(len(bare) == 1 and bare[0][0] == "add", Undecided, "a number times a sum, that is not distributed")
         return ("mul", tuple(factors))
     if isinstance(node, ast.BinOp) and type(node.op) in (ast.Add, ast.Sub):
@@ -96,8 +93,5 @@ def _factors(node):
     if not isinstance(node, ast.BinOp) or type(node.op) not in (ast.Mult, ast.Div):
         return [_tree(node)]
     right = _tree(node.right)
+    forbid(right[0] == "mul" and not isinstance(node.right, ast.UnaryOp), Undecided, "a product in brackets within one")
     return [*_factors(node.left), right if isinstance(node.op, ast.Mult) else ("pow", right, num(-1))]
-
-
-def _number(tree):
-    return tree[0] == "num" or (tree[0] == "pow" and tree[1][0] == "num" and tree[2] == num(-1))
