@@ -519,3 +519,15 @@ def test_a_difference_is_found(monkeypatch):
     apart = al.constant(10)
     monkeypatch.setattr(second_opinion.second, "examine", lambda _: check.Answer("decided", "PROVED", apart, apart, (), []))
     assert second_opinion.compare(data).difference == "their enclosures are apart"
+
+
+@pytest.mark.parametrize(("name", "path"), [("parallel_pure.exact", ()), ("compose_laplace.pure-exact", ("mechanism", "parts", 0))])
+def test_an_adjacency_that_is_none_is_refused_by_both(name, path):
+    data = certificate(name)
+    held = data["claim"]
+    for step in path:
+        held = held[step]
+    held["adjacency"] = "replaced"
+    with pytest.raises(CertificateError, match="'replaced' is no adjacency. Use add-remove, replace, l1, l2"):
+        kernel.check(data | {"claim_sha256": claim_hash(data["claim"])})
+    assert answer(data).kind == "refused"
