@@ -7,7 +7,9 @@ Whatever is built has a value for all parameters: who divides, takes a root or a
 
 from fractions import Fraction
 from functools import reduce
-from math import floor
+from math import factorial, floor
+from operator import add as add_to
+from operator import mul as times
 
 import intervals as iv
 from intervals import Interval
@@ -99,26 +101,25 @@ def _names(a):
 
 def evaluate(p, bits, values=None):
     """An interval that holds the form's value. values: intervals of symbols."""
-    total = iv.point(0)
-    for m, c in p.items():
-        factors_of = [_value(a, e, bits, values or {}) for a, e in m]
-        total = total.plus(reduce(lambda x, y: x.times(y, bits), factors_of, iv.point(c)), bits)
-    return total
+    with iv.precision(bits):
+        return _sum(p, values or {})
 
 
-def _value(a, e, bits, values):
+def _sum(p, values):
+    return reduce(add_to, (reduce(times, (_value(a, e, values) for a, e in m), iv.point(c)) for m, c in p.items()), iv.point(0))
+
+
+def _value(a, e, values):
     kind = a[0]
     if kind == "e":
-        return iv.exp(evaluate({a[1]: e}, bits, values), bits)
+        return iv.exp(_sum({a[1]: e}, values))
     if kind in ("s", "p", "pi"):
-        base = values[a[1]] if kind == "s" else iv.point(a[1]) if kind == "p" else iv.pi(bits)
-    elif kind in ("q", "l"):
-        base = evaluate(dict(a[1]), bits, values)
-        base = iv.log(base, bits) if kind == "l" else base
-    else:
-        args, pick = [evaluate(dict(k), bits, values) for k in a[2]], {"min": min, "max": max}.get(a[1])
-        base = Interval(pick(y.lo for y in args), pick(y.hi for y in args)) if pick else iv.asinh(args[0], bits)
-    return iv.power(base, e, bits)
+        return (values[a[1]] if kind == "s" else iv.point(a[1]) if kind == "p" else iv.pi()) ** e
+    if kind in ("q", "l"):
+        inside = _sum(dict(a[1]), values)
+        return (iv.log(inside) if kind == "l" else inside) ** e
+    args, pick = [_sum(dict(k), values) for k in a[2]], {"min": min, "max": max}.get(a[1])
+    return (Interval(pick(y.lo for y in args), pick(y.hi for y in args)) if pick else iv.asinh(args[0])) ** e
 
 
 class Field:
@@ -161,12 +162,19 @@ class Field:
             return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
         if name in ("min", "max"):
             return self.extreme(name, args)
-        if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
-            return mul(self.power(scale(args[1], 2), Fraction(-1, 2)), mul(atom(("pi",), Fraction(1, 2)), self.exp(scale(args[1], -1))))
+        if name == "besselk" and args[0].keys() == {()} and args[0][()].denominator == 2:
+            return self._bessel(int(abs(args[0][()])), args[1])
         if name == "asinh" and not args[0]:
             return {}
         require(name == "asinh", Undecided, f"{name} is not known here")
         return atom(("f", name, tuple(map(key, args))))
+
+    def _bessel(self, n, x):
+        """K of the order n + 1/2 at x: sqrt(pi/(2 x)) exp(-x) times a sum of powers of 1/x."""
+        weights = [Fraction(factorial(n + j), factorial(j) * factorial(n - j) * 2**j) for j in range(n + 1)]
+        powers = [scale(self.power(x, Fraction(-j)), c) for j, c in enumerate(weights)]
+        outer = mul(self.power(scale(x, 2), Fraction(-1, 2)), mul(atom(("pi",), Fraction(1, 2)), self.exp(scale(x, -1))))
+        return mul(outer, add(*powers))
 
     def extreme(self, name, forms):
         """The least or the greatest, where the order is certain."""
@@ -199,11 +207,11 @@ class Field:
     def power(self, p, e):
         if e.denominator == 1 and 0 <= e <= 64:
             return whole_power(p, int(e))
-        require(abs(e) <= 10000, Undecided, "a power that is too great")
         require(p or e > 0, Undecided, "a quotient by 0")
         if not p:
             return {}
         c, product, rest = self.content(p)
+        require(abs(e) <= 10000 or c == 1, Undecided, "a power that is too great")
         if rest != ONE and not self.positive(rest):
             require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what is under a root")
             c, rest = -c, scale(rest, -1)
@@ -229,6 +237,21 @@ class Field:
             c, rest = -c, scale(rest, -1)
         result = add(*(_log_atom(("p", n), e) for n, e in _primes(c)), *(_log_atom(a, e) for a, e in product.items()))
         return result if rest == ONE else add(result, atom(("l", key(rest))))
+
+    def derivative(self, p, name):
+        """The derivative after a symbol."""
+        each = (mul({tuple((b, k - (b == a)) for b, k in m if (b, k) != (a, 1)): c * e}, self._slope(a, name))
+                for m, c in p.items() for a, e in m if name in _names(a))  # fmt: skip
+        return add(*each)
+
+    def _slope(self, a, name):
+        if a[0] == "s":
+            return ONE
+        inside = {a[1]: Fraction(1)} if a[0] == "e" else dict(a[1] if a[0] in "ql" else a[2][0])
+        require(a[0] in "eql" or a[1] == "asinh", Undecided, "a function whose slope is not known")
+        square = mul(inside, inside) if a[0] == "f" else {}
+        outer = {"e": atom(a), "q": ONE}.get(a[0]) or self.power(add(ONE, square) if square else inside, Fraction(-1, 2 if square else 1))
+        return mul(self.derivative(inside, name), outer)
 
     # -- signs
 
@@ -379,14 +402,12 @@ def _primes(c):
 
 def factors(n):
     """Prime factors with their powers; what is left above 10**8 stands as one."""
-    found, p = [], 2
-    while p * p <= n and p < 10_000:
-        power = 0
+    found, p = {}, 2
+    while n > 1:
         while n % p == 0:
-            n, power = n // p, power + 1
-        found += [(p, power)] if power else []
-        p += 1 + (p > 2)
-    return found + ([(n, 1)] if n > 1 else [])
+            n, found[p] = n // p, found.get(p, 0) + 1
+        p = n if p * p > n or p > 10_000 else p + 1
+    return list(found.items())
 
 
 def substitute(p, field, values):

@@ -5,7 +5,7 @@ from itertools import permutations
 import algebra as al
 import terms
 from algebra import ONE, add, constant, mul, scale, sub
-from noise import IDEAL, INFINITE, side_of, whole
+from noise import IDEAL, INFINITE, natural, side_of, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
 PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
@@ -24,31 +24,26 @@ class Table:
         self.q, self.field = q, q.field
         require(q.kind in ("table", "exponential"), Refused, "there are no lists of inputs and outputs")
         listed = m["rows" if q.kind == "table" else "scores"]
-        if not listed or not listed[0] or any(len(row) != len(listed[0]) for row in listed):
-            raise Refused("rows are not there, or not of one length")
+        forbid(not listed or any(not row or len(row) != len(listed[0]) for row in listed), Refused, "rows are not of one length, or none")
         self.rows = [[q.form(x) for x in row] for row in listed]
         self.sums = [ONE] * len(listed)
         adjacent = m["adjacent"]
-        for pair in adjacent or ():
-            if not (isinstance(pair, list) and len(pair) == 2 and all(type(i) is int and 0 <= i < len(listed) for i in pair)):
-                raise Refused("an adjacent pair names no two inputs")
+        forbid(any(max(pair) >= len(listed) for pair in adjacent or ()), Refused, "an adjacent pair names no two inputs")
         every = permutations(range(len(listed)), 2)
         self.pairs = [(a, b) for a, b in every if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
         if q.kind == "exponential":
             self._scores(q, m)
         for row in self.rows if q.kind == "table" else ():
-            for p in row:
-                wrong = Refused if self.field.positive(scale(p, -1)) else Undecided
-                require(self.field.at_most({}, p), wrong, "a probability that is not certainly at least 0")
-            wrong = Refused if apart(self.field, add(*row), ONE) else Undecided
-            require(self.field.equal(add(*row), ONE), wrong, "the probabilities of a row do not certainly add up to 1")
+            good = all(self.field.at_most({}, p) for p in row) and self.field.equal(add(*row), ONE)
+            below = not good and any(self.field.positive(scale(p, -1)) for p in row)
+            wrong = Refused if below or apart(self.field, add(*row), ONE) else Undecided
+            require(good, wrong, "the probabilities of a row are not certainly at least 0, with the sum 1")
 
     def _scores(self, q, m):
         forbid(m["points"], Undecided, "an exponential mechanism of points")
         if q.moved is not None:
-            for a, b in self.pairs:
-                if not all(self.field.at_most(sub(s, t), q.moved) for s, t in zip(self.rows[a], self.rows[b], strict=True)):
-                    raise Refused("scores differ by more than the sensitivity")
+            moves = [sub(s, t) for a, b in self.pairs for s, t in zip(self.rows[a], self.rows[b], strict=True)]
+            require(all(self.field.at_most(move, q.moved) for move in moves), Refused, "scores differ by more than the sensitivity")
         self.scores, beta = self.rows, q.form(m["beta"])
         self.rows = [[mul(beta, s) for s in row] for row in self.rows]
         self.sums = [add(*(self.field.exp(x) for x in row)) for row in self.rows]
@@ -87,15 +82,13 @@ def finite_table(q, evidence):
         require(named, Refused, "no cell is named")
         forbid(any(table.zero(x, y) for a, b, y in named for x in (a, b)), Refused, "a named cell has a zero")
         tops = [loss_at(table, *cell) for cell in named]
-        seen = {al.key(top) for top in tops}
         cells = [(a, b, y) for a, b in table.pairs for y in range(len(table.rows[a])) if not table.zero(a, y)]
         for cell in cells:
             loss = loss_at(table, *cell)
             require(loss != INFINITE, Refused, "a zero faces a probability above 0")
-            if al.key(loss) not in seen:
-                wrong = Refused if all(table.field.positive(sub(loss, top)) for top in tops) else Undecided
-                below = any(table.field.at_most(loss, top) for top in tops)
-                require(below, wrong, f"the loss at {list(cell)} is not certainly below a named cell")
+            below = any(table.field.at_most(loss, top) for top in tops)
+            wrong = Refused if not below and all(table.field.positive(sub(loss, top)) for top in tops) else Undecided
+            require(below, wrong, f"the loss at {list(cell)} is not certainly below a named cell")
         return "upper", table.field.extreme("max", tops), {}, assumed
     q, at = q.at(evidence)
     table = Table(q)
@@ -147,3 +140,15 @@ def staircase(q, evidence):
     steps = ONE if field.at_most(moved, ONE) else constant(-field.floor(scale(moved, -1)))
     word = "no answer moves further than" if side == "upper" else "some answers are apart by"
     return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]
+
+
+def stated_epsilon(q, _):
+    """docs/theory/composition.md#stated-epsilon."""
+    m = q.mechanism
+    require(q.kind == "guarantee", Refused, "nothing is stated of the mechanism")
+    forbid(m["measure"] not in ("approximate", "bounded_range") or "order" in m, Undecided, "what is stated otherwise, or of one order")
+    rows = [[q.form(x) for x in row] for row in m["rows"]]
+    known = [row[0] for row in rows if len(row) == 1 + (m["measure"] == "approximate") and all(q.field.zero(x) for x in row[1:])]
+    require(known and all(q.field.at_most({}, x) for row in rows for x in row), Undecided, "no pure epsilon is certainly stated")
+    require(natural(q.field, q.factor), Undecided, "what is stated on no whole number of steps")
+    return "upper", mul(q.factor, q.field.extreme("min", known)), {}, ["the mechanism is as private as is stated", IDEAL]

@@ -1,18 +1,22 @@
 """Additive noise: what its exponent h = -log(density) does at 0 and far out, how far answers move, and the rules about it."""
 
+import operator
 import re
+from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, product
 
 import algebra as al
 import terms
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
-from intervals import Interval
-from terms import Malformed, Refused, Undecided, forbid, replaced, require
+from intervals import Interval, point, precision
+from terms import Malformed, Refused, Undecided, forbid, num, replaced, require
 
 INFINITE = "infinite"
 R = ("s", "r")
+LOG_R = al.atom(("l", al.key(symbol("r"))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 IDEAL = "what is drawn is drawn from the law that is declared"
 
@@ -22,10 +26,11 @@ class Question:
 
     def __init__(self, mechanism, moved, query, field, values=None):
         self.mechanism, self.moved, self.query, self.field, self.values = mechanism, moved, query, field, values or {}
+        self.told, self.factor, self.part = None, ONE, None  # what is told of a query; the steps that neighbours are apart; the part it is
         self.kind = mechanism["kind"]
 
     def tree(self, text):
-        return replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
+        return num(rational(text)) if "*2^" in text else replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
 
     def form(self, text):
         return self.field.form(self.tree(text))
@@ -41,6 +46,11 @@ class Question:
         field = Field(domains)
         moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
         return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
+
+
+def total(how, field, values):
+    """The sum ("add"), or the greatest ("max"), of values that may be infinite."""
+    return INFINITE if INFINITE in values else add(*values) if how == "add" else field.extreme("max", values)
 
 
 def within(x, domain):
@@ -144,46 +154,20 @@ def _log_rate(field, p):
     return field.extreme("max", rates)
 
 
-def bends(field, p, line=False):
-    """The set of "convex" and "concave" that a form certainly is in r > 0, or on the line."""
-    found = {"convex", "concave"}
-    for moving, rest, c in [(*_split(m), c) for m, c in p.items() if _split(m)[0]]:
-        outer, bend = {rest: c}, _bend(field, *moving[0], line) if len(moving) == 1 else set()
-        if field.positive(scale(outer, -1)):
-            bend = {{"convex": "concave", "concave": "convex"}[b] for b in bend}
-        elif not field.positive(outer):
-            return set()
-        found &= bend
-    return found
+def bent(field, h, way=1):
+    """Whether h is certainly convex in r > 0, or concave for way = -1."""
+    return field.positive(scale(field.derivative(field.derivative(h, "r"), "r"), way), strict=False)
 
 
-def _bend(field, a, e, line):
-    if a == R:
-        if e == 1:
-            return {"convex", "concave"}
-        return set() if line and not (e.denominator == 1 and e > 0 and e % 2 == 0) else {"concave"} if 0 < e < 1 else {"convex"}
-    if a[0] == "e":
-        return {"convex"} & bends(field, {a[1]: e}, line)
-    if a[0] == "l" and e == 1:
-        inside = dict(a[1])
-        split = [(*_split(m), c) for m, c in inside.items()]
-        exps = all(b[0] == "e" and "convex" in bends(field, {b[1]: k}, line) for moving, _, _ in split for b, k in moving)
-        convex = exps and all(field.positive({rest: c}) for _, rest, c in split)
-        return ({"convex"} if convex else set()) | ({"concave"} & bends(field, inside, line))
-    if a[0] == "q":
-        inside = bends(field, dict(a[1]), line)
-        split = [(*_split(m), c) for m, c in a[1]]
-        quadratic = all(moving in ([], [(R, 2)]) and field.positive({rest: c}) for moving, rest, c in split) and 2 * e == 1
-        return ({"convex"} if quadratic or (e >= 1 and "convex" in inside) else set()) | ({"concave"} & inside if 0 < e <= 1 else set())
-    return set()
-
-
-def rises(field, h):
-    """Whether h, convex in r > 0, certainly never falls: term by term, or because it is even and convex on the line."""
-    split = [(*_split(m), c) for m, c in h.items() if _split(m)[0]]
-    simple = all(moving[0][0] == R and moving[0][1] > 0 and field.positive({rest: c}) for moving, rest, c in split)
-    line = field.over("r", None)
-    return simple or ("convex" in bends(line, h, True) and al.key(al.substitute(h, line, {"r": scale(symbol("r"), -1)})) == al.key(h))
+def convex(noise):
+    """Whether h is certainly convex and never falls in the distance, or is convex on the line."""
+    slopes = [noise.field.derivative(h, "r") for h in noise.sides]
+    if not all(bent(noise.field, h) for h in noise.sides):
+        return False
+    if noise.even:
+        return noise.field.positive(slopes[0], strict=False)
+    jump, turn = (al.substitute(p, noise.q.field, {"r": {}}) for p in (sub(*noise.sides), add(*slopes)))
+    return noise.field.zero(jump) and noise.field.positive(turn, strict=False)
 
 
 # -- norms and sensitivities ------------------------------------------------------------------------------------------------------
@@ -235,6 +219,12 @@ def differences(query):
     return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
 
 
+def unlike_integers(query):
+    """Whether the answers of some neighbours differ by no integers."""
+    vectors = differences(query | {"adjacency": "l1"} if query["adjacency"] == "l2" else query)
+    return bool(vectors) and (query["adjacency"] in ("l1", "l2") or any(x.denominator != 1 for v in vectors for x in v))
+
+
 def up_to_sign(v):
     """A vector or its negative, the first number that is not 0 positive."""
     return tuple(v) if next((x for x in v if x), 0) >= 0 else tuple(-x for x in v)
@@ -245,7 +235,32 @@ def dot(a, b):
     return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
-def longest(norm, vectors, dimension, field):
+def stretched(norm, rows, field):
+    """The greatest length of the answers to queries where histograms differ by at most 1 in l2."""
+    p = "1" if len(rows) == 1 else norm["p"]
+    if norm["kind"] == "lp" and p == "1":
+        require(len(rows) <= 8, Undecided, "how far many queries move under l2")
+        signs = product((1, -1), repeat=len(rows))
+        rows = [[dot(each, column) for column in zip(*rows, strict=True)] for each in signs]
+    straight = all(dot(a, b) == 0 for a, b in combinations(rows, 2))
+    known = norm["kind"] == "lp" and (p in ("1", None) or (p == "2" and straight))
+    require(known, Undecided, "how far a query moves under l2")
+    return field.power(constant(max(dot(row, row) for row in rows)), Fraction(1, 2))
+
+
+def gauge(columns, vectors, told):
+    """The greatest gauge of vectors in the hull of columns and their negatives: sums of columns from above, a functional from below."""
+    y, value = list(map(rational, told["dual"])), rational(told["value"])
+    for weights, v in zip(told["primal"], vectors, strict=True):
+        each = [(rational(w), columns[int(i)]) for i, w in weights.items()]
+        made = up_to_sign([sum(w * column[j] for w, column in each) for j in range(len(y))])
+        require(made == v and sum(abs(w) for w, _ in each) <= value, Undecided, "whether a vector is so short")
+    good = all(abs(dot(y, column)) <= 1 for column in columns) and any(abs(dot(y, v)) == value for v in vectors)
+    require(good, Undecided, "whether a vector is so long")
+    return constant(value)
+
+
+def longest(norm, vectors, dimension, field, told):
     """The greatest length of vectors in a norm, a form."""
     if norm["kind"] == "lp":
         p = None if norm["p"] is None or dimension == 1 else rational(norm["p"])
@@ -259,9 +274,9 @@ def longest(norm, vectors, dimension, field):
     if norm["kind"] == "ellipsoid":
         bordered = [[[*row, y] for row, y in zip(rows, v, strict=True)] + [[*v, Fraction(0)]] for v in vectors]
         return field.power(constant(max(-eliminated(square)[0][-1][-1] for square in bordered)), Fraction(1, 2))  # v' S**-1 v
-    own = set(vectors) == {up_to_sign(row) for row in rows if any(row)}
-    require(own, Undecided, "the gauge of a query in the hull of other columns than its own")
-    return ONE  # docs/theory/additive.md, Gauges: the longest column is extreme
+    own = {up_to_sign(row) for row in rows if any(row)}
+    known = set(vectors) == own or (told == "upper" and set(vectors) <= own)
+    return ONE if known else gauge(rows, vectors, told)  # docs/theory/additive.md, Gauges: the longest column is extreme
 
 
 class Noise:
@@ -292,13 +307,10 @@ class Noise:
             require(line, Undecided, "noise on a part of the line")
             self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
         name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
-        self.sides = [self._exponent(density, name, sign) for sign in signs]
+        turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
+        self.sides = [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
         self.even = al.key(self.sides[0]) == al.key(self.sides[-1])
         self.h = self.sides[0]
-
-    def _exponent(self, text, name, sign):
-        density = replaced(self.q.tree(text), {name: ("mul", (terms.num(sign), ("sym", "r")))})
-        return scale(self.field.log(self.field.form(density)), -1)
 
     def _reach(self, dimension):
         q = self.q
@@ -306,10 +318,11 @@ class Noise:
         if q.query is None:
             return q.moved
         forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
+        if q.query["adjacency"] == "l2" and not self.whole:
+            return stretched(self.norm, matrix_of(q.query["rows"]), q.field)
         vectors = differences(q.query)
-        apart = q.query["adjacency"] == "l1" or any(x.denominator != 1 for v in vectors for x in v)
-        forbid(self.whole and vectors and apart, Undecided, "answers that differ by no integers")
-        return longest(self.norm, vectors, dimension, q.field) if vectors else {}
+        forbid(self.whole and unlike_integers(q.query), Undecided, "answers that differ by no integers")
+        return longest(self.norm, vectors, dimension, q.field, q.told) if vectors else {}
 
     def check_integrable(self):
         """Undecided unless exp(-h) certainly has finite mass far out, and near 0 on a half line; a support with ends has none to check."""
@@ -317,40 +330,36 @@ class Noise:
             top, lead = growth(self.field, h) if end is None else (INFINITE, None)
             far = top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension))
             require(far, Undecided, "whether the density is integrable far out")
-            logs = add(*({_split(m)[1]: c} for m, c in h.items() if _log_r(m)))
-            start, few = self.at_zero({m: c for m, c in h.items() if not _log_r(m)}), self.q.field.positive(sub(self.dimension, logs))
+            logs = self.logs(h)
+            start, few = self.at_zero(sub(h, mul(logs, LOG_R))), self.q.field.positive(sub(self.dimension, logs))
             require(start is not None and few and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
+
+    def logs(self, h):
+        """The multiple of log r in h."""
+        return add(*({_split(m)[1]: c} for m, c in h.items() if _split(m)[0] == list(*LOG_R)))
 
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
-        try:
+        with suppress(Undecided):
             return al.substitute(h, self.q.field, {"r": {}})
-        except Undecided:
-            return None
 
     def value(self, near):
         """h on an interval of distances, or of the line."""
         if self.q.kind == "radial" or near.lo >= 0:
             return al.evaluate(self.h, self.bits, {"r": near})
-        left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Fraction(0), -near.hi), -near.lo)})
-        right = left if near.hi <= 0 else al.evaluate(self.h, self.bits, {"r": Interval(Fraction(0), near.hi)})
-        return Interval(min(left.lo, right.lo), max(left.hi, right.hi))
-
+        left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Decimal(0), (-near).lo), (-near).hi)})
+        return left if near.hi <= 0 else left.hull(al.evaluate(self.h, self.bits, {"r": Interval(Decimal(0), near.hi)}))
 
     def loss(self, a, b):
         """The sum of h(b) - h(a) over coordinates."""
-        return reduce(lambda s, d: s.plus(d, self.bits), (self.value(y).minus(self.value(x), self.bits) for x, y in zip(a, b, strict=True)))
-
-
-def _log_r(m):
-    moving = _split(m)[0]
-    return len(moving) == 1 and moving[0] == (("l", al.key(symbol("r"))), Fraction(1))
+        with precision(self.bits):
+            return reduce(operator.add, (self.value(y) - self.value(x) for x, y in zip(a, b, strict=True)))
 
 
 def assumed_of(noise, side):
     """What a bound takes for granted of noise."""
     q = noise.q
-    real = ["histograms are real"] * (side == "lower" and q.query is not None and q.query["adjacency"] == "l1")
+    real = ["histograms are real"] * (side == "lower" and q.query is not None and q.query["adjacency"] in ("l1", "l2"))
     worst = "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
     return real + [f"{worst} the stated sensitivity"] * (not q.query) + ["answers are integers"] * (noise.whole and not q.query) + [IDEAL]
 
@@ -361,13 +370,14 @@ def assumed_of(noise, side):
 def _opened(q, evidence):
     side = side_of(evidence)
     q, at = q.at(evidence, side == "lower")
+    q.told = evidence.get("sensitivity")
     return side, q, at, Noise(q)
 
 
 def concave_exponent(q, evidence):
     """docs/theory/additive.md#concave-exponent."""
     side, q, at, noise = _opened(q, evidence)
-    forbid(not noise.even or "concave" not in bends(noise.field, noise.h), Undecided, "whether h is concave in the distance")
+    forbid(not noise.even or not bent(noise.field, noise.h, -1), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
     require(start is not None, Undecided, "whether h is finite at 0")
     noise.check_integrable()
@@ -375,55 +385,40 @@ def concave_exponent(q, evidence):
     return side, value, at, assumed_of(noise, side)
 
 
-def _alike(noise, side, loss):
+def _alike(noise, side, loss, linear=False):
     """The loss of coordinates that all move alike, from that of one, concave in its shift."""
-    field, n = noise.q.field, noise.copies
+    field, n, p = noise.q.field, noise.copies, noise.norm["p"]
+    forbid(noise.norm["kind"] != "lp" and noise.q.kind == "product", Undecided, "coordinates in a norm by a matrix")
     if n == ONE:
-        forbid(noise.norm["kind"] != "lp" and noise.q.kind == "product", Undecided, "a coordinate in a norm of its own")
         return loss(noise.shift)
-    forbid(noise.norm["kind"] != "lp" or (noise.q.query and side == "lower"), Undecided, "whether coordinates move alike")
-    p = noise.norm["p"]
+    known = side == "upper" or (noise.even and (not noise.q.query or (linear and p == "1")))
+    require(known, Undecided, "whether coordinates move alike")
     return mul(n, loss(noise.shift if p is None else mul(noise.shift, field.power(n, -1 / rational(p)))))
 
 
 def convex_exponent(q, evidence):
     """docs/theory/additive.md#convex-exponent."""
     side, q, at, noise = _opened(q, evidence)
-    return side, _convex_value(noise, side), at, assumed_of(noise, side)
-
-
-def _convex_value(noise, side):
-    rates, n = slopes(noise), noise.copies
+    rates = slopes(noise)
     steep = INFINITE in rates
-    forbid(steep and (side == "upper" or not noise.q.field.positive(noise.shift)), Undecided, "a slope without bound")
-    if steep:
-        return INFINITE
-    far = noise.shift
-    if n != ONE:
-        known = noise.norm["kind"] == "lp" and noise.even and (noise.q.query is None or noise.norm["p"] == "1")
-        forbid(noise.norm["kind"] != "lp" or (side == "lower" and not known), Undecided, "whether coordinates move in the worst direction")
-        p = noise.norm["p"]
-        far = mul(far, noise.q.field.power(n, 1 - (1 / rational(p) if p else 0)))
-    elif noise.norm["kind"] != "lp" and noise.q.kind == "product":
-        raise Undecided("a coordinate in a norm of its own")
-    return mul(noise.q.field.extreme("max", rates), far)
+    forbid(steep and (side == "upper" or not q.field.positive(noise.shift)), Undecided, "a slope without bound")
+    value = INFINITE if steep else _alike(noise, side, lambda t: mul(q.field.extreme("max", rates), t), linear=True)
+    return side, value, at, assumed_of(noise, side)
 
 
 def slopes(noise):
     """The limits of the slope of a convex h to the left and to the right, each certainly positive, or INFINITE."""
-    if noise.even:
-        good = "convex" in bends(noise.field, noise.h) and rises(noise.q.field, noise.h)
-        require(good, Undecided, "whether h is convex and never falls")
-        sides = [noise.h]
-    else:
-        line = noise.q.field.over("r", None)
-        density = replaced(noise.q.tree(noise.q.mechanism["density"]), {"z": ("sym", "r")})
-        forbid("convex" not in bends(line, scale(line.log(line.form(density)), -1), True), Undecided, "whether h is convex")
-        sides = [noise.sides[1], noise.sides[0]]
+    ends = [end is not None for end in noise.support]
+    half = ends in ([True, False], [False, True]) and noise.support[ends[1]].sign() == 0
+    good = bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends)
+    require(good, Undecided, "whether h is convex, and never falls in the distance")
+    sides = [noise.sides[ends[1]]] if half else [noise.h] if noise.even else noise.sides[::-1]
     found = [growth(noise.field, h) for h in sides]
     for top, lead in found:
         forbid(top != INFINITE and (top < 1 or not noise.q.field.positive(lead)), Undecided, "whether the slope of h has a positive limit")
     rates = [lead if top == 1 else INFINITE for top, lead in found]
+    if half:
+        rates.insert(ends[1], INFINITE)
     return rates if len(rates) == 2 else rates * 2
 
 
@@ -455,7 +450,8 @@ def point_witness(q, evidence):
     noise = Noise(q, line=True)
     noise.check_integrable()
     a, b, assumed = _points(noise, evidence)
-    radius = _radius(noise, evidence, "radius")
+    radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
+    require(radius > 0 or noise.whole, Refused, "the radius is not positive: a point has probability 0")
     near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
     beyond = [[_beyond(noise, x) for x in side] for side in near]
     forbid(any(beyond[0]), Refused, "the density of P is 0 on the neighbourhood")
@@ -476,27 +472,16 @@ def _points(noise, evidence):
     """The points of evidence, and what their pair takes for granted."""
     noise.bits = 2 * evidence.get("prec", 200)
     require(type(noise.bits) is int and 106 <= noise.bits <= 32768, Malformed, "prec is a number of bits from 53 to 16384")
-    a, b = ([_point(noise.q, x) for x in evidence[side]] for side in "ab")
+    a, b = ([noise.q.form(str(x)) for x in evidence[side]] for side in "ab")
     require(1 <= len(a) == len(b) <= 1000, Malformed, "'a' and 'b' are not lists of as many points")
-    require("event" not in evidence or _radius(noise, evidence, "event") >= 0, Refused, "the event is none")
     return a, b, _pair(noise, a, b)
-
-
-def _radius(noise, evidence, key):
-    radius = Fraction(0) if noise.whole else rational(evidence.get(key))
-    require(radius > 0 or noise.whole, Refused, f"the {key} is not positive: a point has probability 0")
-    return radius
-
-
-def _point(q, text):
-    return constant(rational(text)) if "^" in str(text) else q.field.form(terms.parse(str(text)))
 
 
 def _around(noise, p, radius):
     """The neighbourhood of a point."""
-    centre = al.evaluate(p, noise.bits)
-    low, high = centre.lo - radius, centre.hi + radius
-    return Interval(max(low, Fraction(0)) if noise.q.kind == "radial" else low, high)
+    with precision(noise.bits):
+        near = al.evaluate(p, noise.bits) + point(-radius).hull(point(radius))
+    return Interval(max(near.lo, Decimal(0)), near.hi) if noise.q.kind == "radial" else near
 
 
 def _beyond(noise, near):
@@ -519,10 +504,10 @@ def _pair(noise, a, b):
         exact = field.equal(sizes[0], noise.shift)
         around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
         require(field.at_most(sizes[0], noise.shift), Refused, "the points are further apart than answers move")
-        if exact or around:
-            return [] if q.query else ["answers of some neighbours are the sensitivity apart"]
-        forbid(q.query and q.query["adjacency"] != "l1", Refused, "the distance of the points is not that of answers")
-        return ["histograms are real"] if q.query else [EVERY]
+        real = q.query and q.query["adjacency"] in ("l1", "l2")
+        forbid(q.query and not (real or exact or around), Refused, "the distance of the points is not that of answers")
+        far = "answers of some neighbours are the sensitivity apart" if exact or around else EVERY
+        return ["histograms are real"] * bool(real) if q.query else [far]
     require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
@@ -538,16 +523,42 @@ def _pair(noise, a, b):
 
 
 def divergence(q, evidence):
-    """docs/theory/additive.md#divergence, far out."""
+    """docs/theory/additive.md#divergence, far out and at 0."""
     q, at = q.at(evidence)
-    forbid(evidence.get("side") not in ("+inf", "-inf") or q.field.domains, Undecided, "a density that diverges or vanishes at a point")
+    forbid(evidence.get("side") not in ("+inf", "-inf", "right") or q.field.domains, Undecided, "a density that vanishes inside")
     noise = Noise(q)
     noise.check_integrable()
-    require(rational(evidence.get("start")) >= 16, Undecided, "an end that starts before 16")
-    require("witness" not in evidence or _points(noise, evidence["witness"]), Refused, "the witness is none")
+    require(q.field.positive(noise.shift), Refused, "answers do not move")
+    if evidence["side"] == "right":
+        forbid(evidence["point"] != "0" or noise.whole, Undecided, "a density that diverges elsewhere than at 0")
+        logs, noise.bits = noise.logs(noise.h), 200
+        require(q.field.positive(logs) or q.field.positive(scale(logs, -1)), Refused, "the density has a limit at 0 that is positive")
+        _, b, assumed = _points(noise, {"a": ["0"], "b": [evidence["other"]]})
+        near = _around(noise, b[0], rational(evidence["radius"]))
+        require(near.lo > 0 and noise.value(near), Refused, "the other point is too near to 0")
+        return "lower", INFINITE, at, [*assumed, IDEAL]
     forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
-    h = noise.sides[evidence["side"] == "-inf"]
-    top, lead = growth(noise.field, h)
-    steep = top == INFINITE or (top > 1 and q.field.positive(lead))
-    require(steep and q.field.positive(noise.shift), Refused, "the slope of h is not certainly unbounded, or answers do not move")
+    top, lead = growth(noise.field, noise.sides[evidence["side"] == "-inf"])
+    require(top == INFINITE or (top > 1 and q.field.positive(lead)), Refused, "the slope of h is not certainly unbounded")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
+
+
+def equal_answers(q, evidence):
+    """docs/theory/additive.md#equal-answers."""
+    side = side_of(evidence, None)
+    if q.kind == "kernel":
+        require(q.moved is not None and q.field.zero(q.moved), Refused, "the inputs are not certainly the same")
+        return side, {}, {}, ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]
+    forbid(q.kind == "elliptical_process", Undecided, "a process")
+    noise = Noise(q)
+    noise.check_integrable()
+    require(q.field.zero(noise.shift), Refused, "the answers of neighbours are not certainly the same")
+    return side, {}, {}, assumed_of(noise, "upper")
+
+
+def cosets(q, evidence):
+    """docs/theory/additive.md#cosets."""
+    forbid(evidence.get("quantity", "pure") != "pure" or q.query is None, Undecided, "cosets of other than pure privacy")
+    require(q.kind == "translation" and q.mechanism["integers"] and unlike_integers(q.query), Refused, "the answers differ by integers")
+    Noise(Question(q.mechanism, ONE, None, q.field, q.values)).check_integrable()
+    return "lower", INFINITE, {}, [*["histograms are real"] * (q.query["adjacency"] in ("l1", "l2")), IDEAL]

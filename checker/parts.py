@@ -1,22 +1,24 @@
 """Parts of a mechanism: which part a line speaks of, and how the pure epsilons of parts come together (docs/theory/composition.md)."""
 
 import json
+from contextlib import suppress
+from fractions import Fraction
+from itertools import permutations
 
 import algebra as al
-from algebra import ONE, add, constant, mul, sub
+import noise
+from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table, loss_at
-from noise import INFINITE, Noise, Question, natural, side_of, whole
+from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, side_of, total, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
+STEPS = {"group": "size", "lipschitz": "constant"}
 COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
 
 
 def inside(mechanism):
     """The parts of a mechanism."""
-    if mechanism["kind"] in ("compose", "parallel"):
-        forbid(not isinstance(mechanism["parts"], list) or not mechanism["parts"], Malformed, "parts are no list")
-        return mechanism["parts"]
-    return [mechanism["part"]] if mechanism["kind"] in COMBINATORS else []
+    return mechanism.get("parts") or ([mechanism["part"]] if "part" in mechanism else [])
 
 
 def infer(claim, field, line, facts, rules, made):
@@ -40,21 +42,18 @@ def down(q, number):
     """The question of a part, with the steps that its neighbours are apart."""
     listed = inside(q.mechanism)
     forbid(type(number) is not int or not 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
-    part, factor = listed[number], getattr(q, "factor", ONE)
-    if q.kind == "subsample":
-        factor = ONE
-    if q.kind in ("group", "lipschitz"):
-        factor = mul(factor, q.form(q.mechanism["size" if q.kind == "group" else "constant"]))
+    part, steps = listed[number], STEPS.get(q.kind)
     inner = Question(part["mechanism"], None, part["query"], q.field, q.values)
     inner.moved = None if part["sensitivity"] is None else inner.form(part["sensitivity"])
-    inner.factor, inner.part = factor, part
+    inner.factor = ONE if q.kind == "subsample" else mul(q.factor, q.form(q.mechanism[steps])) if steps else q.factor
+    inner.part = part
     return inner
 
 
 def further(q):
     """A single mechanism on neighbours several steps apart."""
-    factor = getattr(q, "factor", ONE)
-    if factor == ONE:
+    factor = q.factor
+    if factor == ONE or q.kind == "guarantee":
         return q
     known = q.kind in ("radial", "translation", "product") and q.query is None and q.moved is not None
     require(known, Undecided, "this mechanism on neighbours of neighbours")
@@ -67,7 +66,7 @@ def further(q):
 def about(q):
     """What a premise about a question is known by."""
     moved = None if q.moved is None else al.key(q.moved)
-    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, tuple(sorted(q.values.items()))
+    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, al.key(q.factor), tuple(sorted(q.values.items()))
 
 
 class Values:
@@ -77,7 +76,7 @@ class Values:
         self.side, self.premises, self.assumed, self.used = side, premises, [], set()
 
     def times(self, q):
-        times = q.form(q.part["times"]) if hasattr(q, "part") else ONE
+        times = q.form(q.part["times"]) if q.part else ONE
         require(natural(q.field, times), Refused, "a part is not certainly run a whole number of times")
         return times
 
@@ -86,28 +85,36 @@ class Values:
         return once if once == INFINITE else mul(times, once)
 
     def once(self, q, evidence):
-        factor, kind = getattr(q, "factor", ONE), q.kind
+        factor, kind = q.factor, q.kind
         if kind in ("compose", "parallel"):
-            listed = evidence["parts"]
+            listed = self.each(q, evidence)
             require(len(listed) == len(inside(q.mechanism)), Malformed, "the evidence has not a part for each part")
             forbid(kind == "parallel" and factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
             if kind == "parallel":
                 self.assumed += ["parts in parallel see disjoint data; neighbours differ by adding or removing one record"]
                 self.assumed += ["the worst neighbours of each part occur"] * (self.side == "lower")
-            values = [self.of(down(q, n), e) for n, e in enumerate(listed)]
-            return INFINITE if INFINITE in values else add(*values) if kind == "compose" else q.field.extreme("max", values)
+            return total("add" if kind == "compose" else "max", q.field, [self.of(down(q, n), e) for n, e in enumerate(listed)])
         if kind == "post_process":
             require(self.side != "lower", Refused, "what a map of the output leaves to be seen is not known")
             self.assumed.append("the map does not look at the data")
-        if kind in ("group", "lipschitz"):
-            times = q.form(q.mechanism["size" if kind == "group" else "constant"])
+        if kind in STEPS:
+            times = q.form(q.mechanism[STEPS[kind]])
             require(q.field.positive(times), Undecided, "neighbours that are no step apart")
             require(kind == "lipschitz" or natural(q.field, times), Undecided, "a group of no whole number of records")
             self.assumed += [f"neighbours behind {kind} move apart in one direction, in proportion"]
-        if kind in ("post_process", "group", "lipschitz"):
+        if kind in (*STEPS, "post_process"):
             return self.of(down(q, 0), evidence)
         if kind == "subsample":
-            return self.sampled(q, factor, evidence)
+            require(factor == ONE, Undecided, "a sample on neighbours of neighbours")
+            return self.sampled(q, evidence)
+        return self.leaf(q, evidence)
+
+    def each(self, _, evidence):
+        """The evidence of each part."""
+        return evidence["parts"]
+
+    def leaf(self, q, evidence):
+        """What a single mechanism loses, by its premise."""
         numbered = type(evidence) is int and 0 <= evidence < len(self.premises)
         require(numbered, Undecided if isinstance(evidence, (dict, str)) else Refused, "a part wants the number of its premise")
         fact = self.premises[evidence]
@@ -120,17 +127,24 @@ class Values:
         self.assumed += fact.assumed
         return fact.value
 
-    def sampled(self, q, factor, evidence):
+    def rate(self, q):
+        """The rate of a sample."""
         rate = q.form(q.mechanism["rate"])
-        known = factor == ONE and q.mechanism["scheme"] in ("poisson", "without_replacement")
-        require(known, Undecided, "a sample on neighbours of neighbours")
-        noises = all(m["kind"] in ("radial", "translation", "product") for m, _ in leaves(q.mechanism))
-        require(noises or self.side == "upper", Undecided, "in which order of two neighbours a part loses the most")
         require(q.field.positive(rate) and q.field.at_most(rate, ONE), Undecided, "a rate that is not certainly above 0 and at most 1")
+        require(q.mechanism["scheme"] in ("poisson", "without_replacement"), Undecided, "a sample by another scheme")
         self.assumed.append("samples are drawn as declared and not seen")
         self.assumed += ["a record of a database may be the only one of its kind"] * (self.side == "lower")
-        value = self.of(down(q, 0), evidence)
-        return value if value == INFINITE else q.field.log(add(ONE, mul(rate, sub(q.field.exp(value), ONE))))
+        return rate
+
+    def sampled(self, q, evidence):
+        noises = all(m["kind"] in ("radial", "translation", "product") for m, _ in leaves(q.mechanism))
+        require(noises or self.side == "upper", Undecided, "in which order of two neighbours a part loses the most")
+        return grown(q.field, self.rate(q), self.of(down(q, 0), evidence))
+
+
+def grown(field, rate, value):
+    """What a sample loses of what loses so much."""
+    return value if value == INFINITE else field.log(add(ONE, mul(rate, sub(field.exp(value), ONE))))
 
 
 def combination(claim, q, evidence, premises):
@@ -143,10 +157,11 @@ def combination(claim, q, evidence, premises):
     values = Values(side, premises)
     several = len(leaves(q.mechanism)) > 1
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
-    forbid(evidence.keys() - {"side", "at", "part", "neighbours"}, Undecided, "a bound by slopes, or at neighbours in the other order")
     if "neighbours" in evidence:
-        require(not premises, Undecided, "premises about pairs of neighbours")
-        return side, tables(q, evidence, side, values), at, values.assumed
+        return side, joint(q, evidence, side, values), at, values.assumed
+    if evidence.get("slopes") is True:
+        require(side == "upper", Undecided, "slopes from below")
+        return side, sloped(q), at, [*values.assumed, "histograms are real", IDEAL]
     apart = side == "upper" and not any(leaf["kind"] in ("table", "exponential") for leaf, _ in leaves(q.mechanism))
     require(apart or not shared(q.mechanism), Undecided, "parts that share their neighbours")
     values.assumed += ["the neighbours that are worst for one part are worst for all"] * (several and side == "lower")
@@ -182,39 +197,100 @@ def relation(claim):
     named = {claim.get("adjacency"), *(p["adjacency"] for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
     named |= {"add-remove" if m["scheme"] == "poisson" else "replace" for m in mechanisms if m["kind"] == "subsample"}
     require(len(named) <= 1, Refused, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
-    parallel = any(m["kind"] == "parallel" for m in mechanisms)
-    forbid(parallel and named - {"add-remove"}, Refused, "parts in parallel want neighbours by adding or removing one record")
+    parallel = any(m["kind"] == "parallel" for m in mechanisms) and named - {"add-remove"}
+    forbid(parallel, Refused, "parts in parallel want neighbours by adding or removing one record")
 
 
-def tables(q, evidence, side, values):
-    """A composition of tables of the same inputs: the greatest sum of losses over one pair of inputs, or that at a named one."""
-    finite = all(p["mechanism"]["kind"] in ("table", "exponential") for p in inside(q.mechanism))
-    require(q.kind == "compose" and finite, Undecided, "pairs of neighbours of other than tables in a composition")
-    listed = [(Table(down(q, n)), down(q, n)) for n in range(len(inside(q.mechanism)))]
-    require(len({len(t.rows) for t, _ in listed}) == 1, Undecided, "tables of other inputs")
-    plan, told = {"parts": [{}] * len(listed)}, evidence["neighbours"]
-    pairs = sorted({pair for table, _ in listed for pair in table.pairs})
-    values.assumed += ["tables with as many rows name the same inputs by them, in one order"] * (len(listed) > 1)
-    values.assumed.append("what is drawn is drawn from the law that is declared")
-    if side == "lower":
-        pair = tuple(told[0]["pair"])
-        formed = told == [{"inputs": len(listed[0][0].rows), "pair": list(pair)}] and evidence.get("part") == plan
-        require(formed, Undecided, "neighbours that are named in another way")
-        require(pair in pairs, Refused, "the two inputs are no neighbours")
-        pairs = [pair]
-    else:
-        require(told == {"plans": [plan], "of": [0] * _different(listed, pairs)}, Undecided, "plans of another form")
-    totals = []
-    for a, b in pairs:
-        rows = [[loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)] for table, _ in listed]
-        if any(INFINITE in row for row in rows):
-            return INFINITE
-        totals.append(add(*(mul(values.times(inner), q.field.extreme("max", row)) for row, (_, inner) in zip(rows, listed, strict=True))))
-    return q.field.extreme("max", totals)
+class Joint(Values):
+    """What a mechanism loses at one pair of neighbours, the law on the first one first: histograms that differ by v, or inputs a and b."""
+
+    def __init__(self, side, pair, ways, real, assumed):
+        super().__init__(side, [])
+        self.pair, self.ways, self.real, self.assumed = pair, ways, real, assumed
+        self.kind = "inputs" if type(pair[0]) is int else "records"
+
+    def each(self, q, _):
+        return [None] * len(inside(q.mechanism))
+
+    def leaf(self, q, _):
+        if self.kind == "inputs" and q.kind in ("table", "exponential"):
+            table, (a, b) = Table(q), self.pair
+            return total("max", q.field, [loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)])
+        known = self.kind == "records" and q.kind in ("radial", "translation", "product") and q.query and q.factor == ONE
+        require(known, Undecided, "what a part loses at a pair of neighbours")
+        moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
+        if q.kind == "product":
+            m = {"kind": "translation", "density": m["density"], "support": [None, None], "integers": False}
+            return total("add", q.field, [self._moved(q, m, constant(abs(s)), s) for s in moved])
+        told = "upper" if self.side == "upper" else None
+        norm, vectors = m.get("norm", {"kind": "lp", "p": "1"}), [noise.up_to_sign(moved)]
+        size = noise.longest(norm, vectors, len(moved), q.field, told) if any(moved) else {}
+        forbid(m.get("integers") and (self.real or any(s.denominator != 1 for s in moved)), Undecided, "answers that differ by no integers")
+        return self._moved(q, m, size, moved[0])
+
+    def _moved(self, q, m, size, way):
+        asked = Question(m, size, None, q.field, q.values)
+        drawn = Noise(asked, line=True)
+        if not size:
+            return {}
+        if not drawn.even or drawn.support != [None, None]:
+            rate = noise.slopes(drawn)[way > 0]
+            return rate if rate == INFINITE else mul(rate, drawn.shift)
+        for rule in [noise.convex_exponent] if self.real else [noise.concave_exponent, noise.convex_exponent, noise.power_identity]:
+            with suppress(Undecided):
+                return rule(asked, {"side": self.side})[1]
+        raise Undecided("what a noise loses at a shift")
+
+    def sampled(self, q, evidence):
+        field, rate, part = q.field, self.rate(q), down(q, 0)
+        forbid(self.kind != "records", Undecided, "a sample of tables")
+        if q.mechanism["scheme"] == "without_replacement" and self.side == "upper":  # another record may stand where the one is not
+            each = [Joint(self.side, pair, self.ways, self.real, self.assumed) for pair in self.ways]
+            return grown(field, rate, total("max", field, [at.of(part, evidence) for at in each]))
+        value = self.of(part, evidence)
+        if q.mechanism["scheme"] == "without_replacement" or sum(self.pair) > 0:
+            return grown(field, rate, value)
+        rest = {} if value == INFINITE else mul(rate, field.exp(scale(value, -1)))  # the law without the record first
+        return INFINITE if value == INFINITE and field.equal(rate, ONE) else scale(field.log(add(sub(ONE, rate), rest)), -1)
 
 
-def _different(listed, pairs):
-    """How many pairs of inputs are not alike."""
-    rows = [q.mechanism.get("rows") or q.mechanism["scores"] for _, q in listed]
-    alike = [[sorted(zip(r[a], r[b], strict=True)) for r in rows] for a, b in pairs if a < b]
-    return len({json.dumps(each) for each in alike})
+def joint(q, evidence, side, values):
+    """The greatest loss at one pair of neighbours that all parts share, from above; from below that at a named pair."""
+    listed = leaves(q.mechanism)
+    columns = {len(part["query"]["rows"][0]) for _, part in listed if part["query"]}
+    sizes = {len(m.get("rows") or m["scores"]) for m, _ in listed if m["kind"] in ("table", "exponential")}
+    require(len(columns) + len(sizes) == 1, Undecided, "parts that share several kinds of neighbours")
+    adjacency, (n,) = {part["query"]["adjacency"] for _, part in listed if part["query"]}, columns or sizes
+    kind = "records" if columns else "inputs"
+    values.assumed += [IDEAL, *[f"parts of {n} {kind} speak of the same ones, in one order"] * (len(listed) > 1)]
+    unit = [tuple(Fraction(i == j) for i in range(n)) for j in range(n)]
+    ways = {*unit, *(tuple(-x for x in v) for v in unit)}
+    if adjacency == {"replace"}:
+        ways = {tuple(x - y for x, y in zip(v, w, strict=True)) for v, w in permutations(unit, 2)}
+    if kind == "inputs":
+        require(q.kind == "compose" and all(not inside(p["mechanism"]) for p in inside(q.mechanism)), Undecided, "tables inside")
+        ways = {pair for number in range(len(listed)) for pair in Table(down(q, number)).pairs}
+    real = adjacency <= {"l1", "l2"} and bool(adjacency)
+    values.assumed += ["histograms are real"] * real
+    if side == "upper":
+        forbid(adjacency == {"l2"}, Undecided, "neighbours by l2")
+        return total("max", q.field, [Joint(side, pair, sorted(ways), real, values.assumed).once(q, None) for pair in sorted(ways)])
+    (named,) = evidence["neighbours"]
+    pair = tuple(named["pair"]) if kind == "inputs" else tuple(map(rational, named["difference"]))
+    length = sum(abs(x) if adjacency == {"l1"} else x * x for x in pair)
+    formed = kind == "records" or named == {"inputs": n, "pair": list(pair)}
+    require(formed and (pair in ways or (real and len(pair) == n and length <= 1)), Refused, "the two are no neighbours")
+    if evidence.get("backward") is True:
+        pair = pair[::-1] if kind == "inputs" else tuple(-x for x in pair)
+    return Joint(side, pair, [pair], False, values.assumed).once(q, None)
+
+
+def sloped(q):
+    """What line noises whose losses are multiples of what answers move by lose together on real histograms, in l2."""
+    listed = [(down(q, number), part) for number, part in enumerate(inside(q.mechanism))]
+    flat = q.kind == "compose" and all(x.query and len(x.query["rows"]) == 1 and not x.mechanism.get("integers") for x, _ in listed)
+    require(flat and {part["query"]["adjacency"] for _, part in listed} == {"l2"}, Undecided, "slopes of other parts")
+    rates = [mul(Values("upper", []).times(x), noise.convex_exponent(Question(x.mechanism, ONE, None, q.field), {})[1]) for x, _ in listed]
+    require(all(rate.keys() <= {()} for rate in rates), Undecided, "slopes that are not rational")
+    rows = [[rate[()] * x for x in map(rational, inner.query["rows"][0])] for rate, (inner, _) in zip(rates, listed, strict=True)]
+    return noise.stretched({"kind": "lp", "p": "1"}, rows, q.field)

@@ -1,7 +1,7 @@
 """Noisy max and above threshold with log-concave noise (docs/theory/selection.md)."""
 
 from algebra import ONE, add, constant, mul, sub
-from noise import IDEAL, INFINITE, Noise, Question, natural, side_of, slopes, whole
+from noise import IDEAL, INFINITE, Noise, Question, natural, side_of, slopes, total, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
@@ -14,10 +14,10 @@ class Asked:
         self.side = side_of(evidence)
         self.q, self.at = q.at(evidence, self.side == "lower")
         m, self.field = q.mechanism, self.q.field
-        forbid(m.get("bounds") is not None, Undecided, "answers between bounds")
+        forbid(m.get("bounds") is not None and "exact" not in evidence, Undecided, "answers between bounds")
         self.moved = ONE if self.q.moved is None else self.q.moved
         require(self.field.positive(self.moved, strict=False), Refused, "the sensitivity is not certainly at least 0")
-        noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if m.get(key) is not None]
+        noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if isinstance(m.get(key), dict)]
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
 
@@ -30,7 +30,7 @@ class Asked:
         """How steeply h rises to the left and to the right in the limit."""
         if mechanism is None:
             return INFINITE, INFINITE
-        noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values))
+        noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values), line=True)
         forbid(noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp", Undecided, "noise that is not on the line")
         return [s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)]  # noise.shift: 1 over the scale
 
@@ -41,15 +41,9 @@ class Asked:
             return {}
         return INFINITE if self.side == "upper" or self.field.at_most(ONE, count) else {}
 
-    def total(self, *values):
-        return INFINITE if INFINITE in values else add(*values)
-
     def least(self, *values):
         finite = [v for v in values if v != INFINITE]
         return self.field.extreme("min", finite) if finite else INFINITE
-
-    def greatest(self, *values):
-        return INFINITE if INFINITE in values else self.field.extreme("max", list(values))
 
     def bound(self, each):
         moving = each != INFINITE or self.side == "upper" or self.field.positive(self.moved)
@@ -71,11 +65,11 @@ def log_concave_noisy_max(q, evidence):
     if m["report"] == "value":
         forbid(m["noise"].get("integers") is True and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
-        return asked.bound(asked.greatest(asked.times(count, left), right))
+        return asked.bound(total("max", asked.field, [asked.times(count, left), right]))
     if m["report"] == "index+gap" and not asked.field.at_most(constant(2), count):
         raise Refused("there is no lead where there may be one candidate")
     if m["report"] == "index+gap" and asked.side == "upper":
-        step = asked.greatest(left, right)
+        step = total("max", asked.field, [left, right])
     else:
         step = asked.least(right, asked.times(sub(count, ONE), left))
     return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), step))
@@ -90,16 +84,15 @@ class Loss:
         self.told = {}
         if m["fresh"] is not None:
             left, right = asked.slopes(m["fresh"])
-            self.told = asked.times(self.v, right)
-            if asked.side == "upper":
-                self.told = asked.greatest(self.told, asked.times(self.u, left))
+            moved = [asked.times(self.v, right), *[asked.times(self.u, left)] * (asked.side == "upper")]
+            self.told = total("max", asked.field, moved)
 
     def of(self, k, c):
         a, both = self.asked, add(self.u, self.v)
-        up = a.total(a.times(self.u, self.threshold[1]), a.times(mul(c, both), self.answers[1]))
-        still = a.total(a.times(mul(k, self.u), self.answers[0]), a.times(mul(c, self.v), self.answers[1]))
-        down = a.total(a.times(self.v, self.threshold[0]), a.times(mul(k, both), self.answers[0]))
-        return a.total(a.least(up, still, down), a.times(c, self.told))
+        up = total("add", a.field, [a.times(self.u, self.threshold[1]), a.times(mul(c, both), self.answers[1])])
+        still = total("add", a.field, [a.times(mul(k, self.u), self.answers[0]), a.times(mul(c, self.v), self.answers[1])])
+        down = total("add", a.field, [a.times(self.v, self.threshold[0]), a.times(mul(k, both), self.answers[0])])
+        return total("add", a.field, [a.least(up, still, down), a.times(c, self.told)])
 
     def everywhere(self, m, way, queries, most):
         """What no output is above, by one shift of the noise of the threshold."""
@@ -107,7 +100,7 @@ class Loss:
         draws, both = most if m["resample"] else ONE, add(self.u, self.v)
         paid = a.times(mul(draws, self.u if way == "up" else self.v), self.threshold[way == "up"])
         count = most if way == "up" else queries
-        return a.total(paid, a.times(mul(count, both), self.answers[way == "up"]), told)
+        return total("add", a.field, [paid, a.times(mul(count, both), self.answers[way == "up"]), told])
 
 
 def log_concave_threshold(q, evidence):
@@ -120,8 +113,12 @@ def log_concave_threshold(q, evidence):
     queries = asked.natural(m["queries"])
     most = queries if m["positives"] is None else asked.natural(m["positives"])
     field = asked.field
-    other = "exact" in evidence or m["report"] == "answers+value" or m["neighbours"] == "one"
-    forbid(other, Undecided, "answers that are exact, told, or move alone")
+    if evidence.get("exact") is True:
+        return _exact(asked, m, queries)
+    forbid("exact" in evidence or m["neighbours"] == "one", Undecided, "answers that move alone")
+    if m["report"] == "answers+value":
+        forbid(m["query_noise"] is None or m["resample"], Undecided, "values of answers without noise, or of several thresholds")
+        return asked.bound(total("max", asked.field, [_values(asked, m, queries, most, u, v) for u, v in MOVES[m["neighbours"]]]))
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
@@ -131,6 +128,42 @@ def log_concave_threshold(q, evidence):
         if not field.at_most(mul(c, add(k, ONE)) if m["resample"] else add(k, c), queries) or not field.at_most(c, most):
             raise Refused("it is not certain that so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
-    forbid("peaks" in evidence, Undecided, "the worst of all outputs")
-    require(evidence.get("shift") in ("up", "down"), Undecided, "a shift that is neither up nor down")
-    return asked.bound(asked.greatest(*(loss.everywhere(m, evidence["shift"], queries, most) for loss in losses)))
+    peaks, way = zip(losses, evidence.get("peaks", losses), strict=True), evidence.get("shift")
+    forbid("peaks" in evidence and m["resample"], Undecided, "the worst of all outputs of several thresholds")
+    require("peaks" in evidence or way in ("up", "down"), Undecided, "a shift that is neither up nor down")
+    worst = [_peak(loss, y, queries, most) if "peaks" in evidence else loss.everywhere(m, way, queries, most) for loss, y in peaks]
+    return asked.bound(total("max", field, worst))
+
+
+def _exact(asked, m, queries):
+    """Exact answers, two of which may change places about the threshold."""
+    field, noise = asked.field, m["threshold_noise"]
+    low, high = map(asked.q.form, m["bounds"] or ("0", "1"))
+    asked.slopes(noise)
+    everywhere = m["query_noise"] is None and noise is not None and noise.get("support", [None, None]) == [None, None]
+    good = everywhere and field.positive(sub(high, low))
+    require(good and field.at_most(constant(2), queries), Refused, "the answers are not exact, or no two about one threshold")
+    require(asked.side == "lower", Malformed, "exact answers bound from below")
+    return asked.bound(INFINITE)
+
+
+def _values(asked, m, queries, most, u, v):
+    """What outputs lose where the values of positives are told."""
+    left, right = asked.slopes(m["query_noise"])
+    asked.slopes(m["threshold_noise"])
+    most = asked.field.extreme("min", [most, queries])
+    worst = total("max", asked.field, [left, right]) if u and v else left if u else right
+    return total("add", asked.field, [asked.times(most, worst), asked.times(sub(queries, most), left if u else {})])
+
+
+def _peak(loss, y, queries, most):
+    """The greatest loss of all outputs, concave in the number of positives, is at y of them."""
+    field = loss.asked.field
+    require(type(y) is int and y >= 0, Undecided, "a number of positives that is none")
+    may = lambda c: c >= 0 and field.at_most(constant(c), most) and field.at_most(constant(c), queries)  # noqa: E731
+    at = lambda c: loss.of(sub(queries, constant(c)), constant(c))  # noqa: E731
+    last = any(field.positive(sub(constant(y + 1), end)) for end in (most, queries))
+    beside = [at(c) for c in (y - 1, y + 1) if may(c)]
+    known = may(y) and (may(y + 1) or last) and INFINITE not in (*beside, at(y))
+    require(known and all(field.at_most(value, at(y)) for value in beside), Undecided, "whether an output loses the most")
+    return at(y)

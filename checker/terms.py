@@ -3,6 +3,8 @@
 A tree is ("num", value), ("sym", name), ("add", terms), ("mul", factors), ("pow", base, exponent) or ("call", name, arguments).
 """
 
+import ast
+import keyword
 import re
 from fractions import Fraction
 from functools import lru_cache
@@ -20,10 +22,10 @@ class Refused(Exception):
     """Evidence that does not hold."""
 
 
-FUNCTIONS = set("exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma min max besselk".split())
-FUNCTIONS |= {"logerfc", "logexprel", "logbesselk", "logratio"}
-WRITING = "an expression that is not in its one writing"
-_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d{1,4})?)|([A-Za-z_]\w*)|(\*\*|[-+*/(),]))", re.ASCII)
+FUNCTIONS = {name: {1} for name in "exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma logerfc logexprel".split()}
+FUNCTIONS |= {"besselk": {2}, "logbesselk": {2}, "logratio": {3}, "min": range(1, 99), "max": range(1, 99)}
+_MARK = "\u00e9"  # set before names that Python reserves, in no text itself
+_RESERVED = re.compile(rf"\b({'|'.join(keyword.kwlist)})\b")
 
 
 def require(holds, error, why):
@@ -44,82 +46,52 @@ def num(x):
 
 def replaced(tree, values):
     """The tree with symbols replaced by trees."""
-    kind = tree[0]
-    if kind in ("num", "sym"):
-        return values.get(tree[1], tree) if kind == "sym" else tree
-    if kind == "pow":
-        return ("pow", replaced(tree[1], values), replaced(tree[2], values))
-    return (*tree[:-1], tuple(replaced(part, values) for part in tree[-1]))
+    if isinstance(tree, tuple) and tree[:1] == ("sym",):
+        return values.get(tree[1], tree)
+    return tuple(replaced(part, values) for part in tree) if isinstance(tree, tuple) else tree
 
 
 @lru_cache(maxsize=10000)
 def parse(source):
-    """The tree of a text."""
-    require(isinstance(source, str) and len(source) <= 20000, Malformed, "an expression is no text, or too long")
-    tokens, at, why = [], 0, f"{str(source)[:60]!r} is no expression"
-    while at < len(source.rstrip()):
-        match = _TOKEN.match(source, at)
-        require(match, Malformed, why)
-        tokens.append(match.group().strip())
-        at = match.end()
-    tokens.reverse()
+    """The tree of a text: its grammar is that of Python's expressions, in the one writing that Python gives them, but for spaces."""
+    require(isinstance(source, str) and len(source) <= 20000 and source.isascii(), Malformed, "an expression is no text, or too long")
     try:
-        tree = _sum(tokens, 0)
-    except IndexError as error:
-        raise Malformed(why) from error
-    require(not tokens, Malformed, why)
-    return tree
+        body = ast.parse(_RESERVED.sub(rf"{_MARK}\1", source), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Undecided(f"{source[:60]!r} is no expression that is known here") from error
+    written = ast.unparse(body).replace(_MARK, "").replace(" * ", "*").replace(" / ", "/").replace(" ** ", "**")
+    require(written == source, Undecided, "an expression that is not in its one writing")
+    return _tree(body)
 
 
-def _take(tokens, *wanted):
-    return tokens.pop() if tokens and tokens[-1] in wanted else None
+def _tree(node):
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return num(node.value)
+    if isinstance(node, ast.Name):
+        forbid(node.id in FUNCTIONS, Malformed, f"{node.id} without arguments")
+        return ("call", "pi", ()) if node.id == "pi" else ("sym", node.id.removeprefix(_MARK))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return ("mul", (num(-1), _tree(node.operand)))
+    if isinstance(node, ast.BinOp) and type(node.op) in (ast.Mult, ast.Div):
+        factors = _factors(node)
+        bare = [f for f in factors if f[0] != "num" and not (f[0] == "pow" and f[1][0] == "num" and f[2] == num(-1))]
+        forbid(len(bare) == 1 and bare[0][0] == "add", Undecided, "a number times a sum, that is not distributed")
+        return ("mul", tuple(factors))
+    if isinstance(node, ast.BinOp) and type(node.op) in (ast.Add, ast.Sub):
+        right = _tree(node.right)
+        return ("add", (_tree(node.left), right if isinstance(node.op, ast.Add) else ("mul", (num(-1), right))))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        return ("pow", _tree(node.left), _tree(node.right))
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords
+    known = called and len(node.args) in FUNCTIONS.get(node.func.id, ())
+    require(known, Malformed, "an expression with what belongs to none")
+    args = tuple(map(_tree, node.args))
+    return ("pow", args[0], num(Fraction(1, 2))) if node.func.id == "sqrt" else ("call", node.func.id, args)
 
 
-def _sum(tokens, depth):
-    require(depth <= 120, Malformed, "an expression that is nested too deep")
-    terms = [_product(tokens, depth)]
-    while sign := _take(tokens, "+", "-"):
-        term = _product(tokens, depth)
-        terms.append(term if sign == "+" else ("mul", (num(-1), term)))
-    return ("add", tuple(terms)) if len(terms) > 1 else terms[0]
-
-
-def _product(tokens, depth):
-    factors = [_signed(tokens, depth)]
-    while operator := _take(tokens, "*", "/"):
-        factor = _signed(tokens, depth)
-        factors.append(factor if operator == "*" else ("pow", factor, num(-1)))
-    bare = [f for f in factors if not (f[0] == "num" or (f[0] == "pow" and f[1][0] == "num"))]
-    forbid(len(factors) > 1 == len(bare) and bare[0][0] == "add", Undecided, WRITING)
-    return ("mul", tuple(factors)) if len(factors) > 1 else factors[0]
-
-
-def _signed(tokens, depth, power=False):
-    sign = 1
-    while taken := _take(tokens, "+", "-"):
-        sign = -sign if taken == "-" else sign
-    base = _atom(tokens, depth, power)
-    if _take(tokens, "**"):
-        require(depth <= 120, Malformed, "an expression that is nested too deep")
-        base = ("pow", base, _signed(tokens, depth + 1, True))
-    return base if sign > 0 else ("mul", (num(-1), base))
-
-
-def _atom(tokens, depth, power=False):
-    token = tokens.pop()
-    if token[0].isdigit():
-        return num(token)
-    named = token[0].isalpha() or token[0] == "_"
-    if token == "pi" or (named and token not in FUNCTIONS):
-        return ("call", "pi", ()) if token == "pi" else ("sym", token)
-    require(token == "(" or (token in FUNCTIONS and _take(tokens, "(")), Malformed, f"{token!r} where none may be")
-    args = [_sum(tokens, depth + 1)]
-    while token != "(" and _take(tokens, ","):
-        args.append(_sum(tokens, depth + 1))
-    require(_take(tokens, ")"), Malformed, "a bracket is not closed")
-    require(len(args) == 1 or token in ("min", "max", "besselk", "logbesselk", "logratio"), Malformed, f"{token} of {len(args)} arguments")
-    loose = token == "(" and args[0][0] != "add" and not (args[0][0] in ("mul", "pow", "num") and (power or tokens[-1:] == ["**"]))
-    forbid(loose, Undecided, WRITING)
-    if token == "sqrt":
-        return ("pow", args[0], num(Fraction(1, 2)))
-    return args[0] if token == "(" else ("call", token, tuple(args))
+def _factors(node):
+    if not isinstance(node, ast.BinOp) or type(node.op) not in (ast.Mult, ast.Div):
+        return [_tree(node)]
+    right = _tree(node.right)
+    forbid(right[0] == "mul" and not isinstance(node.right, ast.UnaryOp), Undecided, "a product in brackets within one")
+    return [*_factors(node.left), right if isinstance(node.op, ast.Mult) else ("pow", right, num(-1))]

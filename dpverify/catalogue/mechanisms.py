@@ -44,6 +44,7 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import (
+    ADJACENCIES,
     L2,
     ONE_WAY,
     Claim,
@@ -64,7 +65,7 @@ from dpverify.trusted.language.model import (
     kind_of,
     names_of,
 )
-from dpverify.trusted.order.queries import ADJACENCIES, query_faults
+from dpverify.trusted.order.queries import query_faults
 
 MAX_PARAMETERS: Final = 1000
 

@@ -57,6 +57,7 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import (
+    ADJACENCIES,
     CLAIMED_MEASURES,
     NEARNESS,
     ONE_WAY,
@@ -75,7 +76,6 @@ from dpverify.trusted.language.model import (
     noises_of,
 )
 from dpverify.trusted.language.nearness import DISTANCES
-from dpverify.trusted.order.queries import ADJACENCIES
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 
 if TYPE_CHECKING:

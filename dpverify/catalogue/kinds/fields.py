@@ -33,9 +33,8 @@ from dpverify.catalogue.values import (
     read_string,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import L1, L2, ORDERS, Domain
+from dpverify.trusted.language.model import ADJACENCIES, L1, L2, ORDERS, Domain
 from dpverify.trusted.language.selections import REPORTS, TOGETHER
-from dpverify.trusted.order.queries import ADJACENCIES
 
 Schema = Mapping[str, Any]
 Check = Callable[[str, Any, Mapping[str, Domain]], Iterator[str]]

@@ -14,10 +14,10 @@ from dpverify.catalogue.values import read_choice, read_matrix, read_number, rea
 from dpverify.errors import SpecError
 from dpverify.project.designer.workloads import Workload, read_workload
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, sub, symbols
-from dpverify.trusted.language.model import Query
+from dpverify.trusted.language.model import ADJACENCIES, Query
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.order.queries import ADJACENCIES, query_faults
+from dpverify.trusted.order.queries import query_faults
 
 
 @dataclass(frozen=True, slots=True)

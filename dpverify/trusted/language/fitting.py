@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpverify.trusted.language.errors import CertificateError, require
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
+    ADJACENCIES,
     NEARNESS,
     Answering,
     Claim,
@@ -57,6 +58,7 @@ def _require_moves(asked: Claim | Part) -> None:
     queried, stated = asked.query is not None, asked.sensitivity is not None
     none = isinstance(mechanism, Combinator | Table | KaryResponse | Guarantee | Space)
     differ = isinstance(mechanism, EllipticalProcess) and bool(mechanism.differences)
+    _require(asked.adjacency in ("", *ADJACENCIES), f"{asked.adjacency[:40]!r} is no adjacency. Use {', '.join(ADJACENCIES)}.")
     _require(not queried or isinstance(mechanism, Answering), "only additive noise answers a query.")
     _require(not (queried and stated), "the claim states a sensitivity beside the one that its query has.")
     _require(not (queried and asked.adjacency), "the claim states an adjacency beside the one that its query has.")

@@ -237,6 +237,9 @@ class Sampled:
     """No declaration at all: only a sampled implementation, for the audit."""
 
 
+ADJACENCIES: Final = ("add-remove", "replace", "l1", "l2")
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """Linear queries on a histogram, one a row, with the adjacency that the sensitivity follows from.

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
-from typing import Final
 
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.loading import load, remembered
-from dpverify.trusted.language.model import LINF, Mechanism, Norm, Query, Vector, on_integers
+from dpverify.trusted.language.model import ADJACENCIES, LINF, Mechanism, Norm, Query, Vector, on_integers
 from dpverify.trusted.order.geometry import Sensitivity, norm_faults, require
 from dpverify.trusted.order.lengths import largest
 from dpverify.trusted.order.linear import square, up_to_sign
-
-ADJACENCIES: Final = ("add-remove", "replace", "l1", "l2")
 
 
 def query_faults(query: Query, dimension: int) -> list[str]:

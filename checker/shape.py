@@ -1,0 +1,85 @@
+"""The shape of a certificate: its JSON schema, and what the format asks for beyond it."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import terms
+from noise import rational
+from terms import Malformed, Undecided, forbid, require
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[1] / "dpverify" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8"))
+CLAIM = SCHEMA["definitions"]["claim"]
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+QUERIED = ("radial", "translation", "product", "elliptical_process")
+INSENSITIVE = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz", "table", "kary_response", "guarantee")
+
+
+def need(holds, why):
+    """Malformed unless it holds."""
+    require(holds, Malformed, why)
+
+
+def fits(value, schema):
+    """Whether a value fits a schema; Undecided where an expression in it is not in its one writing."""
+    if schema is True:
+        return True
+    named, known = schema.get("$ref", "").removeprefix("#/definitions/"), schema.get("properties", {})
+    kinds, items, more = schema.get("type", list(TYPES)), schema.get("items", True), schema.get("additionalProperties", True)
+    good = not named or fits(value, SCHEMA["definitions"][named])
+    good = good and type(value) in [TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    good = good and any(type(value) is type(one) and value == one for one in schema.get("enum", [schema.get("const", value)]))
+    if good and isinstance(value, str):
+        good = len(value) >= schema.get("minLength", 0) and re.search(schema.get("pattern", ""), value, re.ASCII)
+        good = good and (named != "fraction" or value == str(rational(value)))
+        good = good and ("expression" not in named or bool(terms.parse(value)))
+    elif good and type(value) is int:
+        good = schema.get("minimum", value) <= value <= schema.get("maximum", value)
+    elif good and isinstance(value, list):
+        each = items if isinstance(items, list) else [items] * len(value)
+        good = schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)) and all(map(fits, value, each))
+    elif good and isinstance(value, dict):
+        good = value.keys() >= set(schema.get("required", ())) and (more is not False or value.keys() <= known.keys())
+        good = good and all(fits(inner, known.get(key, more)) for key, inner in value.items())
+    chosen = [part.get("then", part) for part in schema.get("allOf", ()) if fits(value, part.get("if", True))] if good else []
+    return good and all(fits(value, part) for part in chosen) and any(fits(value, part) for part in schema.get("anyOf", [True]))
+
+
+def pairs(items):
+    """An object without doubled keys."""
+    need(len({k for k, _ in items}) == len(items), "a key stands twice in one object")
+    return dict(items)
+
+
+def read(data):
+    """The claim of a certificate that is one."""
+    need(fits(data, SCHEMA), "not of the shape that the schema of certificates gives")
+    claim = data["claim"]
+    need(all(value or key in CLAIM["required"] for key, value in claim.items()), "a key of the claim is empty, and is left out then")
+    written = json.dumps(claim, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    need(hashlib.sha256(written.encode()).hexdigest() == data["claim_sha256"], "claim_sha256 is not the hash of the claim")
+    for number, line in enumerate(data["lines"]):
+        need(all(p < number for p in line.get("premises", [])), f"line {number}: premises stand before it")
+    moved(claim)
+    return claim
+
+
+def moved(asked):
+    """Malformed where a sensitivity, a query or an adjacency of a claim or a part has no place."""
+    mechanism, query = asked["mechanism"], asked["query"]
+    misplaced = asked["sensitivity"] is not None and (query is not None or mechanism["kind"] in INSENSITIVE)
+    need(not misplaced, "a sensitivity that has no place")
+    need(query is None or (mechanism["kind"] in QUERIED and not asked.get("adjacency")), "a query, or an adjacency, that has no place")
+    for part in [*mechanism.get("parts", ()), *([mechanism["part"]] if "part" in mechanism else [])]:
+        moved(part)
+
+
+def domain(data):
+    """The values of a parameter."""
+    lower, upper = (None if data[key] is None else rational(data[key]) for key in ("lower", "upper"))
+    need([str(end) for end in (lower, upper)] == [str(data[key]) for key in ("lower", "upper")], "an end is not in its one writing")
+    open_ends = (data["lower_open"] and lower is not None) or (data["upper_open"] and upper is not None)
+    forbid(data["integer"] and open_ends, Undecided, "integers in an open interval")
+    forbid(None not in (lower, upper) and lower >= upper, Undecided, "a domain of at most one value")
+    return lower, upper, data["lower_open"], data["upper_open"], data["integer"]
