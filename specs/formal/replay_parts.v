@@ -51,8 +51,10 @@ Definition answers_by_table (table : list (list R)) (pairs : list (nat * nat)) :
 (* What is known of the mechanism is no more than a guarantee. *)
 Definition guaranteed (eps : R) : described := fun X N d Y M => pure_dp N M eps.
 
-(* Of neighbours the answers are the same. *)
-Definition tells_neighbours_the_same : described := fun X N d Y M => forall x x', N x x' -> M x = M x' :> (set Y -> \bar RR).
+(* The output depends on an answer alone, which is the same for neighbours. *)
+Definition answers_neighbours_the_same : described := fun X N d Y M =>
+  exists (A : Type) (answer : X -> A) (K : mechanism RR A Y),
+    (forall x, M x = K (answer x) :> (set Y -> \bar RR)) /\ forall x x', N x x' -> answer x = answer x'.
 
 Lemma holds_noise_of_norm profile scale D eps : Rlt 0 scale -> loses half_line profile (Rdiv D scale) eps -> holds (noise_of_norm profile scale D) eps.
 Proof.
@@ -82,11 +84,57 @@ Qed.
 Lemma holds_guaranteed eps : holds (guaranteed eps) eps.
 Proof. by []. Qed.
 
-Lemma holds_the_same eps : Rle 0 eps -> holds tells_neighbours_the_same eps.
+Lemma holds_the_same eps : Rle 0 eps -> holds answers_neighbours_the_same eps.
 Proof.
-move=> /RleP e0 X N d Y M same x x' xx S mS.
-have -> : M x S = M x' S by case: xx => /same -> //.
+move=> /RleP e0 X N d Y M [A [answer [K [MK same]]]] x x' xx S mS; rewrite !MK.
+have -> : answer x = answer x' by case: xx => /same ->.
 exact: close_refl.
+Qed.
+
+(* Independent coordinates, where the answers of neighbours are at most D apart in l2: in l1 they are at most sqrt n times that. *)
+Definition noise_of_coordinates_in_l2 (n : nat) (density : R -> R) (D : R) : described := fun X N d Y M =>
+  exists (mu : measure_on Y) (place : Y -> rows n) (answer : X -> rows n) (mass : R),
+    [/\ Rlt 0 mass, adds_noise mu place M answer (fun z => Rdiv (coordinates density z) mass) &
+        forall x x', N x x' -> \sum_(i < n) (answer x - answer x') ord0 i * (answer x - answer x') ord0 i <= D * D].
+
+(* A natural number as a real one. *)
+Lemma natural_number k : INR k = k%:R :> RR.
+Proof. by rewrite INRE. Qed.
+
+Lemma natural_number_2 : INR 2 = 2%:R :> RR.
+Proof. by rewrite INRE. Qed.
+
+Lemma l1_of_l2 n (a : 'I_n -> RR) : (\sum_(i < n) Rabs (a i)) ^+ 2 <= n%:R * \sum_(i < n) (a i * a i).
+Proof.
+case: n a => [|n] a; first by rewrite !big_ord0 mulr0 expr0n.
+set s := \sum_(i < n.+1) Rabs (a i); set q := \sum_(i < n.+1) (a i * a i); set N : RR := n.+1%:R.
+have N0 : 0 < N by rewrite ltr0n.
+have : 0 <= \sum_(i < n.+1) (Rabs (a i) * N - s) ^+ 2 by apply: sumr_ge0 => i _; exact: sqr_ge0.
+have sq i : Rabs (a i) ^+ 2 = a i * a i by rewrite expr2 -RmultE -Rabs_mult Rabs_pos_eq//; exact: Rle_0_sqr.
+have E : \sum_(i < n.+1) (Rabs (a i) * N - s) ^+ 2 = N * (N * q - s ^+ 2).
+  transitivity (\sum_(i < n.+1) (N ^+ 2 * (a i * a i) - (N * s *+ 2) * Rabs (a i) + s ^+ 2)).
+    apply: eq_bigr => i _; rewrite sqrrB exprMn sq [_ * N ^+ 2]mulrC; congr (_ - _ + _).
+    by rewrite [Rabs (a i) * N]mulrC -mulrA [Rabs (a i) * s]mulrC mulrA mulrnAl.
+  rewrite big_split/= sumrB -!mulr_sumr -/q -/s sumr_const card_ord -[s *+ n.+1]mulr_natl -[N * s *+ 2]mulr_natl -/N.
+  change (Rplus (Rminus (Rmult (N ^+ 2) q) (Rmult (Rmult 2%:R (Rmult N s)) s)) (Rmult s (Rmult N s)) = Rmult N (Rminus (Rmult N q) (s ^+ 2))).
+  have -> : (2%:R : RR) = IZR 2 by rewrite -natural_number_2.
+  by rewrite !expr2; change (Rplus (Rminus (Rmult (Rmult N N) q) (Rmult (Rmult (IZR 2) (Rmult N s)) s)) (Rmult s (Rmult N s)) = Rmult N (Rminus (Rmult N q) (Rmult s s))); ring.
+by rewrite E pmulr_rge0// subr_ge0.
+Qed.
+
+Lemma holds_noise_of_coordinates_in_l2 n density rate D eps : Rle 0 D -> Rle 0 rate -> (forall r, Rle 0 (density r)) ->
+  (forall t, Rle 0 t -> loses line density t (Rmult rate t)) -> Rle (Rmult rate (Rmult (R_sqrt.sqrt (INR n)) D)) eps ->
+  holds (noise_of_coordinates_in_l2 n density D) eps.
+Proof.
+move=> D0 r0 d0 H De X N d Y M [mu [place [answer [mass [m0 noise ND]]]]].
+have far x x' : N x x' -> Rle (norm1 (answer x - answer x')) (Rmult (R_sqrt.sqrt (INR n)) D).
+  move=> /ND h; have l := l1_of_l2 (fun i => (answer x - answer x') ord0 i).
+  apply: Rsqr_incr_0_var; last by apply: Rmult_le_pos => //; exact: sqrt_pos.
+  rewrite Rsqr_mult Rsqr_sqrt; last exact: pos_INR.
+  rewrite expr2 in l; have m := ler_wpmul2l (ler0n RR n) h.
+  by rewrite /Rsqr natural_number; apply/RleP; exact: le_trans l m.
+have := replay_product m0 r0 d0 H De noise; apply: dp_in_order_fewer => x x'.
+by case=> /far; [left | right].
 Qed.
 
 (* -- One after the other on the same data -- *)
@@ -141,9 +189,6 @@ Qed.
 
 Inductive group_of (k : nat) (P : described) : described :=
 | GroupOf X (N : relation X) d (Y : measurableType d) (M : mechanism RR X Y) : P X N d Y M -> group_of k P (joined (both N) k) M.
-
-Lemma natural_number k : INR k = k%:R :> RR.
-Proof. by rewrite INRE. Qed.
 
 Theorem holds_group_of k P eps r : INR k = r -> holds P eps -> holds (group_of k P) (Rmult r eps).
 Proof.

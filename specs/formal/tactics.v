@@ -20,6 +20,21 @@ Proof. intros a0 [lt | ->]; [left; now apply ln_increasing | right; reflexivity]
 Lemma exp_of_multiple_ln x n : 0 < x -> exp (IZR (Z.of_nat n) * ln x) = x ^ n.
 Proof. intros. rewrite <- INR_IZR_INZ, <- ln_natural_power by auto. apply exp_ln. now apply pow_lt. Qed.
 
+(* The greater of two, and the logarithm of a line above a number that is at least 0. *)
+Lemma moves_max (A : R -> Prop) (h k : R -> R) D m n w :
+  moves A h D m -> moves A k D n -> m <= w -> n <= w -> moves A (fun r => Rmax (h r) (k r)) D w.
+Proof.
+intros H K mw nw a b Aa Ab ab. pose proof (H a b Aa Ab ab). pose proof (K a b Aa Ab ab).
+unfold Rmax. destruct (Rle_dec (h a) (k a)); destruct (Rle_dec (h b) (k b)); lra.
+Qed.
+Lemma moves_ln_of_line (A : R -> Prop) (u s : R -> R) a k D d : 0 < a -> 0 < k -> 0 <= d -> moves A s D d -> (forall r, 0 <= s r) ->
+  (forall r, u r = a * s r + k) -> moves A (fun r => ln (u r)) D (ln ((a * d + k) / k)).
+Proof.
+intros a0 k0 d0 H pos U x y Ax Ay xy.
+rewrite !U. apply (moves_ln_linear (fun r => a * r + k) a k d a0 k0 d0 (fun r => eq_refl)); [apply pos | apply pos |].
+now apply (moves_sym A s D d).
+Qed.
+
 (* 0 < t or 0 <= t, by the form of t and what is known. *)
 Ltac positive :=
   unfold half_line, line in *;
@@ -91,7 +106,7 @@ Ltac squares :=
 (* a <= b. *)
 Ltac below :=
   first [ lra | (right; same) | interval | (unfold arcsinh, cosh, sinh, Rpower; interval) | (roots; nra)
-    | (right; roots; squares) ].
+    | (right; roots; squares) | (rewrite !ln_quotient by interval; lra) ].
 
 (* exp (k u) as a power of exp u. *)
 Ltac multiple :=

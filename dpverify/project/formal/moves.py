@@ -34,6 +34,7 @@ from dpverify.trusted.language.expr import (
     sqrt,
     symbols,
 )
+from dpverify.trusted.order.compare import certainly_le
 
 LINE: Final = "line"
 HALF_LINE: Final = "half_line"
@@ -82,6 +83,8 @@ class Calculus:
                 return self._logarithm(exponent, inner)
             case Call("floor", (inner,)):
                 return self._floor(exponent, inner)
+            case Call("max", (first, second)):
+                return self._greater(exponent, self.of(first), self.of(second))
         raise NotReplayedError(f"{format_expr(exponent)} is no form that the calculus of specs/formal/losses.v knows.")
 
     @property
@@ -111,7 +114,7 @@ class Calculus:
         if positive(factor, self.terms.domains):
             return self._scaled(factor, inner)
         if positive(neg(factor), self.terms.domains) or _logarithm_below_0(factor):
-            inner = self._scaled(neg(factor), inner)
+            inner = inner if neg(factor) == ONE else self._scaled(neg(factor), inner)
             return Moves(neg(inner.function), inner.most, f"(moves_opp _ _ _ _ {inner.proof})")
         if _logarithm_above_0(factor):
             return self._scaled(factor, inner)
@@ -153,6 +156,13 @@ class Calculus:
             proof = f"(moves_ln_linear {self._function(inner)} {given} {' '.join([POSITIVE] * 3)} {SAME})"
             most = Call("log", (div(add(mul(slope, self.distance), constant), constant),))
             return Moves(expr, most, proof)
+        size = _line_of_size(inner, self.variable)
+        if size is not None and self.domain == LINE:
+            slope, constant = size
+            given = f"{self._function(inner)} Rabs {self._real(slope)} {self._real(constant)} {self._distance} {self._distance}"
+            signs = f"{' '.join([POSITIVE] * 3)} (moves_abs {self._distance}) Rabs_pos {SAME}"
+            most = Call("log", (div(add(mul(slope, self.distance), constant), constant),))
+            return Moves(expr, most, f"(moves_ln_of_line _ {given} {signs})")
         raise NotReplayedError(f"{format_expr(expr)} is no logarithm that the calculus of specs/formal/losses.v knows.")
 
     def _hyperbolic(self, shift: Expr) -> Expr:
@@ -168,6 +178,15 @@ class Calculus:
             raise NotReplayedError(f"by how many whole numbers {format_expr(expr)} moves is not a number.")
         steps = ceil(value.value)
         return Moves(Call("floor", (part.function,)), num(steps), f"(moves_floor _ _ _ _ {steps} {part.proof} ltac:(below))")
+
+    def _greater(self, expr: Call, first: Moves, second: Moves) -> Moves:
+        domains = self.terms.domains
+        bounds = (_flat(first.most), _flat(second.most))
+        most = next((bound for bound in bounds if all(certainly_le(other, bound, domains) for other in bounds)), None)
+        if most is None:
+            raise NotReplayedError(f"which part of {format_expr(expr)} moves the most is not the same for all parameters.")
+        proof = f"(moves_max _ _ _ _ _ _ {self._real(most)} {first.proof} {second.proof} ltac:(below) ltac:(below))"
+        return Moves(Call("max", (first.function, second.function)), most, proof)
 
     def _logistic(self, expr: Add) -> Moves | None:
         """k c r + n log(exp(-c r) + 1), where the slopes of the two parts have opposite signs."""
@@ -226,6 +245,27 @@ def coefficients(expr: Expr, variable: str) -> dict[int, Expr] | None:
             return None
         found[degree] = add(found.get(degree, ZERO), mul(ONE, *rest))
     return found
+
+
+def _flat(expr: Expr) -> Expr:
+    """A sum or product in normal form."""
+    return add(*expr.args) if isinstance(expr, Add) else mul(*expr.args) if isinstance(expr, Mul) else expr
+
+
+def _line_of_size(expr: Expr, variable: str) -> tuple[Expr, Expr] | None:
+    """(a, c) where the expression is a |r| + c."""
+    size = Call("abs", (Sym(variable),))
+    replaced = Add(tuple(_without(term, size, variable) for term in expr.args)) if isinstance(expr, Add) else None
+    found = None if replaced is None else coefficients(replaced, variable)
+    return None if found is None or set(found) != {0, 1} else (found[1], found[0])
+
+
+def _without(term: Expr, size: Expr, variable: str) -> Expr:
+    """The term with the variable where its size stood; one in which it stands otherwise is made no line."""
+    factors = term.args if isinstance(term, Mul) else (term,)
+    if any(variable in symbols(factor) and factor != size for factor in factors):
+        return call("exp", Sym(variable))
+    return mul(ONE, *(Sym(variable) if factor == size else factor for factor in factors))
 
 
 def _multiple_of(expr: Expr, variable: str) -> Fraction | None:

@@ -10,8 +10,8 @@ from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.moves import HALF_LINE, LINE, Calculus, Moves, exponent
 from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Sym, add, call, children, div, mul, neg, symbols
-from dpverify.trusted.language.model import L1, Claim, Norm, Product, Radial, Staircase, Translation
+from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Sym, add, call, children, div, mul, neg, sqrt, symbols
+from dpverify.trusted.language.model import L1, L2, Claim, Norm, Product, Radial, Staircase, Translation
 
 SPACE: Final = """(shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> {space})
     (Inputs : Type) (answer : Inputs -> {space}) (M : mechanism RR Inputs Outputs) (mass : R)"""
@@ -170,19 +170,27 @@ def translation_part(terms: Terms, mechanism: Translation, distance: Expr, epsil
 
 
 def product_part(terms: Terms, mechanism: Product, distance: Expr) -> Piece:
-    """Independent coordinates."""
+    """Independent coordinates, under a budget in l1 or l2."""
+    if mechanism.norm not in (L1, L2):
+        raise NotReplayedError("the sensitivity of independent coordinates is in another norm than l1 and l2.")
     inner, found, rate = _coordinate(terms, mechanism)
-    term = f"noise_of_coordinates (fun z => {inner.real(mechanism.density)}) {terms.real(distance, ATOM)}"
-    proof = (
-        f"refine (holds_noise_of_coordinates (rate := {inner.real(rate)}) _ _ _ _).",
+    density, far = inner.real(mechanism.density), terms.real(distance, ATOM)
+    once = (
         "- positive.",
         "- intros z. left. positive.",
         "- intros step step_lower.",
         *(f"  {line}" for line in bounded(inner, found, "cbv beta.")),
         "  - below.",
-        "- below.",
     )
-    return Piece(term, mul(rate, distance), proof, (mechanism.density, distance))
+    if mechanism.norm == L1:
+        proof = (f"refine (holds_noise_of_coordinates (rate := {inner.real(rate)}) _ _ _ _).", *once, "- below.")
+        return Piece(f"noise_of_coordinates (fun z => {density}) {far}", mul(rate, distance), proof, (mechanism.density, distance))
+    size = terms.whole(mechanism.dimension)
+    count = f"replace (INR {size}%nat) with {size} by natural; " if isinstance(mechanism.dimension, Num) else ""
+    proof = (f"refine (holds_noise_of_coordinates_in_l2 (rate := {inner.real(rate)}) _ _ _ _ _).", "- positive.", *once, f"- {count}below.")
+    term = f"noise_of_coordinates_in_l2 {size} (fun z => {density}) {far}"
+    value = mul(rate, sqrt(mechanism.dimension), distance)
+    return Piece(term, value, proof, (mechanism.density, mechanism.dimension, distance))
 
 
 def tidied(expr: Expr) -> Expr:

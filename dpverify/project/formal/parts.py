@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Final
 
-from dpverify.project.formal import noise, selection, tables
+from dpverify.project.formal import kernels, noise, selection, tables
 from dpverify.project.formal.book import Book, Described
 from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
@@ -22,6 +22,7 @@ from dpverify.trusted.language.model import (
     Finite,
     Group,
     Guarantee,
+    Kernel,
     Lipschitz,
     Mixture,
     NoisyMax,
@@ -118,11 +119,11 @@ def described(book: Book, part: Part, factor: Expr) -> Described:
     """A part, for neighbours whose answers are `factor` times as far apart as it says. Raises NotReplayedError."""
     mechanism = part.mechanism
     if part.sensitivity == ZERO:
-        return book.shown("tells_neighbours_the_same", ZERO, "apply holds_the_same. apply Rle_refl.")
+        return book.shown("(@answers_neighbours_the_same)", ZERO, "apply holds_the_same. apply Rle_refl.")
     makers: dict[type, Callable[[Book, Part, Expr], Described]] = {
         Radial: _noise, Translation: _noise, Staircase: _noise, Product: _noise, Table: _table, Exponential: _table,
         Guarantee: _guarantee, Compose: _compose, Parallel: _parallel, Group: _group, Lipschitz: _lipschitz,
-        Subsample: _sample, PostProcess: _map, NoisyMax: selection.noisy_max, AboveThreshold: selection.above_threshold,
+        Subsample: _sample, PostProcess: _map, Kernel: kernels.kernel, NoisyMax: selection.noisy_max, AboveThreshold: selection.above_threshold,
     }  # fmt: skip
     if type(mechanism) not in makers:
         raise NotReplayedError(f"a part of the kind {kind_of(mechanism)} is not written in Coq yet.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpverify.project.formal import noise, parts, tables
 from dpverify.project.formal.file import Statement, whole
@@ -13,11 +13,14 @@ from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.certificate import Certificate, Line
 from dpverify.trusted.language.expr import ZERO, Expr, format_expr
 from dpverify.trusted.language.model import (
+    L1,
     AboveThreshold,
     Claim,
     Combinator,
     Exponential,
     KaryResponse,
+    Kernel,
+    Noise,
     NoisyMax,
     Product,
     Radial,
@@ -80,11 +83,21 @@ def _lower(judgement: Judgement, epsilon: Expr) -> Expr | None:
 def _statement(claim: Claim, epsilon: Expr, line: Line, certificate: Certificate, lower: Expr | None) -> tuple[Statement, bool]:
     """The theorem, and whether parts of it are about queries."""
     mechanism = claim.mechanism
-    if isinstance(mechanism, Combinator | NoisyMax | AboveThreshold):
+    if isinstance(mechanism, Noise) and _equal_answers(claim, line):
+        return parts.combined(replace(claim, sensitivity=ZERO, query=None), epsilon, ())
+    in_parts = isinstance(mechanism, Combinator | NoisyMax | AboveThreshold | Kernel)
+    if in_parts or (isinstance(mechanism, Product) and mechanism.norm != L1):
         return parts.combined(
             claim, epsilon, [one.parameters["sensitivity"] for one in certificate.lines if "sensitivity" in one.parameters]
         )
     return _single(claim, epsilon, line, lower), False
+
+
+def _equal_answers(claim: Claim, line: Line) -> bool:
+    """Whether the answers of all neighbours are the same."""
+    if claim.query is None:
+        return claim.sensitivity == ZERO
+    return isinstance(claim.mechanism, Radial | Translation | Product) and _distance(claim, line) == ZERO
 
 
 def _single(claim: Claim, epsilon: Expr, line: Line, lower: Expr | None) -> Statement:
