@@ -231,6 +231,7 @@ class Joint(Values):
     def _moved(self, q, m, size, way):
         asked = Question(m, size, None, q.field, q.values)
         drawn = Noise(asked, line=True)
+        drawn.check_integrable()
         if not size:
             return {}
         if not drawn.even or drawn.support != [None, None]:
