@@ -588,7 +588,8 @@ JOINT = [
     (apart_in_two_bins("add-remove"), UPPER | {"slopes": True}, NOT_KNOWN), (apart_in_two_bins("l2"), LOWER | {"slopes": True}, NOT_KNOWN),
     (composed(part(radial("exp(-sqrt(r))"), counts([1], "l1"))), ALL, NOT_KNOWN),
     (composed(part(line("exp(-abs(z))", integers=True), counts([1], "l1"))), ALL, NOT_KNOWN),
-    (composed(part(coordinates("exp(-abs(z))", "2", "1"), {"rows": [["1", "3"], ["-2", "1"]], "adjacency": "add-remove"}, times="2")), ALL, "8"),
+    (composed(part(coordinates("exp(-abs(z))", "2", "1"), {"rows": [["1", "3"], ["-2", "1"]], "adjacency": "add-remove"}, times="2")), ALL,
+     "8"),
     (composed(part(radial("exp(-r/2)", "2", norm=SQUARE), {"rows": [["1", "1"], ["1", "-1"]], "adjacency": "add-remove"})), ALL, "1/2"),
     (STEEPS, ALL, "5"), (STEEPS, at_pair(["1", "0"]), "3"), (STEEPS, at_pair(["1", "0"], backward=True), "4"),
     (STEEPS, at_pair(["0", "1"]), "2"), (STEEPS, at_pair(["0", "1"], backward=True), "5"), (STEEPS, at_pair(["0", "-1"]), "5"),
@@ -602,7 +603,8 @@ JOINT = [
     (TABLES, UPPER | {"neighbours": {}}, "2*log(3/2) + log(4)"),
     (TABLES, LOWER | {"neighbours": [{"inputs": 2, "pair": [0, 1]}]}, "2*log(3/2) + log(4)"),
     (TABLES, LOWER | {"neighbours": [{"inputs": 2, "pair": [1, 0]}]}, "2*log(2) + log(7/4)"),
-    (TABLES, LOWER | {"neighbours": [{"inputs": 3, "pair": [1, 0]}]}, NO), (TABLES, LOWER | {"neighbours": [{"inputs": 2, "pair": [1, 1]}]}, NO),
+    (TABLES, LOWER | {"neighbours": [{"inputs": 3, "pair": [1, 0]}]}, NO),
+    (TABLES, LOWER | {"neighbours": [{"inputs": 2, "pair": [1, 1]}]}, NO),
     (composed(part(LAPLACE, counts([1, 0], "add-remove")), part(LAPLACE, None, "1")), ALL, NOT_KNOWN),
     (composed(part(LAPLACE, counts([1, 0], "add-remove")), part(LAPLACE, counts([1], "add-remove"))), ALL, NOT_KNOWN),
     (composed(part(LAPLACE, counts([1, 0], "add-remove")), part(rows(("1", "0")))), ALL, NOT_KNOWN),
@@ -677,6 +679,6 @@ def test_an_adjacency_that_is_none_is_refused_by_both(name, path):
     for step in path:
         held = held[step]
     held["adjacency"] = "replaced"
-    with pytest.raises(CertificateError, match="'replaced' is no adjacency. Use add-remove, replace, l1, l2"):
+    with pytest.raises(CertificateError, match="'replaced' is no adjacency\\. Use add-remove, replace, l1, l2"):
         kernel.check(data | {"claim_sha256": claim_hash(data["claim"])})
     assert answer(data).kind == "refused"
