@@ -33,6 +33,12 @@ from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
 from dpverify.trusted.language.errors import DpverifyError  # noqa: E402
 from dpverify.trusted.language.expr import format_expr  # noqa: E402
 
+FAMILIES = {
+    "tables": ("table", "kary_response", "exponential"),
+    "combinations": ("compose", "parallel", "subsample", "group", "post_process", "lipschitz"),
+    "selections": ("noisy_max", "above_threshold"),
+    "noises": ("radial", "translation", "product", "staircase"),
+}
 OTHER_VERDICT = {"PROVED": "REFUTED", "REFUTED": "PROVED", "UNKNOWN": "PROVED"}
 
 
@@ -98,6 +104,12 @@ def pure(data: Mapping[str, Any]) -> bool:
     return claim["delta"] == "0" and "measure" not in claim and "within" not in claim and claim["mechanism"]["kind"] != "space"
 
 
+def families(data: Mapping[str, Any]) -> list[str]:
+    """What a certificate is counted with: its verdict, and what its mechanism is."""
+    kind = data["claim"]["mechanism"]["kind"]
+    return [data["verdict"], next((name for name, kinds in FAMILIES.items() if kind in kinds), "others")]
+
+
 def run(names: Iterable[str], certificates: Mapping[str, Any], most: int) -> tuple[list[str], Counter[tuple[str, str]]]:
     """All differences, and how often which answer was given: of groups of certificates, of rules in pure ones, and of changed ones."""
     differences, counts = list[str](), Counter[tuple[str, str]]()
@@ -107,6 +119,8 @@ def run(names: Iterable[str], certificates: Mapping[str, Any], most: int) -> tup
         differences += [f"{name}: {found.difference}"] if found.difference else []
         group = "pure certificates" if pure(data) else "other certificates"
         counts[group, found.answer.kind] += 1
+        for part in families(data) if pure(data) else ():
+            counts[f"pure {part}", found.answer.kind] += 1
         for rule in sorted({line["rule"] for line in data["lines"]}) if pure(data) else ():
             counts[f"rule {rule}", found.answer.kind] += 1
         for what, made in changed(name, certificates, most) if found.answer.kind == "decided" else ():
