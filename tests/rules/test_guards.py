@@ -48,6 +48,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers import complex, integrability
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import constant, hull, precision, rational
+from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import quasi_period
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.convexity import Shapes
@@ -552,6 +553,30 @@ def test_a_kink_anywhere_on_the_half_line_is_kept(profile):
     for r in ("1/16", "1/3", "1", "2", "5"):
         at = {"r": parse(r)}
         assert compare.certainly_equal(substitute(found.h, at), neg(call("log", substitute(parse(profile), at))))
+
+
+def test_a_kink_that_one_precision_leaves_open_is_decided_at_a_higher_one():
+    """From 10^-30 above the root of two: what a low precision says before and after does not stand in the way."""
+    found, low = line("abs(r - sqrt(2))"), Fraction(math.isqrt(2 * 10**60) + 1, 10**30)
+    for bits, piece in ((64, "abs(r - sqrt(2))"), (256, "r - sqrt(2)"), (64, "abs(r - sqrt(2))")):
+        with precision(bits):
+            assert found.smooth(low, Fraction(2)) == parse(piece)
+            assert found.smooth(Fraction(0), Fraction(1)) == neg(parse("r - sqrt(2)"))
+
+
+@pytest.mark.parametrize(
+    ("expr", "piece"),
+    [
+        ("abs(x) + x", "2*x"),
+        ("abs(abs(x) - 2)", "2 - x"),
+        ("x*max(x, 2 - x)**2", "x*(2 - x)**2"),
+        ("abs(x - 1/2) + min(x, 3)", "abs(x - 1/2) + x"),
+        ("exp(x) + log(1 + x**2)", "exp(x) + log(1 + x**2)"),
+        ("floor(x)/(1 + x) + x", "x"),
+    ],
+)
+def test_what_is_decided_of_a_kink_is_folded_into_the_tree_around_it(expr, piece):
+    assert resolve(parse(expr), "x", Fraction(0), Fraction(1)) == parse(piece)
 
 
 CELLS = [

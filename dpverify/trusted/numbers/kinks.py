@@ -37,7 +37,11 @@ def resolve(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | Non
     """
     if not symbols(expr):
         return expr
-    done = rebuild(expr, lambda part: resolve(part, name, lower, upper))
+    parts = children(expr)
+    found = [resolve(part, name, lower, upper) for part in parts]
+    unchanged = all(after is before for after, before in zip(found, parts, strict=True))
+    following = iter(found)
+    done = expr if unchanged else rebuild(expr, lambda _: next(following))
     if not isinstance(done, Call):
         return done
     if done.name == "abs":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb
+from flint import arb, ctx
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Call, Expr, Num, Sym, add, children, div, mul, neg, sub, substitute, symbols
@@ -62,7 +62,7 @@ class Loss:
 class Line:
     """Additive noise on a line: h in `name`, on [0, inf) when `half`, with shift D and the dimension for integrability."""
 
-    __slots__ = ("_losses", "_programs", "_slopes", "_smooth", "dimension", "h", "half", "name", "shift", "step")
+    __slots__ = ("_losses", "_pieces", "_programs", "_slopes", "_smooth", "dimension", "h", "half", "name", "shift", "step")
 
     def __init__(self, h: Expr, name: str, half: bool, shift: Expr, dimension: Expr) -> None:
         self.h, self.name, self.half, self.shift, self.dimension = h, name, half, shift, dimension
@@ -71,6 +71,7 @@ class Line:
         self._losses: dict[tuple[Expr, Expr, int] | int, Loss] = {}
         self._programs: dict[Expr | None, tuple[Expr, Expr, BallProgram]] = {}
         self._slopes: dict[End, tuple[Expr, Germ]] = {}
+        self._pieces: dict[tuple[Fraction | None, Fraction | None, int], Expr] = {}
 
     @staticmethod
     def of(claim: Claim, evidence: Mapping[str, Any]) -> Line:
@@ -92,7 +93,12 @@ class Line:
 
     def smooth(self, lower: Fraction | None, upper: Fraction | None) -> Expr:
         """h on an open interval with its kinks decided."""
-        return self.h if self._smooth else resolve(self.h, self.name, lower, upper)
+        if self._smooth:
+            return self.h
+        key = lower, upper, ctx.prec  # more is certain at a higher precision
+        if key not in self._pieces:
+            self._pieces[key] = resolve(self.h, self.name, lower, upper)
+        return self._pieces[key]
 
     def far(self, upper: Fraction) -> Fraction:
         """A rational at or just above upper + D."""
