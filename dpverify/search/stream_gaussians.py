@@ -56,9 +56,7 @@ def _everywhere(question: Asked, stream: Stream, followed: tuple[str, ...], devi
     steps = [step_of(stream, branch) for branch in stream.steps]
     found: dict[Rows, float] = {}
     for after in control.after.values():
-        compared = {number for branch in after for number in (branch, *control.earlier[branch])}
-        seen = [form for number in compared for form in steps[number].when]
-        seen += [form for branch in after for form in (*steps[branch].tell, *steps[branch].after.values())]
+        seen = [form for branch in after for form in (*steps[branch].when, *steps[branch].tell, *steps[branch].after.values())]
         rows = _shortest(stream, seen, deviations)
         if rows is None:
             return None

@@ -149,9 +149,8 @@ def _everywhere(
         if place in costs:
             continue
         taken = list(branches(question, stream, dict(place)))
-        compared = {number for one in taken for number in (one.branch, *one.earlier)}
-        seen = [form for number in compared for form in steps[number].when]
-        seen += [form for one in taken for form in (*steps[one.branch].tell, *steps[one.branch].after.values())]
+        own = [steps[one.branch] for one in taken]
+        seen = [form for step in own for form in (*step.when, *step.tell, *step.after.values())]
         costs[place] = _unseen(stream, seen, options)
         after[place] = frozenset(tuple(one.after.items()) for one in taken if not is_over(question, stream, one.after))
         open_ += after[place]
