@@ -62,8 +62,8 @@ def between_bounds(claim: Claim, digits: int) -> list[dict[str, Any]]:
         noises, cuts = rule.read(claim, shared)[1], [Fraction(str(cut)) for cut in shared["cuts"]]
         losses = {way: _loss(question, noises, both, cuts) for way, both in pairs.items()}
         most = [
-            chances.loss(noises, *(replace(output, won=won) for output in both), cuts)
-            for way, both in pairs.items()
+            chances.loss(noises, replace(here, won=won), replace(there, won=won), cuts)
+            for way, (here, there) in pairs.items()
             for won in chances.ties(question, way[1], known)
         ]
         if not all(loss.is_finite() for loss in (*losses.values(), *most)):

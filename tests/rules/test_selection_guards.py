@@ -636,7 +636,7 @@ def test_the_greatest_of_several_between_bounds_loses_no_less_where_one_moves_al
     [
         (replace(BETWEEN, resample=True), NEAR, "draws a threshold again"),
         (replace(BETWEEN, query_noise=None), NEAR, "answers exactly"),
-        (largest(GEOMETRIC, 3, bounds=BOUNDS), NEAR, "several may be the greatest"),
+        (largest(GEOMETRIC, 3, bounds=BOUNDS), NEAR, "it wants cuts of its own"),
         (largest(on_line("exp(-abs(z))", ZERO), 3, bounds=BOUNDS), NEAR, "not certainly Gaussian or Laplace"),
         (largest(on_line("exp(-abs(z))", None, ZERO), 3, bounds=BOUNDS), NEAR, "not certainly Gaussian or Laplace"),
         (largest(PRODUCT, 3, bounds=BOUNDS), NEAR, "not certainly Gaussian or Laplace"),

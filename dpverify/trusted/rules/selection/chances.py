@@ -65,9 +65,8 @@ class Compared:
     def probability(self, output: Output, cuts: Sequence[Fraction]) -> arb:
         """Of an output. Raises Rejected where cuts do not part the pieces of the densities."""
         if output.won is None:
-            return sum((self.probability(replace(output, won=won), cuts) for won in range(output.negatives + 1)), arb(0)) / (
-                output.negatives + 1
-            )
+            ways = range(output.negatives + 1)
+            return sum((self.probability(replace(output, won=won), cuts) for won in ways), arb(0)) / len(ways)
         lost, won = Side(output.negatives - output.won, output.low), Side(output.won, output.low - 1)
         return self.of_all((lost, won, Side(output.positives, output.high, below=False)), output.centre, cuts)
 
