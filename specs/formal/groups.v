@@ -64,10 +64,6 @@ Proof.
 elim: k x x' => [|k IH] x x' //= [z xz zx']; apply: joined_rcons (IH _ _ zx') _; exact: bothC.
 Qed.
 
-<<<<<<< HEAD
-=======
-(* Rule: group-privacy, upper. *)
->>>>>>> 0fea39a2 (Exponents of bounded slope and group privacy are machine-checked, the alignment of streams in part)
 Theorem group_privacy N d (Y : measurableType d) (M : mechanism R X Y) eps dl k : (0 < eps)%R ->
   dp N M eps dl -> dp (joined (both N) k) M (k%:R * eps) (dl * ((expR (k%:R * eps) - 1) / (expR eps - 1))).
 Proof.
