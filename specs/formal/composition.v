@@ -129,7 +129,6 @@ by rewrite !big_cons addrC [X in dp_in_order _ _ _ X]addrC; exact: composition_o
 Qed.
 
 (* Rule: basic-composition, upper. *)
-(* Rule: combination, upper, in part: this is the sum over the parts of a composition; other parts of the rule are theorems of their own. *)
 (* Rule: one-sided, upper, in part: compositions in one order. *)
 Theorem basic_composition N d (Y : measurableType d) (M : mechanism R X Y) parts :
   adaptive (both N) M parts -> dp N M (\sum_(b <- parts) b.1)%R (\sum_(b <- parts) b.2)%R.

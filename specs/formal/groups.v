@@ -71,7 +71,6 @@ move=> e0 H x x' xx; apply: (group_privacy_in_order (N := both N)) => //.
 by case: xx => // /joined_sym.
 Qed.
 
-(* Rule: combination, upper, in part: k pure steps add up to k eps. *)
 Theorem pure_group_privacy N d (Y : measurableType d) (M : mechanism R X Y) eps k :
   pure_dp N M eps -> pure_dp (joined (both N) k) M (k%:R * eps).
 Proof.
@@ -171,7 +170,6 @@ Context (R : realType) (X1 X2 : Type) d1 (T : measurableType d1) d2 (U : measura
 Variables (M1 : mechanism R X1 T) (M2 : mechanism R X2 U) (N1 : relation X1) (N2 : relation X2).
 
 (* Rule: parallel-composition, in part: two parts (more by repetition), at every epsilon >= 0; not the real histograms with log-concave noise. *)
-(* Rule: combination, in part: parts in parallel, where a record is added or removed. *)
 Theorem parallel_composition (x1 : X1) (x2 : X2) eps dl : (0 <= eps)%R -> (0 <= dl)%R ->
   dp (in_one_part N1 N2) (parallel M1 M2) eps dl <-> dp N1 M1 eps dl /\ dp N2 M2 eps dl.
 Proof.

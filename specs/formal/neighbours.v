@@ -123,7 +123,6 @@ move=> e e0; rewrite -dp_in_order_tight//; split=> [H | H x x' xx].
   by exists (x, x').
 Qed.
 
-(* Rule: combination, in part: independent parts that share their neighbours, two of them; more by independent_epsilon, again and again. *)
 (* Rule: joint-neighbours, in part: the pure epsilon, of which this is part (1); not which differences of neighbours suffice. *)
 Theorem joint_neighbours (R : realType) (X : Type) d1 (T : measurableType d1) d2 (U : measurableType d2)
     (M1 : mechanism R X T) (M2 : mechanism R X U) (N : relation X) :

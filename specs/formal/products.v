@@ -28,7 +28,6 @@ apply: le_trans (all _ _ xx); rewrite -sumrB; apply: ler_sum => i _.
 by rewrite [in h _]mxE; exact: one.
 Qed.
 
-(* Rule: product-lipschitz, upper, in part: that a slope within L makes h Lipschitz (the mean value theorem on the cells) is a hypothesis. *)
 (* K is the greatest l1-length of a shift within the sensitivity. *)
 Theorem product_lipschitz_upper (L K : R) : 0 <= L ->
   (forall z s, `|h (z + s) - h z| <= L * `|s|) ->

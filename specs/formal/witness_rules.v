@@ -31,7 +31,6 @@ Theorem point_witness_infinite x x' S : both N x x' -> measurable S -> (0 < mu S
   (forall y, S y -> 0 < f (place y - q x) /\ f (place y - q x') = 0) -> (tight_epsilon N M 0 = +oo)%E.
 Proof. by move=> xx mS S0 on; apply: (density_infinite noise xx mS S0 on). Qed.
 
-(* Rule: equal-answers, upper, in part: noise that is added, kernels apart. *)
 Theorem equal_answers_upper : (forall x x', both N x x' -> q x = q x') -> pure_dp N M 0.
 Proof.
 move=> eq; apply: (density_upper_everywhere noise) => x x' y xx.
