@@ -119,7 +119,8 @@ def described(book: Book, part: Part, factor: Expr) -> Described:
     makers: dict[type, Callable[[Book, Part, Expr], Described]] = {
         Radial: _noise, Translation: _noise, Staircase: _noise, Product: _noise, Table: _table, Exponential: _table,
         Guarantee: _guarantee, Compose: _compose, Parallel: _parallel, Group: _group, Lipschitz: _lipschitz,
-        Subsample: _sample, PostProcess: _map, Kernel: kernels.kernel, NoisyMax: selection.noisy_max, AboveThreshold: selection.above_threshold,
+        Subsample: _sample, PostProcess: _map, Kernel: kernels.kernel, NoisyMax: selection.noisy_max,
+        AboveThreshold: selection.above_threshold,
     }  # fmt: skip
     if type(mechanism) not in makers:
         raise NotReplayedError(f"a part of the kind {kind_of(mechanism)} is not written in Coq yet.")
