@@ -154,6 +154,22 @@ def test_names_of_parameters_are_not_those_of_what_is_defined():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("density", "epsilon", "bound"),
+    [
+        ("exp(-max(2*z, -z))", "2", "moves_max _ _ _ _ _ _ 2 "),
+        ("exp(-max(z, -3*z))", "3", "moves_max _ _ _ _ _ _ 3 "),
+        ("(abs(z) + 1)**(-2)", "2*log(2)", "moves_ln_of_line _ (fun z => ln (Rabs z + 1)) Rabs 1 1 1 1 "),
+        ("(2*abs(z) + 3)**(-2)", "2*log(5/3)", "Rabs 2 3 1 1 "),
+    ],
+)
+def test_greatest_of_two_lines_and_logarithms_of_a_size_are_bounded_by_their_lemmas(density, epsilon, bound):
+    text = written(PostProcess(Part(Translation(parse(density)), num(1))), epsilon)
+    assert bound.replace("(fun z => ln (Rabs z + 1))", "(fun z => Rabs z + 1)") in text
+    with pytest.raises(NotReplayedError, match="which is more than is claimed"):
+        written(PostProcess(Part(Translation(parse(density)), num(1))), f"{epsilon} - 1/10**9")
+
+
 @WITH_COQ
 @pytest.mark.parametrize(
     ("mechanism", "epsilon", "less"),

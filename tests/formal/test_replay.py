@@ -56,6 +56,11 @@ def test_a_table_is_listed_with_the_pairs_that_are_neighbours():
     assert "pure_dp (listed [(0, 1)%nat;" in found
 
 
+def test_exponentials_of_decimal_numbers_are_no_high_powers_of_one():
+    assert "^" not in made("exponential_mechanism.just-above").text
+    assert "exp (1 / 2) ^ 2" in made("exponential_mechanism.exact").text
+
+
 def test_of_another_tight_claim_the_upper_bound_is_replayed_and_the_answer_says_so():
     found = made("cauchy.sensitivity-1-tight")
     assert not found.whole
