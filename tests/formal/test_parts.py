@@ -46,6 +46,8 @@ HALF = Part(LAPLACE, num(1))
 RESPONSE = Part(Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))))
 CUT_OFF = Kernel(parse("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"), (num(0), num(1)), (num(0), num(1)))
 
+PIECEWISE = Kernel(parse("1/3 - min(1, floor(abs(y - 2*theta)))/4"), (num(-3), num(3)), (num(-1), num(1)))
+
 
 def written(mechanism, epsilon, sensitivity=None):
     """The file for a claim that the kernel is taken to have proved."""
@@ -83,6 +85,7 @@ def test_parts_that_follow_each_other_are_listed_with_how_often_they_are_run():
         (NoisyMax(LAPLACE, num(5), report="value"), "5/2", "(seen_through_a_map (noisy_answers 5%nat noise_0 1)) Inputs"),
         (AboveThreshold(num(9), LAPLACE, LAPLACE), "3/2", "(above_the_threshold noise_0 noise_0 9%nat 1%nat (Ropp 1) 1) Inputs"),
         (AboveThreshold(num(2), LAPLACE, LAPLACE), "1", "(above_the_threshold noise_0 noise_0 2%nat 1%nat (Ropp 1) 1) Inputs"),
+        (PIECEWISE, "log(4)", "family_of_densities density_0 (-3) 3 (-1) 1 2."),
         (CUT_OFF, "1", "family_of_densities density_0 0 1 0 1 1."),
         (Product(parse("exp(-abs(z))"), num(4), L2), "2", "noise_of_coordinates_in_l2 4 (fun z => exp (- Rabs z)) 1."),
     ],
@@ -133,6 +136,13 @@ def test_a_budget_in_l2_is_not_taken_for_one_in_l1_in_a_part():
         (NoisyMax(Translation(parse("exp(-z)"), (None, num(0))), num(5)), "2", "noise that ends is not written in Coq yet"),
         (AboveThreshold(num(9), None, LAPLACE), "9", "a threshold without noise is not written in Coq yet"),
         (AboveThreshold(num(9), LAPLACE, LAPLACE, report="fresh", fresh=LAPLACE, positives=None), "9", "without a limit on how many"),
+        (Compose((replace(HALF, times=num(3)), RESPONSE)), "3/2 + log(3) - 1/10**9", "which is more than is claimed"),
+        (Compose((Part(LAPLACE, query=Query(((1, 1),), "add-remove")),) * 2), "999/1000", "it loses up to 1, which is more"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE), "1", "it loses up to 3/2, which is more than is claimed"),
+        (AboveThreshold(num(2), LAPLACE, LAPLACE), "1/2", "it loses up to 3/2, which is more than is claimed"),
+        (AboveThreshold(num(1), LAPLACE, Translation(parse("exp(-z - exp(-z))"))), "1", "exp(-z) is no form that the calculus"),
+        (replace(CUT_OFF, density=parse("exp(-abs(y - theta))/(2 - exp(-2*theta) - exp(2*theta - 2))")), "1", "is of no form that"),
+        (PIECEWISE, "log(4) - 1/10**9", "it loses up to log(4), which is more than is claimed"),
         (NoisyMax(LAPLACE, num(5), report="index+gap"), "1", "what a noisy maximum tells with 'index+gap'"),
         (NoisyMax(LAPLACE, num(5), "one"), "1", "neighbours of a noisy maximum that are 'one'"),
         (NoisyMax(LAPLACE, num(5)), "999/1000", "it loses up to 1, which is more than is claimed"),
