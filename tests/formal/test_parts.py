@@ -108,6 +108,8 @@ def test_neighbours_that_parts_share_are_told_apart_by_what_they_change():
     text = statement(written(Compose(tuple(counts)), "1/2"))
     assert "Neighbours0 shown Outputs M ->" in text and "Neighbours1 shown Outputs M ->" in text
     assert "pure_dp (either Neighbours0 Neighbours1) M epsilon." in text
+    with pytest.raises(NotReplayedError, match="it loses up to 1/2, which is more than is claimed"):
+        written(Compose(tuple(counts)), "499/1000")
 
 
 def test_a_budget_in_l2_is_not_taken_for_one_in_l1_in_a_part():
