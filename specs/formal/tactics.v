@@ -103,10 +103,34 @@ Ltac squares :=
     | (field_simplify_eq; [ rewrite ?pow2_sqrt by positive; ring | repeat split; positive ])
     | (field_simplify_eq; [ nra | repeat split; positive ]) ].
 
+(* a <= b where both are quotients: over one denominator. *)
+Ltac quotients :=
+  match goal with |- ?a <= ?b => cut (0 <= b - a); [lra|] end;
+  field_simplify; [ apply Rmult_le_pos; [ | left; apply Rinv_0_lt_compat; positive ] | repeat split; positive .. ].
+
+(* Squares of differences of positive parameters of the goal, times another: what inequalities between their means rest on. *)
+Ltac named u := lazymatch goal with |- context [u] => idtac end.
+Ltac squares_of_differences :=
+  repeat match goal with
+  | H : 0 < ?u, K : 0 < ?v |- _ =>
+    lazymatch u with v => fail | _ => named u; named v end;
+    lazymatch goal with P : 0 <= u * (u - v) ^ 2 |- _ => fail | _ => idtac end;
+    assert (0 <= u * (u - v) ^ 2) by (apply Rmult_le_pos; [ lra | apply pow2_ge_0 ])
+  end;
+  repeat match goal with
+  | H : 0 < ?u, K : 0 < ?v, L : 0 < ?w |- _ =>
+    lazymatch goal with P : 0 <= u * (v - w) ^ 2 |- _ => fail | _ => idtac end;
+    lazymatch u with v => fail | w => fail | _ => named u end; lazymatch v with w => fail | _ => named v; named w end;
+    assert (0 <= u * (v - w) ^ 2) by (apply Rmult_le_pos; [ lra | apply pow2_ge_0 ])
+  end.
+Ltac inequality :=
+  apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|];
+  first [ (squares_of_differences; lra) | (quotients; squares_of_differences; lra) ].
+
 (* a <= b. *)
 Ltac below :=
   first [ lra | (right; same) | interval | (unfold arcsinh, cosh, sinh, Rpower; interval) | (roots; nra)
-    | (right; roots; squares) | (rewrite !ln_quotient by interval; lra) ].
+    | (right; roots; squares) | (rewrite !ln_quotient by interval; lra) | inequality ].
 
 (* exp (k u) as a power of exp u. *)
 Ltac multiple :=
@@ -120,13 +144,24 @@ Ltac multiple :=
 (* The exponential of a sum, as a product. *)
 Ltac spread := unfold Rminus; rewrite ?exp_plus, ?exp_Ropp, ?exp_0; rewrite ?exp_ln by positive.
 
+(* Sums of exponentials of a positive number and its double: as polynomials in how much the exponential is above 1. *)
+Lemma exp_double x : exp (2 * x) = exp x * exp x.
+Proof. rewrite <- exp_plus. f_equal. ring. Qed.
+Lemma exp_above_1 x : 0 < x -> exists d, 0 < d /\ exp x = 1 + d.
+Proof. intros H. exists (exp x - 1). pose proof (exp_increasing 0 x H) as I. rewrite exp_0 in I. lra. Qed.
+Ltac sums_of_exponentials :=
+  rewrite ?exp_double;
+  match goal with H : 0 < ?b |- context [exp ?b] =>
+    let d := fresh "d" in let d0 := fresh in let E := fresh in destruct (exp_above_1 b H) as (d & d0 & E); rewrite !E; clear E end;
+  quotients; first [ positive | nra ].
+
 (* The cells of a table: each is compared by itself. *)
 Ltac cell :=
   rewrite ?exp_plus, ?exp_Ropp, ?exp_0; rewrite ?exp_ln by positive;
   first [ lra | interval | (unfold Rpower; interval)
     | (right; field; repeat split; positive)
     | (rewrite ?(exp_of_multiple_ln _ 2%nat : _ -> exp (2 * ln _) = _), ?(exp_of_multiple_ln _ 3%nat : _ -> exp (3 * ln _) = _), ?(exp_of_multiple_ln _ 4%nat : _ -> exp (4 * ln _) = _) by lra; lra)
-    | (left; field_simplify; positive) | nra ].
+    | (left; field_simplify; positive) | nra | sums_of_exponentials ].
 
 (* Continuity at a point. *)
 Ltac continuous :=

@@ -56,6 +56,11 @@ def test_a_table_is_listed_with_the_pairs_that_are_neighbours():
     assert "pure_dp (listed [(0, 1)%nat;" in found
 
 
+def test_exponentials_of_decimal_numbers_are_no_high_powers_of_one():
+    assert "^" not in made("exponential_mechanism.just-above").text
+    assert "exp (1 / 2) ^ 2" in made("exponential_mechanism.exact").text
+
+
 def test_of_another_tight_claim_the_upper_bound_is_replayed_and_the_answer_says_so():
     found = made("cauchy.sensitivity-1-tight")
     assert not found.whole
@@ -85,7 +90,7 @@ def test_of_a_query_the_sensitivity_is_a_number_and_the_answer_says_so():
         ("measure_laplace.gdp-just-above", "laplace-measures: only claims of a pure epsilon are written in Coq yet."),
         ("measure_one_sided_table.one-sided-exact", "one-sided: a claim in one order of neighbours is not written in Coq yet."),
         ("slash.just-above", "modulus: log(-exp(-r**2/2) + 1) is no logarithm that the calculus of specs/formal/losses.v knows."),
-        ("bounded_laplace.any-two-inputs-exact", "kernel-box: mechanisms of the kind kernel are not written in Coq yet."),
+        ("laplace_log_normal.tight", "mixture-concave: mechanisms of the kind mixture are not written in Coq yet."),
         ("k_randomized_response_all.closed-form", "kary-response: the number of answers is a parameter, so that there is no one table."),
     ],
 )

@@ -1,4 +1,4 @@
-"""Families of densities on an interval, through specs/formal/replay_kernels.v: Laplace noise that is cut off, and densities between two numbers."""
+"""Families of densities through specs/formal/replay_kernels.v: Laplace noise that is cut off, and densities between two numbers."""
 
 from __future__ import annotations
 
@@ -100,8 +100,12 @@ def _cut_off(mechanism: Kernel, book: Book) -> CutOff | None:
     if rate is None or len(ends) != 2 or len(terms) != 3 or ends[0][0] != ends[1][0]:
         return None
     for (count, left), (_, right) in (ends, ends[::-1]):
-        towards = certainly_equal(left, neg(mul(rate, sub(THETA, low))), domains) and certainly_equal(right, mul(rate, sub(THETA, high)), domains)
-        whole = certainly_equal(below[0], add(num(-2 * count), mul(num(count), call("exp", left)), mul(num(count), call("exp", right))), domains)
+        towards = certainly_equal(left, neg(mul(rate, sub(THETA, low))), domains) and certainly_equal(
+            right, mul(rate, sub(THETA, high)), domains
+        )
+        whole = certainly_equal(
+            below[0], add(num(-2 * count), mul(num(count), call("exp", left)), mul(num(count), call("exp", right))), domains
+        )
         if towards and whole and count < 0:
             return CutOff(rate, div(num(-count), mul(ONE, *rest)), above[0].args[0], left, right)
     return None
@@ -124,7 +128,9 @@ def _between(book: Book, mechanism: Kernel, density: str, term: str, opened: str
     try:
         low, high = _range(mechanism.density)
     except ValueError:
-        raise NotReplayedError(f"the density {format_expr(mechanism.density)} is of no form that specs/formal/replay_kernels.v knows.") from None
+        raise NotReplayedError(
+            f"the density {format_expr(mechanism.density)} is of no form that specs/formal/replay_kernels.v knows."
+        ) from None
     if low is None or high is None or low <= 0:
         raise NotReplayedError(f"the density {format_expr(mechanism.density)} is not seen to be between two positive numbers.")
     value = call("log", num(high / low))

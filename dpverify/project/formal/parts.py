@@ -39,7 +39,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import at_pair, candidates
-from dpverify.trusted.parts.one_pair import Choice, OnePair
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, reach
 
 MOST_TIMES: Final = 5000
@@ -52,13 +52,7 @@ def combined(claim: Claim, epsilon: Expr, evidence: Sequence[object]) -> tuple[S
     """The claim, and whether how far answers move is what the kernel derives from queries."""
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     book = Book(claim, Terms(dict(claim.domains)), evidence)
-    wholes = [_at_most(book, described(book, root, ONE), epsilon)] if _without_choices(claim, root, epsilon, evidence) else []
-    if not wholes:
-        for choice in _choices(root):
-            part = at_pair.at(root, choice)
-            if part is not None:
-                wholes.append(_at_most(book, described(book, part, ONE), epsilon))
-                book.derived = True
+    wholes = [_at_most(book, described(book, part, ONE), epsilon) for part in _considered(book, root, epsilon)]
     neighbours = [f"Neighbours{number}" if len(wholes) > 1 else "Neighbours" for number in range(len(wholes))]
     relation = reduce(lambda rest, name: f"(either {name} {rest})", reversed(neighbours[:-1]), neighbours[-1])
     final = [f"exact ({whole.holds} _ _ _ _ _ is_{number})." for number, whole in enumerate(wholes)]
@@ -83,32 +77,34 @@ def combined(claim: Claim, epsilon: Expr, evidence: Sequence[object]) -> tuple[S
     )
 
 
-def _without_choices(claim: Claim, root: Part, epsilon: Expr, evidence: Sequence[object]) -> bool:
-    """Whether what the parts lose at their own worst neighbours is little enough."""
+def _considered(book: Book, root: Part, epsilon: Expr) -> Sequence[Part]:
+    """The whole, or where that is not enough the whole at each pair of neighbours that its parts may share. Raises NotReplayedError."""
     try:
-        value = described(Book(claim, Terms(dict(claim.domains)), evidence), root, ONE).epsilon
-    except NotReplayedError:
-        if not isinstance(claim.mechanism, Compose | PostProcess):
-            raise
-        return False
-    return certainly_le(value, epsilon, dict(claim.domains)) or not isinstance(claim.mechanism, Compose | PostProcess)
+        value = described(Book(book.claim, book.terms, book.evidence), root, ONE).epsilon
+        trouble = None if certainly_le(value, epsilon, dict(book.claim.domains)) else _too_much(value)
+    except NotReplayedError as error:
+        trouble = error
+    if trouble is None:
+        return [root]
+    if not isinstance(root.mechanism, Compose | PostProcess):
+        raise trouble
+    try:
+        choices = candidates.choices(root)
+    except (Undecided, Rejected):
+        raise trouble from None
+    if len(choices) > MOST_CHOICES:
+        raise NotReplayedError(f"there are {len(choices)} kinds of neighbours to be written out, and at most {MOST_CHOICES} are.")
+    book.derived = True
+    return [part for part in (at_pair.at(root, choice) for choice in choices) if part is not None]
 
 
-def _choices(root: Part) -> Sequence[Choice]:
-    try:
-        found = candidates.choices(root)
-    except (Undecided, Rejected) as error:
-        raise NotReplayedError(f"what the parts lose adds up to more than is claimed, and which neighbours they share: {error}") from None
-    if len(found) > MOST_CHOICES:
-        raise NotReplayedError(f"there are {len(found)} kinds of neighbours to be written out, and at most {MOST_CHOICES} are.")
-    return found
+def _too_much(value: Expr) -> NotReplayedError:
+    return NotReplayedError(f"by the theorems that are there it loses up to {format_expr(value)}, which is more than is claimed.")
 
 
 def _at_most(book: Book, whole: Described, epsilon: Expr) -> Described:
     if not certainly_le(whole.epsilon, epsilon, dict(book.claim.domains)):
-        raise NotReplayedError(
-            f"by the theorems that are there it loses up to {format_expr(whole.epsilon)}, which is more than is claimed."
-        )
+        raise _too_much(whole.epsilon)
     lines = compared(book.terms, whole.epsilon, epsilon)
     claimed = noise.applied_to("epsilon", book.terms, book.claim, epsilon)
     name = book.step("whole", f"holds {whole.term} {claimed}", f"refine (holds_le {whole.holds} _). unfold epsilon. {' '.join(lines)}")
@@ -123,7 +119,8 @@ def described(book: Book, part: Part, factor: Expr) -> Described:
     makers: dict[type, Callable[[Book, Part, Expr], Described]] = {
         Radial: _noise, Translation: _noise, Staircase: _noise, Product: _noise, Table: _table, Exponential: _table,
         Guarantee: _guarantee, Compose: _compose, Parallel: _parallel, Group: _group, Lipschitz: _lipschitz,
-        Subsample: _sample, PostProcess: _map, Kernel: kernels.kernel, NoisyMax: selection.noisy_max, AboveThreshold: selection.above_threshold,
+        Subsample: _sample, PostProcess: _map, Kernel: kernels.kernel, NoisyMax: selection.noisy_max,
+        AboveThreshold: selection.above_threshold,
     }  # fmt: skip
     if type(mechanism) not in makers:
         raise NotReplayedError(f"a part of the kind {kind_of(mechanism)} is not written in Coq yet.")

@@ -62,7 +62,7 @@ def above_threshold(book: Book, part: Part, factor: Expr) -> Described:
     if mechanism.resample and mechanism.positives != ONE:
         raise NotReplayedError("a threshold that is drawn again after a positive is not written in Coq yet.")
     if mechanism.neighbours in ONE_WAY:
-        raise NotReplayedError("neighbours in one order are written in Coq for a threshold by itself alone.")
+        raise NotReplayedError("a guarantee for one order of the answers is not written in Coq yet.")
     if mechanism.neighbours != "all":
         raise NotReplayedError(f"neighbours of above threshold that are {mechanism.neighbours!r} are not written in Coq yet.")
     if mechanism.report == "fresh":
@@ -76,31 +76,6 @@ def above_threshold(book: Book, part: Part, factor: Expr) -> Described:
     term = _pattern(book, mechanism, neg(distance), distance)
     given, lines = _costs(book, mechanism, distance, shift)
     return book.shown(term, value, f"refine (holds_above_the_threshold {given} _ _ _ _).", *lines)
-
-
-def in_order(book: Book, mechanism: AboveThreshold, distance: Expr) -> Described:
-    """Above threshold where all answers move one way, and the guarantee is for one order of the data."""
-    if mechanism.report != "answers" or (mechanism.resample and mechanism.positives != ONE) or mechanism.query_noise is None:
-        raise NotReplayedError("in one order only what is above a threshold by itself is written in Coq.")
-    rises = mechanism.neighbours == "increasing"
-    if rises and mechanism.threshold_noise is None:
-        raise NotReplayedError("a threshold without noise under answers that rise has no finite epsilon.")
-    low, high = (ZERO, distance) if rises else (neg(distance), ZERO)
-    positives = mechanism.queries if mechanism.positives is None else mechanism.positives
-    shift = high
-    first, w = _falls(book, mechanism.threshold_noise, shift)
-    none, _ = _falls(book, mechanism.query_noise, ZERO)
-    last, cost = _falls(book, mechanism.query_noise, distance)
-    value = add(w, mul(positives, cost))
-    real = book.terms.real
-    given = f"(s := {real(shift)}) (w := {real(w)}) (wF := 0) (wS := {real(cost)})"
-    name = book.step(
-        "part_holds",
-        f"holds_in_order {_pattern(book, mechanism, low, high)} {real(value, ATOM)}",
-        f"refine (above_the_threshold_in_order {given} {first} (falls_at {none} _) (falls_at {last} _) _).",
-        f"ring. ring. apply costs_of_yes; [positive | {_natural(book, positives)}below].",
-    )
-    return Described(_pattern(book, mechanism, low, high), value, name)
 
 
 # -- what thresholds cost

@@ -22,11 +22,13 @@ _WORDS: Final = frozenset(
         "as at cofix else end exists exists2 fix for forall fun if in let match mod return Set Prop Type then using where with",
         "bool nat list option R Z N exp ln sqrt floor cosh sinh tanh arcsinh PI Rabs Rmin Rmax Rpower INR IZR line half_line moves",
         "Inputs Outputs shown mu place answer M mass norm profile density row scores seminorm rows both pure_dp adds_noise within",
-        "claim r z table epsilon point listed coordinates norm1 step semi noise",
+        "claim r z y theta table epsilon point listed coordinates norm1 step semi noise family described holds Neighbours",
     )
     for word in line.split()
 )
 """What names of parameters must not be: words of Coq, and names that the files have for themselves."""
+_NUMBERED: Final = re.compile(r"(noise|table|family|density|part_holds|falls|whole|is|Neighbours)_?[0-9]+")
+"""Names that the files give to what they define and show."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 SUM, PRODUCT, POWER, ATOM = range(4)
@@ -49,7 +51,7 @@ class Terms:
 
     def parameter(self, name: str) -> str:
         """The variable that stands for a parameter of the claim."""
-        usable = _NAME.fullmatch(name) and name not in _WORDS and not name.endswith("_")
+        usable = _NAME.fullmatch(name) and name not in _WORDS and not name.endswith("_") and not _NUMBERED.fullmatch(name)
         return name if usable else f"parameter_{name.strip('_')}"
 
     def whole(self, expr: Expr) -> str:
