@@ -289,6 +289,9 @@ Qed.
 End Event.
 
 (* The adaptive composition is dominated by the product of the pairs. *)
+(* Rule: gaussian-composition, upper, in part: domination by the product of the parts' pairs; not that the product of Gaussian pairs is one. *)
+(* Rule: laplace-sums, upper, in part: domination by the product of the parts' pairs; not the formula for its curve. *)
+(* Rule: loss-distribution, upper, in part: domination by the product of the parts' pairs; not the sums over the points of the grid. *)
 Theorem composition_dominated : dominated jointP jointQ (product P11 P2) (product Q11 Q2).
 Proof.
 move=> a a0; apply: profile_le => A mA; set B := profile a _ _.

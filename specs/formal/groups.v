@@ -82,7 +82,6 @@ Qed.
 Definition mapped X' d (Y : measurableType d) (M : mechanism R X Y) (T : X' -> X) : mechanism R X' Y :=
   Mechanism (fun x => law_total M (T x)).
 
-(* Rule: single-part, upper, in part: the map of the data; post-processing and groups are theorems of their own. *)
 Theorem lipschitz_map X' (N' : relation X') N (T : X' -> X) k d (Y : measurableType d) (M : mechanism R X Y) eps dl :
   (forall x x', N' x x' -> joined (both N) k (T x) (T x')) ->
   dp (joined (both N) k) M eps dl -> dp N' (mapped M T) eps dl.
