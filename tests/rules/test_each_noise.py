@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from flint import arb
 from scipy import stats
 
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, parse, substitute
+from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import delta_each
 from tests.selections import ALL_N, GEOMETRIC, NATURAL, gaussian, laplace, largest, of, sparse
@@ -46,6 +48,16 @@ def test_above_threshold_shares_the_noise_of_the_threshold_and_counts_positives(
     lost = np.maximum(0, (2 * 2 * z + 4) / (2 * 25))
     wanted = np.trapezoid(stats.norm.pdf(z, scale=5) * curve(0.5, 1 - positives * lost), z)
     assert share(sparse(gaussian(2), gaussian(5), "n", positives)) == pytest.approx(wanted, rel=1e-5)
+
+
+def test_the_share_is_rounded_up():
+    claim = of(largest(gaussian(4), "n"), 1, domains=ALL_N)
+    with precision(64):
+        found = substitute(delta_each.check(claim, {}).value, {"n": ONE})
+    with precision(256):
+        low, high = ((2 + side * arb(1) / 4) / arb(2).sqrt() for side in (-1, 1))  # of a move by half a deviation
+        exact = (low.erfc() - arb(1).exp() * high.erfc()) / 2
+        assert rational(found.value) >= exact
 
 
 def test_it_rises_with_the_number_of_answers_and_is_never_above_one():

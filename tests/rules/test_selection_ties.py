@@ -11,7 +11,9 @@ from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import worst_output
-from tests.selections import GEOMETRIC, alone, largest, of, on_line
+from dpverify.trusted.rules.selection.chances import ties
+from dpverify.trusted.rules.selection.compared import asked
+from tests.selections import GEOMETRIC, alone, laplace, largest, of, on_line, sparse
 
 Z = np.arange(-150, 151)
 NOISES = {
@@ -106,6 +108,14 @@ def test_noise_of_any_law_wants_every_number_of_ties_to_be_looked_at():
     assert bound(mechanism, f"{top + 1}/1000000", **cuts).side == "upper"
     with pytest.raises(Rejected, match="does not certainly lose at most so much"):
         bound(mechanism, f"{top - 1}/1000000", **cuts)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "known", "wanted"),
+    [(BOX, False, [0, 1, 2]), (BOX, True, [0]), (largest(laplace(2), 3), False, [0]), (sparse(GEOMETRIC, GEOMETRIC, 3), False, [0])],
+)
+def test_of_noise_that_is_not_known_to_be_log_concave_each_number_of_ties_that_may_be_won_is_looked_at(mechanism, known, wanted):
+    assert list(ties(asked(of(mechanism), {}, "test"), (2, 0), known)) == wanted
 
 
 def test_without_bounds_a_pair_of_integers_bounds_noise_of_any_law_from_below():
