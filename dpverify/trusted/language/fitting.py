@@ -57,13 +57,15 @@ def _require_moves(asked: Claim | Part) -> None:
     mechanism, kind = asked.mechanism, kind_of(asked.mechanism)
     queried, stated = asked.query is not None, asked.sensitivity is not None
     none = isinstance(mechanism, Combinator | Table | KaryResponse | Guarantee | Space)
-    differ = isinstance(mechanism, EllipticalProcess) and bool(mechanism.differences)
     _require(asked.adjacency in ("", *ADJACENCIES), f"{asked.adjacency[:40]!r} is no adjacency. Use {', '.join(ADJACENCIES)}.")
     _require(not queried or isinstance(mechanism, Answering), "only additive noise answers a query.")
     _require(not (queried and stated), "the claim states a sensitivity beside the one that its query has.")
     _require(not (queried and asked.adjacency), "the claim states an adjacency beside the one that its query has.")
     _require(not (stated and none), f"the claim states a sensitivity of the kind {kind}, which takes none.")
-    _require(not (stated and differ), "the claim states a sensitivity beside the one that its differences have.")
+    _require(
+        not (stated and isinstance(mechanism, EllipticalProcess) and mechanism.differences),
+        "the claim states a sensitivity beside the one that its differences have.",
+    )
 
 
 def _require(holds: bool, otherwise: str) -> None:
