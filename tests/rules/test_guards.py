@@ -111,12 +111,12 @@ HYPOTHESES = {
             "selection.delta_event", "selection.delta_first_positive", "selection.delta_greatest", "selection.delta_release",
             "measures.selections",
         ),
-        (*IDEAL, "the noises of the threshold and of different answers are independent"),
+        (*IDEAL, "the noises are independent of each other"),
     ),
     **dict.fromkeys(
         ("selection.alignment", "selection.worst_run"), (*IDEAL, "the noises of different names, and of different steps, are independent")
     ),
-    "selection.moduli": ("the noises of the threshold and of different answers are independent",),
+    "selection.moduli": ("the noises are independent of each other",),
     **dict.fromkeys(("additive.differences_unbounded",), ("the whole function is released", *IDEAL)),
     "curves.process_evaluations": ("only the evaluations are released", *IDEAL),
     "utility.linear_map": (*IDEAL, "the noises of the parts are independent"),

@@ -27,7 +27,7 @@ CHECKED: Final = (
     "the bound by the greatest of one noise, by enclosed quadrature with the tail outside",
     "the number of answers is an integer of at least 1",
 )
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#each-noise")
 
 

@@ -33,7 +33,7 @@ CHECKED: Final = (
     "the answers of both neighbours lie between the bounds, and move as neighbours may",
     "both probabilities, by enclosed quadrature between the cuts and the tails outside",
 )
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#selection-event")
 
 Probabilities = tuple[arb, arb]

@@ -29,7 +29,7 @@ STATEMENT: Final = (
     "mean of w_J, J the number of negatives where all answers are a: negatives are never more probable."
 )
 CHECKED: Final = ("the noises are Gaussian or Laplace", "all probabilities, by enclosed quadrature between the cuts and the tails outside")
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#first-positive")
 
 

@@ -37,7 +37,7 @@ CHECKED: Final = (
     "the noises are Gaussian or Laplace; of noisy max on the integers log-concave",
     "the mean over the law of M, by enclosed quadrature, or a sum, with the tail outside",
 )
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#greatest-noise")
 
 

@@ -25,7 +25,7 @@ STATEMENT: Final = (
     "sqrt(n) D/sigma, less where the threshold has Gaussian noise, too. For two candidates the bound is met."
 )
 CHECKED: Final = ("the noise of the answers is Gaussian, on the line", "the counts are integers of at least 1")
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#compared-gaussians")
 
 _TWO: Final = num(2)

@@ -23,7 +23,7 @@ STATEMENT: Final = (
     "What n noisy answers tell is at most n w(D)."
 )
 CHECKED: Final = ("the pure epsilon of each noise, by rules about it", "the counts are integers of at least 1, the noises on the line")
-ASSUMED: Final = ("the noises of the threshold and of different answers are independent",)
+ASSUMED: Final = ("the noises are independent of each other",)
 SOURCE: Final = Source("docs/theory/selection.md#selection-moduli")
 
 WAYS: Final = ("compared", "told")

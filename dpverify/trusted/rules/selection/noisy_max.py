@@ -22,7 +22,7 @@ CHECKED: Final = (
     "the noise is on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
     "the number of candidates is an integer of at least 1, the sensitivity at least 0",
 )
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#log-concave-noisy-max")
 
 

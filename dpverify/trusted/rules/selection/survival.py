@@ -34,7 +34,7 @@ CHECKED: Final = (
     "the noise is even and on the reals, its tails by enclosed integrals at the cuts",
     "the ratio is within the bound to the left of the cuts, between them, and to the right of them by the slope of -log f",
 )
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#survival")
 
 MOST: Final = 20_000

@@ -32,7 +32,7 @@ CHECKED: Final = (
     "the numbers of queries and positives are integers of at least 1, the sensitivity at least 0",
     "the output that is named as the worst loses no less than the next ones on both sides: losses are concave in the number of positives",
 )
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#log-concave-threshold")
 
 

@@ -33,7 +33,7 @@ CHECKED: Final = (
     "S at the cuts by enclosed quadrature, between them by its chords and their continuations",
     "the ratio is within the bound to the left of the cuts, between them, and to the right of them by the slope of -log f",
 )
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#two-candidates")
 
 MOST: Final = 2_000

@@ -33,7 +33,7 @@ CHECKED: Final = (
     "their log-ratio against the bound, for an upper one of every output of as many queries as there may be; of integers whichever of "
     "several greatest ones is told",
 )
-ASSUMED: Final = ("the sampler is ideal", "the noises of the threshold and of different answers are independent")
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#worst-output")
 
 
