@@ -109,12 +109,13 @@ HYPOTHESES = {
         (
             "selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output", "selection.two_candidates",
             "selection.delta_event", "selection.delta_first_positive", "selection.delta_greatest", "selection.delta_release",
-            "measures.selections",
+            "measures.selections", "selection.delta_each",
         ),
         (*IDEAL, "the noises are independent of each other"),
     ),
     **dict.fromkeys(
-        ("selection.alignment", "selection.worst_run"), (*IDEAL, "the noises of different names, and of different steps, are independent")
+        ("measures.streams", "selection.alignment", "selection.unseen_shifts", "selection.worst_run"),
+        (*IDEAL, "the noises of different names, and of different steps, are independent"),
     ),
     "selection.moduli": ("the noises are independent of each other",),
     **dict.fromkeys(("additive.differences_unbounded",), ("the whole function is released", *IDEAL)),
