@@ -1,4 +1,4 @@
-(* What a stated guarantee says of the whole privacy curve (docs/theory/composition.md: several guarantees, pure guarantee, stated epsilon):
+(* What a stated guarantee says of the whole privacy curve (docs/theory/composition.md: several guarantees, pure guarantee):
    each (epsilon, delta) is a point above the curve, and so is its mirror image of the other order; the curve is below all chords. Pure
    epsilon is dominated by binary randomized response (Kairouz, Oh and Viswanath). *)
 From HB Require Import structures.
@@ -60,31 +60,6 @@ have -> : ((1 - A^-1) * (1 + A) = A - A^-1)%R by rewrite mulrDr mulr1 mulrBl mul
 by rewrite opprB addrA subrK.
 Qed.
 End Points.
-
-(* What is stated to be private is so for every greater epsilon and delta. *)
-Section Stated.
-Context (R : realType) (X : Type) d (T : measurableType d) (M : mechanism R X T) (N : relation X).
-
-(* Bounded range eta: for two neighbours the losses stay within an interval of length eta, from some t to t + eta. *)
-Definition bounded_range (eta : R) := forall x x', both N x x' -> exists t : R,
-  forall S, measurable S -> (expR t)%:E * M x' S <= M x S /\ M x S <= (expR (t + eta))%:E * M x' S.
-
-Lemma bounded_range_pure eta : bounded_range eta -> pure_dp N M eta.
-Proof.
-move=> H x x' xx S mS; have [t h] := H x x' xx; rewrite adde0.
-have [lowT _] := h setT measurableT; have [_ up] := h S mS; apply: (le_trans up).
-apply: lee_wpmul2r => //; rewrite lee_fin ler_expR ger_addr.
-by move: lowT; rewrite !law_total mule1 lee_fin -[X in (_ <= X)%R](@expR0 R) ler_expR.
-Qed.
-
-(* Rule: stated-epsilon, upper. *)
-Theorem stated_epsilon eps eps' dl dl' : (eps <= eps')%R -> (dl <= dl')%R ->
-  (dp N M eps dl -> dp N M eps' dl') /\ (bounded_range eps -> pure_dp N M eps').
-Proof.
-move=> ee dd; split=> [|H]; first exact: dp_monotone.
-by apply: pure_dp_monotone ee _; exact: bounded_range_pure.
-Qed.
-End Stated.
 
 (* Binary randomized response with the odds A = e^eps: the truth with probability A/(1 + A). *)
 Section Domination.
