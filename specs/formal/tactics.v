@@ -161,7 +161,7 @@ Ltac cell :=
   first [ lra | interval | (unfold Rpower; interval)
     | (right; field; repeat split; positive)
     | (rewrite ?(exp_of_multiple_ln _ 2%nat : _ -> exp (2 * ln _) = _), ?(exp_of_multiple_ln _ 3%nat : _ -> exp (3 * ln _) = _), ?(exp_of_multiple_ln _ 4%nat : _ -> exp (4 * ln _) = _) by lra; lra)
-    | (left; field_simplify; positive) | nra | sums_of_exponentials ].
+    | (left; field_simplify; positive) | nra | sums_of_exponentials | (quotients; first [ positive | nra ]) ].
 
 (* Continuity at a point. *)
 Ltac continuous :=
