@@ -251,3 +251,9 @@ def test_noise_that_is_not_shifted_is_any_law():
     odd = {"kind": "translation", "density": "exp(-sqrt(abs(z)))*(2 + tanh(z))"}
     assert NORMALISED in bound(inside(3, once={"low": odd, "high": laplace(4)}), shifts=HIDDEN)[1]
     assert NORMALISED not in bound(inside(3), shifts=HIDDEN)[1]
+
+
+def test_the_curve_of_a_stream_rests_on_an_ideal_sampler_and_on_independent_noises():
+    judgement = verify(claimed(inside(3))).judgement
+    independent = "the noises of different names, and of different steps, are independent"
+    assert {"the sampler is ideal", independent} <= set(judgement.assumptions)
