@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import product
-from math import ceil, gcd, lcm
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, mul, neg, num, sub
-from dpverify.trusted.language.model import Claim, Named, Source, Stream
+from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, neg
+from dpverify.trusted.language.model import Claim, Source, Stream
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of
-from dpverify.trusted.rules.selection.compared import Asked, Value, a_law, asked, at_most, greatest, times, total
+from dpverify.trusted.rules.selection.compared import Value, a_law, asked, at_most, greatest, times, total
+from dpverify.trusted.rules.selection.counters import most_of
 from dpverify.trusted.rules.selection.followed import Values, branches, first_values, is_over
 from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.ways import Lead, Way, at, moves_of, read_moduli, read_way
@@ -79,7 +77,8 @@ def _bounded(way: Way) -> Value:
     _go_along(way)
     known = first_values(stream, way.followed)
     start = greatest(question, *(total(way.cost(way.once(m), point), _kept(way, m, known)) for m, point in product(way.starts, way.points)))
-    counted = [times(question, _most(way, limit), way.prices[limit.name]) for limit in stream.limits if limit.name in way.prices]
+    limits = [limit for limit in stream.limits if limit.name in way.prices]
+    counted = [times(question, most_of(question, stream, limit, NAME), way.prices[limit.name]) for limit in limits]
     if stream.queries is not None:
         counted.append(times(question, question.natural(stream.queries, "queries"), way.each))
     elif not certainly_le(way.each, ZERO, question.domains):
@@ -152,33 +151,3 @@ def _pays(way: Way, lead: Lead, before: Values, after: Values) -> None:
     for cost in dict.fromkeys(way.cost(lead.shifts, point) for point in way.points):
         if not at_most(way.question, cost, paid):
             raise Rejected(NAME, f"branch {lead.branch + 1}", "it costs more than its counters and what is kept for it pay")
-
-
-def _most(way: Way, limit: Named) -> Expr:
-    """What a counter can reach: before the last step it is below its limit, and a multiple of what all that is added to it is one of."""
-    question = way.question
-    steps = [each.value for branch in way.stream.steps for each in branch.count if each.name == limit.name]
-    for step in steps:
-        if not certainly_le(ZERO, step, question.domains):
-            raise Rejected(NAME, limit.name, "it is not certain that the counter never falls")
-    largest = greatest(question, ZERO, *steps)
-    assert not isinstance(largest, Infinite)
-    # a counter whose limit is reached at the start pays nothing; so does one that never grows
-    found = greatest(question, ZERO, add(_before(question, limit.value, steps), largest))
-    assert not isinstance(found, Infinite)
-    return found
-
-
-def _before(question: Asked, limit: Expr, steps: Sequence[Expr]) -> Expr:
-    """The most that a counter may be at below its limit, as far as that is known; the limit itself where it is not."""
-    sizes = [step.value for step in steps if isinstance(step, Num) and step != ZERO]
-    if sizes and len(sizes) + list(steps).count(ZERO) == len(steps):
-        unit = Fraction(gcd(*(size.numerator for size in sizes)), lcm(*(size.denominator for size in sizes)))
-    elif all(is_whole(step, question.domains) for step in steps):
-        unit = Fraction(1)
-    else:
-        return limit
-    times = div(limit, num(unit))
-    if isinstance(times, Num):
-        return num(unit * (ceil(times.value) - 1))
-    return sub(limit, num(unit)) if is_whole(times, question.domains) else limit

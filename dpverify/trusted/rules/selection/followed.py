@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, neg, substitute, symbols
 from dpverify.trusted.language.model import Guard, Stream, names_of, on_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -14,6 +15,9 @@ from dpverify.trusted.rules.selection.compared import Asked
 
 Values = Mapping[str, Expr]
 """Of what is followed, its value as a number, or a name of the state that has the same value, its own where nothing is known."""
+
+Place = tuple[tuple[str, Expr], ...]
+"""The same as a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,20 @@ def branches(question: Asked, stream: Stream, before: Values) -> Iterator[Taken]
         if len(undecided) == 1:
             failed.append(Guard(neg(undecided[0].left), not undecided[0].strict))
         earlier.append(number)
+
+
+def places(question: Asked, stream: Stream, first: Values, name: str, most: int) -> dict[Place, list[Taken]]:
+    """All that may be known on a run, with the branches that may be taken there. Raises Rejected for the rule `name` beyond `most`."""
+    found: dict[Place, list[Taken]] = {}
+    open_ = [tuple(first.items())]
+    while open_:
+        place = open_.pop()
+        if place not in found:
+            found[place] = list(branches(question, stream, dict(place)))
+            open_ += (tuple(taken.after.items()) for taken in found[place] if not is_over(question, stream, taken.after))
+        if len(found) > most:
+            raise Rejected(name, "follow", f"what is followed has more than {most:,} different values")
+    return found
 
 
 def _known(stream: Stream, followed: Sequence[str], values: Mapping[str, Expr]) -> dict[str, Expr]:

@@ -17,10 +17,10 @@ from dpverify.trusted.language.model import Claim, Source, Stream, Vector, names
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.parts.streams import FAMILIES, Form, step_of, vertices
+from dpverify.trusted.parts.streams import FAMILIES, Step, step_of, vertices
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.selection.compared import Asked, a_law, asked, greatest
-from dpverify.trusted.rules.selection.followed import Values, branches, first_values, is_over
+from dpverify.trusted.rules.selection.followed import Place, Values, first_values, is_over, places
 from dpverify.trusted.rules.selection.stepwise import stream_of
 
 NAME: Final = "unseen-shifts"
@@ -49,10 +49,6 @@ class Shifts:
 
     of: Mapping[str, Vector]
     cost: Expr
-
-
-Place = tuple[tuple[str, Expr], ...]
-"""What is known of what is followed."""
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
@@ -113,54 +109,34 @@ def _greater(question: Asked, values: Sequence[Expr]) -> Expr:
 
 def _most(question: Asked, stream: Stream, options: Sequence[Shifts], first: Values) -> Expr:
     """The most that the squares of shifts add up to on a run. Raises Rejected."""
-    start: Place = tuple(first.items())
-    costs, after = _everywhere(question, stream, options, start)
+    start, taken = tuple(first.items()), places(question, stream, first, NAME, MOST_STEPS)
+    steps = [step_of(stream, branch) for branch in stream.steps]
+    costs = {place: _unseen(stream, [steps[one.branch] for one in taken[place]], options) for place in taken}
     if stream.neighbours == "one":
         return _greater(question, list(costs.values()))
-    steps = None if stream.queries is None else question.natural(stream.queries, "queries")
-    if not isinstance(steps, Num):
+    most = None if stream.queries is None else question.natural(stream.queries, "queries")
+    if not isinstance(most, Num):
         raise Rejected(NAME, "queries", "it wants a number of the most steps, as answers move in each")
-    if steps.value > MOST_STEPS:
-        return mul(steps, _greater(question, list(costs.values())))
+    if most.value > MOST_STEPS:
+        return mul(most, _greater(question, list(costs.values())))
     reached: dict[Place, Expr] = {start: ZERO}
     ended: list[Expr] = []
-    for _ in range(int(steps.value)):
+    for _ in range(int(most.value)):
         further: dict[Place, list[Expr]] = {}
         for place, spent in reached.items():
             total = add(spent, costs[place])
             ended.append(total)
-            for to in after[place]:
-                further.setdefault(to, []).append(total)
+            for one in taken[place]:
+                if not is_over(question, stream, one.after):
+                    further.setdefault(tuple(one.after.items()), []).append(total)
         reached = {place: _greater(question, totals) for place, totals in further.items()}
         ended = [_greater(question, ended)]
     return _greater(question, [*reached.values(), *ended])
 
 
-def _everywhere(
-    question: Asked, stream: Stream, options: Sequence[Shifts], start: Place
-) -> tuple[dict[Place, Expr], dict[Place, frozenset[Place]]]:
-    """Of all that may be known on a run, what the shifts cost there and what may be known a step after."""
-    steps = [step_of(stream, branch) for branch in stream.steps]
-    costs: dict[Place, Expr] = {}
-    after: dict[Place, frozenset[Place]] = {}
-    open_ = [start]
-    while open_:
-        place = open_.pop()
-        if place in costs:
-            continue
-        taken = list(branches(question, stream, dict(place)))
-        own = [steps[one.branch] for one in taken]
-        seen = [form for step in own for form in (*step.when, *step.tell, *step.after.values())]
-        costs[place] = _unseen(stream, seen, options)
-        after[place] = frozenset(tuple(one.after.items()) for one in taken if not is_over(question, stream, one.after))
-        open_ += after[place]
-        if len(costs) > MOST_STEPS:
-            raise Rejected(NAME, "follow", f"what is followed has more than {MOST_STEPS:,} different values")
-    return costs, after
-
-
-def _unseen(stream: Stream, seen: Sequence[Form], options: Sequence[Shifts]) -> Expr:
+def _unseen(stream: Stream, steps: Sequence[Step], options: Sequence[Shifts]) -> Expr:
     """What the first shifts cost that, with the answers moved, leave everything that is seen as it is. Raises Rejected."""
+    seen = [form for step in steps for form in (*step.when, *step.tell, *step.after.values())]
     for option in options:
         moves = [
             {answer: Fraction(1)} | {name: row[place] for name, row in option.of.items()} for place, answer in enumerate(stream.answers)
