@@ -361,6 +361,12 @@ def test_integers_in_a_hull_move_noise_with_heavy_tails_as_far_as_they_differ(se
     assert both(told, sensitivity)[1] >= most - 1e-12
 
 
+def test_noise_with_heavy_tails_is_moved_by_whole_steps_of_integers():
+    # twice the integer part of 7/4 is 2, and not the 3 of twice 7/4
+    whole = stream(*[on_line("1/(1 + z**2)", integers=True)] * 2)
+    assert both(whole, "7/4")[1] == pytest.approx(both(whole)[1], abs=1e-12)
+
+
 def two_thresholds(ends, nu):
     high = Branch((Guard(parse("q + nu - a")),), "high", (), (), (Named("found", ONE),))
     low = Branch((Guard(parse("b - q - xi")),), "low", (), (), (Named("found", ONE),))
@@ -398,6 +404,7 @@ def test_two_steps_one_way_and_back_lose_no_more_than_is_proved():
         GEOMETRIC,
         on_line("exp(-z)", ZERO),
         on_line("exp(z)", None, ONE),
+        on_line("exp(z**3)", None, ZERO),
         on_line("1", ZERO, ONE),
         on_line("exp(-z - exp(-z))"),
         Product(parse("exp(-abs(z))"), ONE),
@@ -412,7 +419,7 @@ def test_log_concave_noises_lose_in_proportion_over_several_steps(noise):
     "noise",
     [
         *(CAUCHY, T3, MIXED, on_line("1/(1 + z)**2", ZERO), on_line("1/(1 + z)", ZERO, ONE), on_line("1/(2 - z)**2", None, ONE)),
-        Staircase(ONE, parse("1/2")),
+        *(Staircase(ONE, parse("1/2")), on_line("exp(-max(z, 0))/(1 + min(z, 0)**2)")),
     ],
 )
 def test_other_noises_of_answers_that_move_together_are_not_followed_over_several_steps(noise):
