@@ -15,12 +15,13 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Branch, Domain, Drawn, Guard, Named, Product, Radial, Stream
+from dpverify.trusted.language.model import L2, Branch, Claim, Domain, Drawn, Group, Guard, Named, Part, Product, Radial, Staircase, Stream
 from dpverify.trusted.numbers.antiderivatives import Mass, Series
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
+from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection import alignment, noise_laws, two_candidates, worst_output
 from tests.selections import CAUCHY, GEOMETRIC, LEFT_HEAVY, LOGISTIC, laplace, largest, of, on_line, sparse
 
@@ -348,6 +349,84 @@ def asinh_twice(x):
 )
 def test_shifts_of_noise_with_heavy_tails_cost_what_it_loses_by_itself(mechanism, value):
     assert both(mechanism)[1] == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("sensitivity", "hull", "furthest"), [("3/2", 2, 3), ("1/2", 2, 1), ("1/2", 4, 2), (2, 1, 2), ("7/4", 1, 1)])
+def test_integers_in_a_hull_move_noise_with_heavy_tails_as_far_as_they_differ(sensitivity, hull, furthest):
+    # the noise 1/(1 + z^2) on the integers, told: the greatest ratio of neighbours that are so far apart
+    rows = (Fraction(0),), (Fraction(hull),)
+    drawn, only = Drawn("nu", on_line("1/(1 + z**2)", integers=True)), Branch((), "", (parse("q + nu"),))
+    told = Stream(("q",), (), (drawn,), (), (), (only,), ONE, "hull", rows)
+    most = max(math.log((1 + (z + furthest) ** 2) / (1 + z**2)) for z in range(-50, 50))
+    assert both(told, sensitivity)[1] >= most - 1e-12
+
+
+def test_noise_with_heavy_tails_is_moved_by_whole_steps_of_integers():
+    # twice the integer part of 7/4 is 2, and not the 3 of twice 7/4
+    whole = stream(*[on_line("1/(1 + z**2)", integers=True)] * 2)
+    assert both(whole, "7/4")[1] == pytest.approx(both(whole)[1], abs=1e-12)
+
+
+def two_thresholds(ends, nu):
+    high = Branch((Guard(parse("q + nu - a")),), "high", (), (), (Named("found", ONE),))
+    low = Branch((Guard(parse("b - q - xi")),), "low", (), (), (Named("found", ONE),))
+    drawn = (Drawn("up", ends), Drawn("down", ends)), (Drawn("nu", nu), Drawn("xi", nu))
+    state = Named("a", parse("up")), Named("b", parse("down"))
+    return Stream(("q",), *drawn, state, (Named("found", ONE),), (high, low, Branch((), "mid")), neighbours="monotone")
+
+
+def judged_as_group(mechanism, sensitivity):
+    return verify(Claim(Group(Part(mechanism, parse(sensitivity)), num(2)), None)).judgement
+
+
+def test_two_steps_one_way_and_back_lose_no_more_than_is_proved():
+    # ten answers at 5, as many at -19/4, which are between the thresholds, and 0 above the upper one; the first go up and the others down
+    step = 1 / 64
+    t = np.arange(-20, 40, step) + step / 2
+    density = np.exp(-2 * np.floor(np.abs(t) + 0.5))
+
+    def chance(up, down, last):
+        below = stats.laplace(scale=0.25).cdf
+        upper = density * below(t - up) ** 10 * below(t + down) ** 10 * below(last - t)
+        return upper.sum() * (density * below(t + up) ** 10 * below(t - down) ** 10).sum()
+
+    lost = math.log(chance(5, 4.75, 0) / chance(5.5, 5.25, -0.5))
+    assert lost > 6.5
+    stairs = Staircase(num(2), parse("1/2"))
+    single = both(two_thresholds(stairs, laplace("1/4")), "1/2")[1]
+    assert lost <= float(enclose(judged_as_group(two_thresholds(stairs, laplace("1/4")), "1/2").upper).mid()) <= 2 * single
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        laplace(2),
+        GEOMETRIC,
+        on_line("exp(-z)", ZERO),
+        on_line("exp(z)", None, ONE),
+        on_line("exp(z**3)", None, ZERO),
+        on_line("1", ZERO, ONE),
+        on_line("exp(-z - exp(-z))"),
+        Product(parse("exp(-abs(z))"), ONE),
+    ],
+)
+def test_log_concave_noises_lose_in_proportion_over_several_steps(noise):
+    run = Run(Part(stream(noise, laplace(2), "monotone"), ONE), factor=num(3))
+    assert leaf(run) == (run.part.mechanism, num(3), None)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        *(CAUCHY, T3, MIXED, on_line("1/(1 + z)**2", ZERO), on_line("1/(1 + z)", ZERO, ONE), on_line("1/(2 - z)**2", None, ONE)),
+        *(Staircase(ONE, parse("1/2")), on_line("exp(-max(z, 0))/(1 + min(z, 0)**2)")),
+    ],
+)
+def test_other_noises_of_answers_that_move_together_are_not_followed_over_several_steps(noise):
+    for mechanism in (stream(noise, laplace(2), "monotone"), stream(laplace(2), noise, "hull", hull=((Fraction(1),),))):
+        with pytest.raises(Undecided, match="one way and back"):
+            leaf(Run(Part(mechanism, ONE), factor=num(2)))
+    assert leaf(Run(Part(stream(noise, noise, "all"), ONE), factor=num(2)))[1] == num(2)
 
 
 def premise_of(question, epsilon):

@@ -514,6 +514,35 @@ def test_integers_in_a_hull_of_points_differ_by_all_of_the_sensitivity(sensitivi
     assert of_two.lower == of_two.upper == num(furthest)
 
 
+@pytest.mark.parametrize(
+    "sensitivity, hull, furthest",
+    [
+        *(("1/4", [[2], [0]], 0), ("3/4", [[2], [0]], 1), ("3/4", [[2], [-2]], 1), ("1/2", [[3], [1]], 1), ("1/2", [[1]], 0)),
+        *(("1/2", [[2], [0]], 1), (2, [[1]], 2)),
+    ],
+)
+def test_integers_in_a_hull_move_by_integers_in_each_of_several_steps(sensitivity, hull, furthest):
+    # noise of scale 2 on the integers that is told: two steps lose at most what twice the furthest integer in the hull does
+    told = {**told_on_the_integers(*hull), "sensitivity": sensitivity}
+    for two in ({"kind": "group", "size": 2, "part": told}, {"kind": "lipschitz", "constant": 2, "part": told}):
+        found = verify(read_tables("two.toml", {"mechanism": two, "claim": [{"epsilon": "tight"}]}).claims[0].claim).judgement
+        attained = all(Fraction(x) * Fraction(sensitivity) % 1 == 0 for row in hull for x in row)
+        assert (found.lower == num(furthest)) if attained else found.lower is None
+        assert found.upper is None or float(enclose(found.upper).mid()) >= furthest
+
+
+@pytest.mark.parametrize(
+    "law, hull, sensitivity, truth",
+    [(WHOLE, [[-1], [1]], "7/4", 1), (laplace(2), [["1/2"]], 1, "1/2"), (laplace(2), [[3], [1]], "1/2", "3/2")],
+)
+def test_two_steps_lose_twice_as_much_in_a_box_of_integers_and_in_any_hull_of_reals(law, hull, sensitivity, truth):
+    # noise of the slope 1/2 that is told, moved twice by the furthest point of the hull, or by the integer part of the sensitivity
+    part = {**told_on_the_integers(*hull), "fresh": {"nu": law}, "sensitivity": sensitivity}
+    two = {"kind": "group", "size": 2, "part": part}
+    found = verify(read_tables("two.toml", {"mechanism": two, "claim": [{"epsilon": "tight"}]}).claims[0].claim).judgement
+    assert found.lower == found.upper == parse(str(truth))
+
+
 @pytest.mark.parametrize("hull, truth", [([[-1], [1]], 1), ([[0], [1]], "3/4"), ([[-1], [0], [1]], 1)])
 def test_integers_in_a_box_of_the_sensitivity_move_by_its_integer_part(hull, truth):
     # as on the line with the sensitivity 1, which 7/4 is no more than here: a threshold of scale 2 and answers of scale 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 
-from dpverify.trusted.language.expr import Expr, mul
+from dpverify.trusted.language.expr import Expr, mul, num
 from dpverify.trusted.language.model import Domain, Mechanism, Stream, on_integers
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import whole_part
@@ -37,3 +37,10 @@ def each_by_integers(mechanism: Mechanism) -> bool:
     ends = [set(column) for column in zip(*mechanism.hull, strict=True)]
     a_box = set(mechanism.hull) == set(product(*ends)) and set().union(*ends) <= {-1, 0, 1}
     return a_box and all(0 in column or len(column) == 2 for column in ends)
+
+
+def reaches_every_point(mechanism: Mechanism, moved: Expr, domains: Mapping[str, Domain]) -> bool:
+    """Whether whole numbers of steps certainly take answers so many times as far as each point of a hull is: integers move by integers."""
+    if not isinstance(mechanism, Stream) or not on_integers(mechanism) or each_by_integers(mechanism):
+        return True
+    return all(is_whole(mul(num(x), moved), domains) for row in mechanism.hull for x in row)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dpverify.trusted.language.errors import DpverifyError, ExprError
-from dpverify.trusted.language.expr import Sym, neg, substitute, symbols
+from dpverify.trusted.language.expr import Sym, add, neg, sub, substitute, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Product, Radial, Translation
+from dpverify.trusted.language.model import Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
@@ -50,3 +52,22 @@ def log_concave(noise: Mechanism) -> bool:
     except (DpverifyError, ExprError):
         return False
     return False
+
+
+def convex_where_it_lives(noise: OnLine, domains: Mapping[str, Domain]) -> bool:
+    """Whether noise on the line or on the integers certainly has a log-concave density on the interval where it lives."""
+    line, half, radius = Shapes("z", False, domains), Shapes("z", True, domains), Shapes("r", True, domains)
+    try:
+        if isinstance(noise, Radial):
+            return rises_convexly(radius, radius.tidy(neg_log(noise.profile)))
+        if not isinstance(noise, Product | Translation):
+            return False
+        low, high = noise.support if isinstance(noise, Translation) else (None, None)
+        h, z = neg_log(noise.density), Sym("z")
+        if low is not None or high is not None:
+            inward = add(low, z) if low is not None else sub(high or z, z)
+            return half.shape(half.tidy(substitute(h, {"z": inward}))).convex
+        right = half.tidy(h)
+        return line.shape(line.tidy(h)).convex or (right == half.tidy(half.mirrored(h)) and rises_convexly(half, right))
+    except (DpverifyError, ExprError):
+        return False

@@ -24,7 +24,9 @@ from dpverify.trusted.language.model import (
     Selection,
     Space,
     Staircase,
+    Stream,
     Table,
+    noises_of,
     on_integers,
 )
 from dpverify.trusted.numbers.balls import constant, exact
@@ -33,6 +35,7 @@ from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.steps_between import further
 from dpverify.trusted.parts import stated
+from dpverify.trusted.parts.streams import FAMILIES
 
 MOST_STEPS: Final = 1000
 """The most steps between neighbours where a number of them is no rational one."""
@@ -77,6 +80,11 @@ def _compared(mechanism: Selection, factor: Expr, domains: Mapping[str, Domain])
     """How far answers move in so many steps, from one: what answers without bounds lose is in proportion to it (theory#selection)."""
     if mechanism.neighbours == "one" or (mechanism.bounds is not None and mechanism.neighbours != "all"):
         raise Undecided("how answers that move together do so over several steps is not followed here; let each move on its own.")
+    if isinstance(mechanism, Stream) and mechanism.neighbours in FAMILIES:
+        # one way and back the shifts of both ways add up, which is in proportion for log-concave noise alone
+        convex = load("parts.densities").convex_where_it_lives
+        if not all(convex(noise, domains) for noise in noises_of(mechanism)):
+            raise Undecided("over several steps answers may move one way and back, and not all noises are certainly log-concave.")
     return _distance(factor, domains)
 
 

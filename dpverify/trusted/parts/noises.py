@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ONE, mul, num
-from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, OnLine, Stream, on_integers
+from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, OnLine, Stream
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.sensitivity import whole_part
+from dpverify.trusted.order.steps_between import each_by_integers
 
 STEP: Final = "noise"
 """The key of the step of a place that leads to a noise: {"noise": its name, "moved": so many times as far as an answer}."""
@@ -30,5 +31,5 @@ def question(claim: Claim, name: Any, times: Any) -> Claim:
     if noise is None:
         raise CertificateError(f"this mechanism has no {name}.")
     moved = ONE if claim.sensitivity is None else claim.sensitivity
-    moved = whole_part(moved, dict(claim.domains)) if on_integers(mechanism) else moved
+    moved = whole_part(moved, dict(claim.domains)) if each_by_integers(mechanism) else moved
     return Claim(noise, None, sensitivity=mul(num(factor), moved), domains=claim.domains)

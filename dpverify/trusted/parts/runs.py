@@ -166,7 +166,8 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     """
     mechanism, factor = run.part.mechanism, run.factor
     if isinstance(mechanism, Selection):
-        return is_whole(factor, domains) and certainly_le(ONE, factor, domains)
+        reached = factor == ONE or load("order.steps_between").reaches_every_point(mechanism, run.part.sensitivity or ONE, domains)
+        return bool(reached) and is_whole(factor, domains) and certainly_le(ONE, factor, domains)
     if on_integers(mechanism):
         return is_whole(factor, domains)
     certain = Noise | Kernel | Guarantee | Sampled | Space | Compose | Group | PostProcess | Lipschitz

@@ -29,6 +29,11 @@ class Taken:
     earlier: frozenset[int]
 
 
+def can_be_followed(stream: Stream) -> frozenset[str]:
+    """The names whose values branches may tell: of the state and of counters."""
+    return frozenset(each.name for each in (*stream.state, *stream.limits))
+
+
 def first_values(stream: Stream, followed: Sequence[str]) -> dict[str, Expr]:
     """What is known of what is followed before the first step."""
     return _known(stream, followed, {each.name: each.value for each in stream.state} | {limit.name: ZERO for limit in stream.limits})

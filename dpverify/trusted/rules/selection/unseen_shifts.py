@@ -13,14 +13,14 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, mul, num, power, sqrt
-from dpverify.trusted.language.model import Claim, Source, Stream, Vector, names_of, on_integers
+from dpverify.trusted.language.model import Claim, Source, Stream, Vector, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.streams import FAMILIES, Step, step_of, vertices
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.selection.compared import Asked, a_law, asked, greatest
-from dpverify.trusted.rules.selection.followed import Place, Values, first_values, is_over, places
+from dpverify.trusted.rules.selection.followed import Place, Values, can_be_followed, first_values, is_over, places
 from dpverify.trusted.rules.selection.stepwise import stream_of
 
 NAME: Final = "unseen-shifts"
@@ -69,8 +69,8 @@ def distance(run: Run, parameters: Mapping[str, Any]) -> tuple[Expr, tuple[str, 
     if on_integers(stream):
         raise Rejected(NAME, "the noise", "it lives on the integers")
     told, followed = parameters.get("shifts"), parameters.get("follow", [])
-    if not isinstance(told, list) or not isinstance(followed, list) or not set(map(str, followed)) <= set(names_of(stream)):
-        raise CertificateError(f"{NAME}: 'shifts' or 'follow' is no list, or names what the stream does not.")
+    if not isinstance(told, list) or not isinstance(followed, list) or not set(map(str, followed)) <= can_be_followed(stream):
+        raise CertificateError(f"{NAME}: 'shifts' or 'follow' is no list, or names what is neither state nor counter.")
     options = [_read(question, stream, one) for one in told]
     mu = mul(question.moved, sqrt(_most(question, stream, options, first_values(stream, list(map(str, followed))))))
     shifted = {name for option in options for name, vector in option.of.items() if any(vector)}

@@ -11,13 +11,14 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, div, mul, num, parse, symbols
-from dpverify.trusted.language.model import Drawn, Named, Stream, Vector, names_of, on_integers
+from dpverify.trusted.language.model import Drawn, Named, Stream, Vector, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.streams import vertices
 from dpverify.trusted.rules.selection.compared import Asked, Value, slopes, times, total
+from dpverify.trusted.rules.selection.followed import can_be_followed
 
 Moduli = Mapping[tuple[str, Fraction], Expr]
 """What a noise loses at most where it is moved by so many times the sensitivity, in units of the sensitivity."""
@@ -128,8 +129,8 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
         raise CertificateError(f"{rule}: a branch leads from a mode, or to one, that there is not, or there is no such branch.")
     if any(lead.moves not in moves_of(alone, spent[lead.mode]) for lead in leads):
         raise CertificateError(f"{rule}: an alignment has answers move in a step in which they do not, or stay where they do not.")
-    if not prices.keys() <= {limit.name for limit in stream.limits} or not set(worth) <= set(followed) <= set(names_of(stream)):
-        raise CertificateError(f"{rule}: an alignment has a price of what is no counter, or follows what is no name of the stream.")
+    if not prices.keys() <= {limit.name for limit in stream.limits} or not set(worth) <= set(followed) <= can_be_followed(stream):
+        raise CertificateError(f"{rule}: an alignment has a price of what is no counter, or follows what is neither state nor counter.")
     for price in (*prices.values(), each, *ahead, *worth.values()):
         if symbols(price) - question.domains.keys():
             raise CertificateError(f"{rule}: a price has a name that is no parameter.")
