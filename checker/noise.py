@@ -99,44 +99,44 @@ def _split(m):
     return moving, tuple(x for x in m if x not in moving)
 
 
-def _degree(p):
-    """The greatest power of r in a sum of powers of r, and the factor of it."""
+def _degree(field, p):
+    """The greatest power of r in a sum of powers of r, and the factor of it, certainly positive."""
     powers = {}
     for m, c in p.items():
         moving, rest = _split(m)
         forbid(any(a != R for a, _ in moving), Undecided, "what grows otherwise than a power")
         powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
-    top = max(powers)
-    return top, powers[top]
+    top, lead = max(powers.items())
+    require(field.positive(lead), Undecided, "a sum whose greatest power may vanish")
+    return top, lead
 
 
 def growth(field, h):
     """(e, factor): h grows as factor * r**e, e > 0, or as factor * log r for e = 0; INFINITE where it grows faster than powers."""
-    powers, fast = {Fraction(0): {}}, False
+    powers, fast, known = {Fraction(0): {}}, False, Fraction(0)  # known: of some terms nothing is known beside this power
     for moving, rest, c in [(*_split(m), c) for m, c in h.items() if _split(m)[0]]:
         outer = {rest: c}
-        require(len(moving) <= 1, Undecided, "a product whose growth is not known")
         (a, e), power, factor = moving[0], Fraction(0), {}
+        forbid(len(moving) > 1 or a[0] == "f" or (a[0] == "l" and e != 1), Undecided, "a product or a function whose growth is not known")
         if a == R:
             power, factor = e, outer
-        elif a[0] == "l" and e == 1:
+        elif a[0] == "l":
             try:
-                factor = mul(outer, constant(_degree(dict(a[1]))[0]))
+                factor = mul(outer, constant(_degree(field, dict(a[1]))[0]))
             except Undecided:
                 power, factor = Fraction(1), mul(outer, _log_rate(field, dict(a[1])))
         elif a[0] == "q":
-            top, lead = _degree(dict(a[1]))
+            top, lead = _degree(field, dict(a[1]))
             power, factor = top * e, mul(outer, field.power(lead, e))
-        elif a[0] == "e":
-            top, lead = growth(field, {a[1]: e})
-            falls = top != INFINITE and field.positive(scale(lead, -1))
-            require(falls or field.positive(outer), Undecided, "an exponential whose growth is not known")
-            fast = fast or not falls
         else:
-            raise Undecided("a function whose growth is not known")
+            top, lead = growth(field, {a[1]: e})
+            falls, rises = top != INFINITE and field.positive(scale(lead, -1)), top == INFINITE or (top > 0 and field.positive(lead))
+            require(falls or (rises and field.positive(outer)), Undecided, "an exponential whose growth is not known")
+            fast = fast or rises
         if power > 0 or a[0] == "l":
-            powers[power] = add(powers.get(power, {}), factor)
+            powers[power], known = add(powers.get(power, {}), factor), known if a == R else max(known, power)
     top = max(p for p in powers if powers[p] or p == 0)
+    require(fast or top >= known, Undecided, "powers that cancel, and what is left of them")
     return (INFINITE, None) if fast else (top, powers[top])
 
 
@@ -144,7 +144,7 @@ def _log_rate(field, p):
     """The limit of log(p)/r, p a sum of positive multiples of exponentials and powers."""
     rates = []
     for m, c in p.items():
-        forbid(c < 0 or not all(a[0] in "es" or field.atom_positive(a) for a, _ in m), Undecided, "a logarithm whose growth is not known")
+        forbid(c < 0 or not all(field.atom_positive(a) for a, _ in m), Undecided, "a logarithm whose growth is not known")
         rate = {}
         for a, e in m:
             top, lead = growth(field, {a[1]: e}) if a[0] == "e" and "r" in al._names(a) else (Fraction(0), {})
@@ -370,7 +370,7 @@ def assumed_of(noise, side):
 def _opened(q, evidence):
     side = side_of(evidence)
     q, at = q.at(evidence, side == "lower")
-    q.told = evidence.get("sensitivity")
+    q.told = dict(evidence.get("sensitivity") or {})
     return side, q, at, Noise(q)
 
 

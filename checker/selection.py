@@ -14,7 +14,7 @@ class Asked:
         self.side = side_of(evidence)
         self.q, self.at = q.at(evidence, self.side == "lower")
         m, self.field = q.mechanism, self.q.field
-        forbid(m.get("bounds") is not None and "exact" not in evidence, Undecided, "answers between bounds")
+        require(m.get("bounds") is None or (q.kind, evidence.get("exact")) == ("above_threshold", True), Undecided, "bounded answers")
         self.moved = ONE if self.q.moved is None else self.q.moved
         require(self.field.positive(self.moved, strict=False), Refused, "the sensitivity is not certainly at least 0")
         noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if isinstance(m.get(key), dict)]
@@ -140,8 +140,8 @@ def _exact(asked, m, queries):
     field, noise = asked.field, m["threshold_noise"]
     low, high = map(asked.q.form, m["bounds"] or ("0", "1"))
     asked.slopes(noise)
-    everywhere = m["query_noise"] is None and noise is not None and noise.get("support", [None, None]) == [None, None]
-    good = everywhere and field.positive(sub(high, low))
+    everywhere = noise is not None and noise.get("support", [None, None]) == [None, None] and not noise.get("integers")
+    good = m["query_noise"] is None and everywhere and field.positive(sub(high, low))
     require(good and field.at_most(constant(2), queries), Refused, "the answers are not exact, or no two about one threshold")
     require(asked.side == "lower", Malformed, "exact answers bound from below")
     return asked.bound(INFINITE)

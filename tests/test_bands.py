@@ -13,7 +13,9 @@ from dpverify.pictures.bands import composition_band, delta_band, plan, trade_of
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Num, parse
 from dpverify.trusted.language.model import (
+    L1,
     L2,
+    AboveThreshold,
     Claim,
     Compose,
     Domain,
@@ -269,3 +271,14 @@ def test_no_curve_of_both_orders_is_drawn_of_a_claim_about_one():
     for band in (delta_band, trade_off_band, composition_band):
         with pytest.raises(Undecided, match="worse of both orders"):
             band(one_way)
+
+
+@pytest.mark.parametrize("neighbours", ["increasing", "decreasing"])
+def test_a_selection_in_one_order_of_the_data_has_a_delta_but_no_trade_off_and_no_composition(neighbours):
+    noises = [Radial(parse("exp(-r)"), L1, number(1), number(scale)) for scale in (2, 4)]
+    selection = AboveThreshold(number(3), *noises, neighbours=neighbours)
+    claim = Claim(selection, number("1/8"), number("1/5"), sensitivity=number(1))
+    for band in (trade_off_band, composition_band):
+        with pytest.raises(Undecided, match="one order of the data alone; trade-offs and compositions ask for both"):
+            band(claim)
+    assert delta_band(claim, [0]).upper[0] is not None

@@ -343,6 +343,8 @@ CROSS = {"rows": [["1", "1"], ["2", "0"]], "adjacency": "replace"}  # answers di
 GAUGE = {"dual": ["0", "1"], "primal": [{"0": "1", "1": "-1"}], "value": "2", "worst": 0}
 REAL = {"rows": [["3", "0"], ["0", "4"]], "adjacency": "l2"}  # an ellipse with the axes 3 and 4; its point (9, 16)/5 has l1 norm 5
 AT_ZERO = {"side": "right", "point": "0", "other": "1", "radius": "1/1024", "start": "16"}
+FALLING = {"a": ["2"], "b": ["1"], "radius": "1/1000", "value": "-2"}
+INSIDE = {"kind": "columns", "p": None, "matrix": [["1/10", "1/10"], ["1", "0"], ["0", "1"]]}  # of the first the gauge is 1/5
 SVT = threshold(radial("exp(-r)", scale="2"), radial("exp(-r)", scale="2"))
 
 VALUES = [
@@ -415,6 +417,15 @@ VALUES = [
     ("divergence", radial("exp(-r**2)"), "0", [{"side": "+inf", "start": "16"}], NO),
     ("divergence", radial("exp(-r**2)"), "1", [{"side": "-inf", "start": "16"}], NO),
     ("divergence", radial("exp(-r**2)"), "1", [{"side": "zero", "start": "16"}], NOT_KNOWN),
+    ("divergence", radial("exp(-exp(sqrt(r)))"), "1", [{"side": "+inf", "start": "16"}], "infinite"),
+    ("divergence", radial("exp(-exp(sqrt(2)*log(r + 1)/2))"), "1", [{"side": "+inf", "start": "16"}], NOT_KNOWN),  # concave: (r + 1)**0.7
+    ("divergence", radial("exp(-exp(1/(r + 1)))/(r + 1)**2"), "1", [{"side": "+inf", "start": "16"}], NOT_KNOWN),
+    ("point-witness", radial("exp(-r)*(r**5*exp(r) + 1)/(r + 1)**6"), "1", [FALLING], NOT_KNOWN),  # far out it falls as 1/r
+    ("point-witness", radial("exp(-r)*(r**5*exp(r) + 1)/(r + 1)**7"), "1", [FALLING], NOT_KNOWN),
+    ("point-witness", radial("exp(sqrt(r**4 + r**3 + 1) - r**2 - sqrt(r))"), "1", [FALLING], NOT_KNOWN),  # far out it rises as exp(r/2)
+    ("point-witness", radial("exp(sqrt(r**2 + 1) - 2*r)"), "1", [FALLING], None),
+    ("concave-exponent", radial("exp(-r)", "2", norm=INSIDE), {"rows": [["1/10"], ["1/10"]], "adjacency": "add-remove"},
+     [LOWER | {"sensitivity": "upper"}, UPPER | {"sensitivity": "upper"}], ValueError),
     ("staircase", stairs("2", "1"), "5/2", BOTH, "6"),
     ("staircase", stairs("2", "0"), None, BOTH, "2"),
     ("staircase", stairs("2", "11/10"), "1", BOTH, NO), ("staircase", stairs("2", "-1/10"), "1", BOTH, NO),
@@ -467,6 +478,11 @@ VALUES = [
     ("log-concave-noisy-max", noisy_max(line("exp(-sqrt(z))", support=("0", None))), "3", BOTH, NOT_KNOWN),
     ("log-concave-noisy-max", noisy_max(line("exp(z - 2*abs(z))")), "1", BOTH, "2"),
     ("log-concave-noisy-max", noisy_max(line("exp(-z + 2*abs(z) - z**2)")), "1", BOTH, NOT_KNOWN),
+    ("log-concave-noisy-max", noisy_max(radial("exp(-r)"), "2") | {"bounds": ["0", "1"]}, "1",
+     [LOWER, UPPER, LOWER | {"exact": True}, LOWER | {"exact": False}], NOT_KNOWN),
+    ("log-concave-threshold", SVT | {"query_noise": None, "bounds": ["0", "1"]}, "1", [LOWER | {"exact": False}], NOT_KNOWN),
+    ("log-concave-threshold", SVT | {"query_noise": None, "threshold_noise": line("exp(-abs(z))", integers=True), "bounds": ["0", "1/2"]},
+     "1", [LOWER | {"exact": True}], NO),
     ("concave-exponent", radial("exp(-r/2)", "2", norm=SQUARE), CROSS, [{"sensitivity": GAUGE}, LOWER | {"sensitivity": GAUGE}], "1"),
     ("concave-exponent", radial("exp(-r/2)", "2", norm=SQUARE), CROSS,
      [{"sensitivity": GAUGE | {"value": "1"}}, {"sensitivity": GAUGE | {"value": "3"}}, {"sensitivity": GAUGE | {"dual": ["0", "2"]}},
@@ -535,6 +551,17 @@ def test_a_rule_proves_the_value_of_its_theorem_or_nothing(rule, mechanism, move
             assert value == ("infinite" if wanted else al.constant(Fraction(evidence["value"])))
         else:
             assert value != "infinite" and field.equal(value, field.form(terms.parse(wanted)))
+
+
+@pytest.mark.parametrize(("rule", "profile"), [("convex-exponent", "1/(a*exp(r) + 1)"), ("concave-exponent", "1/(a*r + 1)**2")])
+def test_noise_that_one_value_of_a_parameter_leaves_without_finite_mass_is_no_noise_for_all(rule, profile):
+    def bound(lower_open):
+        field = al.Field({"a": (Fraction(0), None, lower_open, True, False)})
+        return check.RULES[rule](check.noise.Question(radial(profile), al.ONE, None, field), UPPER)
+
+    assert bound(lower_open=True)[:1] == ("upper",)
+    with pytest.raises(terms.Undecided):
+        bound(lower_open=False)
 
 
 # -- parts that share their neighbours: sums over one pair, by hand ---------------------------------------------------

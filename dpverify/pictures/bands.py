@@ -23,7 +23,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num
-from dpverify.trusted.language.model import Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess
+from dpverify.trusted.language.model import ONE_WAY, Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, merged
@@ -214,8 +214,10 @@ def trade_off_band(
     """The least type II error of any test between two neighbours, at these type I errors in (0, 1].
 
     Below lower no test comes, for whichever neighbours; upper some test between some neighbours attains. width: between the two of a curve
-    that is known exactly; 0 for as little as may be. Raises Undecided where the mechanism has no curve or an error is not in (0, 1].
+    that is known exactly; 0 for as little as may be. Raises Undecided where the mechanism has no curve, or is a selection in one order of
+    the data alone, or an error is not in (0, 1].
     """
+    _require_both_orders(claim)
     planned = planned or plan(claim)
     usual = ALPHAS[::4] if laplace_sums.NAME in planned.curve.rules else ALPHAS
     points = list(usual) if alphas is None else sorted({Fraction(at) for at in alphas})
@@ -244,8 +246,9 @@ def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, plann
 
     Of a claim about one mechanism run `times` times, k counts single runs, up to twice as many; of all others it counts the claimed
     mechanism as a whole. By the exact theorems where they apply, else by loss distributions on a coarse grid. Raises Undecided where the
-    mechanism has no curve.
+    mechanism has no curve, or is a selection in one order of the data alone.
     """
+    _require_both_orders(claim)
     planned = planned or plan(claim)
     composer = _Composer.of(planned)
     points = composer.counts() if counts is None else sorted(set(counts))
@@ -267,6 +270,12 @@ def composition_band(claim: Claim, counts: Iterable[int] | None = None, *, plann
         rules=tuple(dict.fromkeys(rule for curve in curves for rule in curve.rules)),
         assumed=_taken(claim, [text for curve in curves for text in (*curve.assumed, *curve.below)]),
     )
+
+
+def _require_both_orders(claim: Claim) -> None:
+    """Raises Undecided for a selection in one order of the data alone: below epsilon 0 a profile tells of the other order."""
+    if getattr(claim.mechanism, "neighbours", "") in ONE_WAY:
+        raise Undecided("the guarantee is for one order of the data alone; trade-offs and compositions ask for both.")
 
 
 def takes_long(claims: Sequence[Claim]) -> bool:
