@@ -22,7 +22,7 @@ from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.curves import least
-from dpverify.trusted.rules.measures import selections
+from dpverify.trusted.rules.measures import chords, selections
 from dpverify.trusted.rules.selection import delta_event, delta_first_positive, delta_greatest, delta_release
 from dpverify.trusted.rules.selection.delta_masses import of_run
 from tests.selections import ALL_N, GEOMETRIC, GUMBEL, LOGISTIC, gaussian, laplace, largest, of, on_line, sparse
@@ -491,8 +491,17 @@ def test_of_one_order_alone_the_other_tells_nothing(neighbours):
     mechanism = sparse(G1, G2, 1, neighbours=neighbours)
     p, q = stats.norm.cdf([0, -1 / math.sqrt(5)]) if neighbours == "increasing" else stats.norm.cdf([1 / math.sqrt(5), 0])
     assert pair_of(p, q, 0.1) != pytest.approx(pair_of(q, p, 0.1))
-    for order in ("forward", "backward"):
-        assert height(delta_event, mechanism, 0.1, order=order, **told) == pytest.approx(pair_of(p, q, 0.1), rel=1e-9)
+    assert height(delta_event, mechanism, 0.1, order="forward", **told) == pytest.approx(pair_of(p, q, 0.1), rel=1e-9)
+    assert height(delta_event, mechanism, 0.1, order="backward", **told) == 0
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.5, 0.001), (0.001, 0.5), (0.5, 0.999), (0.3, 0.6)])
+@pytest.mark.parametrize("order", [1.2, 2])
+def test_an_event_of_one_order_alone_shows_no_more_than_its_divergence(p, q, order):
+    pair = delta_event._pair(lambda: (arb(p), arb(q)), True)
+    points = [Fraction(place, 10) for place in range(81)]
+    divergence = math.log(p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order))
+    assert 0 < chords.least(arb(order), pair, points) < divergence
 
 
 @pytest.mark.parametrize(
@@ -787,3 +796,17 @@ def test_a_refutation_shows_the_pair_the_event_and_both_probabilities():
     assert witness["event"] == "the first 1 negative, then all of the next 1 positive"
     assert witness["P"] == "[0.0987063256829, 0.0987063256830]"
     assert (witness["Q"], stats.norm.cdf(0.25) - 0.5) == ("0", pytest.approx(0.09870632568295, rel=1e-12))
+
+
+@pytest.mark.parametrize("neighbours", ["increasing", "decreasing"])
+def test_divergences_of_one_order_alone_are_those_of_its_pair(neighbours):
+    """The event is nearly certain on the first neighbour: the divergence the other way round is forty times as great."""
+    told = {"negatives": 1, "positives": 0, "next": "all", "move": 0, "answers": ["-4", "-4"], "cuts": ["-64", "0", "1", "64"]}
+    if neighbours == "decreasing":
+        told |= {"negatives": 0, "positives": 1, "answers": ["3", "4"]}
+    p, q = stats.norm.cdf([4, 3])
+    wanted, other = divergence(2, (p, 1 - p), (q, 1 - q)), divergence(2, (q, 1 - q), (p, 1 - p))
+    proof = Proof(Claim(sparse(G1, None, 1, neighbours=neighbours), None, ONE, measure=Measure("renyi", None, Fraction(2))))
+    points = {"points": [str(Fraction(place, 8)) for place in range(40)]}
+    (found,) = proof.infer("measures-of-a-curve", (), {"side": "lower", **points}, [proof.infer("selection-event", (), told)]).says
+    assert float(enclose(found.value).mid()) <= wanted < other / 40

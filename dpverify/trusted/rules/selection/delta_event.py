@@ -77,7 +77,7 @@ def _sum(noises: Compared, event: Event, centre: Fraction, cuts: Sequence[Fracti
 
 
 def _pair(find: Callable[[], Probabilities], one_way: bool) -> Pair:
-    """The pair of an event and its complement. one_way: neighbours are ordered, and the other order is none."""
+    """The pair of an event and its complement. one_way: neighbours are ordered, and of the other order nothing is told."""
     found = per_precision(find)
     found()  # at this precision, so that what is refused is refused now
 
@@ -93,9 +93,9 @@ def _pair(find: Callable[[], Probabilities], one_way: bool) -> Pair:
         p, q = found()[::order]
         return p if q.is_zero() else arb(0)
 
-    here = profile(1), partial(rest, 1)
-    there = here if one_way else (profile(-1), partial(rest, -1))
-    return Pair(here[0], there[0], rests=(here[1], there[1]))
+    if one_way:
+        return Pair(profile(1), lambda _: arb(0), rests=(partial(rest, 1), lambda: arb(0)))
+    return Pair(profile(1), profile(-1), rests=(partial(rest, 1), partial(rest, -1)))
 
 
 def _of_output(question: Asked, parameters: Mapping[str, Any]) -> Callable[[], Probabilities]:
