@@ -11,7 +11,7 @@ from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.selection import worst_output
-from dpverify.trusted.rules.selection.chances import ties
+from dpverify.trusted.rules.selection.chances import pair, read_answers, ties
 from dpverify.trusted.rules.selection.compared import asked
 from tests.selections import GEOMETRIC, alone, laplace, largest, of, on_line, sparse
 
@@ -127,3 +127,13 @@ def test_events_at_a_delta_do_not_look_at_ties():
     claim = of(BOX, "1/2", delta=parse("1/1000"))
     with pytest.raises(Rejected, match="several may be the greatest"):
         alone(claim, "selection-event", positives=0, move=0, **CUTS)
+
+
+@pytest.mark.parametrize("answers", [["1/2", "1"], ["0", "3/2"], ["1/2", "3/2"]])
+@pytest.mark.parametrize("mechanism", [BOX, sparse(GEOMETRIC, GEOMETRIC, 3, bounds=(num(0), num(2)))])
+def test_noise_on_the_integers_is_told_of_no_answers_between_them(mechanism, answers):
+    """Half a step apart no two noisy answers are equal: that would be one way to decide ties where all are meant."""
+    question = asked(of(mechanism), {}, "test")
+    pair(question, 0, (2, 0), read_answers(["0", "1"], "test"))
+    with pytest.raises(Rejected, match="noise on the integers is added to integers"):
+        pair(question, 0, (2, 0), read_answers(answers, "test"))

@@ -99,7 +99,9 @@ class Mean:
     def _end(self, epsilon: arb, cut: Fraction, side: Literal["+inf", "right"]) -> arb:
         """The integral beyond a cut of the range."""
         beyond = end_mass(self.law.density, "v", End(side, self._far))
-        return self._beyond(epsilon, cut, rising=side == "+inf") * (arb("inf") if beyond is None else beyond)
+        if beyond is None:
+            raise Undecided(f"the law of v has no finite mass beyond {cut}.")
+        return self._beyond(epsilon, cut, rising=side == "+inf") * beyond
 
     def _size(self, epsilon: arb) -> arb:
         """About the size of the integral."""

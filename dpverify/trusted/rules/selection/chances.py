@@ -221,6 +221,8 @@ def pair(
     low, high = answers
     if bounds is not None and not (bounds[0] <= low <= low + u * step <= bounds[1] and bounds[0] <= high - v * step <= high <= bounds[1]):
         raise Rejected(RULE, "answers", "they are not between the bounds")
+    if question.whole and not low.denominator == high.denominator == 1:
+        raise Rejected(RULE, "answers", "noise on the integers is added to integers")
     negatives, positives = counts
     if isinstance(mechanism, NoisyMax):  # the winner is what the others are compared with
         here, there = (Output(negatives, 0, low + u * s, high, high - v * s) for s in (Fraction(0), step))
