@@ -26,7 +26,7 @@ def verify(
     from dpverify.cli.claims import refused, specs_of, verified
     from dpverify.errors import BadFiles
     from dpverify.report.results import Fault, Results
-    from dpverify.report.text import Detail
+    from dpverify.report.text import PLAIN, Detail
 
     unread: list[Fault] = []
     try:
@@ -35,6 +35,6 @@ def verify(
         return refused(error, style)
     entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds)
     results = settings.marked(Results(entries=entries, faults=unread), whole=not claims)
-    digits = None if verbose or settings.digits_asked else Detail().digits
+    digits = None if verbose or settings.digits_asked else PLAIN.digits
     click.echo(rendered(results, style, Detail(quiet, verbose, digits)))
     return results.exit_code

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from dpverify.ground.outside import printable
-from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short, utility
+from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short
 from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
@@ -28,8 +27,7 @@ Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(NamedTuple):
     """How much is told. quiet: the last line alone. full: all that is known of every claim.
 
     digits: of numbers; None for all asked for. overview: whether of many files, in few words.
@@ -41,11 +39,15 @@ class Detail:
     overview: bool = False
 
 
+PLAIN: Final = Detail()
+"""What is told where nobody asks for more or less."""
+
+
 def render(
     results: Results,
     paint: Paint = lambda text, verdict: text,
     whole: str = "",
-    detail: Detail = Detail(),
+    detail: Detail = PLAIN,
 ) -> str:
     """The whole answer; of several files at a glance, each headed by its name. whole: the last line, if another."""
     last = whole or results.summary
@@ -57,7 +59,7 @@ def render(
     reasons: set[str] = set()
     heads = [file for file, _ in groups] if len(groups) > 1 else []
     if heads and detail.digits is not None and not detail.full:
-        detail = replace(detail, overview=True)
+        detail = detail._replace(overview=True)
         first, heads = overview.head(heads)
         said.extend(textwrap.wrap(printable(first), WIDTH, break_long_words=False, break_on_hyphens=False))
     for number, (_, group) in enumerate(groups):
@@ -157,7 +159,7 @@ def _below(entry: Entry, detail: Detail, reasons: set[str] | None) -> Iterator[s
         from dpverify.report.derived import also
 
         yield from (f"{key}: {value}" for key, value in also(entry).items())
-    if not (detail.overview and entry.as_expected):
+    if entry.claim.utility and not (detail.overview and entry.as_expected):
         yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full, reasons=None if detail.full else reasons)
     if detail.full:
         yield f"time: {entry.seconds * 1000:.0f} ms"
@@ -176,6 +178,8 @@ def errors(
 
     alone: those of single coordinates too. reasons: why errors are not known, as far as that has been said; this claim's are added.
     """
+    from dpverify.report import utility  # of few claims
+
     shown = min(digits, ERROR_DIGITS)
     said: set[str] = set() if reasons is None else reasons
     neighbours = utility.neighbours(claim)
