@@ -131,8 +131,11 @@ def _ended_in_order() -> Iterator[None]:
 def main() -> None:
     """Prove or refute differential-privacy claims.
 
-    Exit codes: 0 all as expected; 1 a verdict other than expected; 2 bad usage or a bad file; 3 a fault of dpverify itself;
-    4 nothing wrong found but something undecided.
+    Start with `dpverify verify cauchy_1d`, a mechanism that comes along, with `dpverify new NAME --kind builtin` for a claim file
+    of your own, or with `dpverify init` in a project.
+
+    Exit codes: 0 all as expected; 1 a verdict other than expected, or a violation found; 2 bad usage or a bad file; 3 a fault of
+    dpverify itself; 4 nothing wrong found but something undecided.
     """
     # Matrices are small here: threads of BLAS only wait for each other, ten times as long as the work takes on a busy machine.
     for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

@@ -54,7 +54,7 @@ def sampling(command: Command) -> Command:
 )  # fmt: skip
 @codeless
 @click.option("--no-stop", is_flag=True, help="Use all samples even after a violation, for the best lower bound on epsilon.")
-@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
 def audit(
     paths: tuple[str, ...], claims: tuple[str, ...], settings: Settings, samples: int | None, confidence: float | None, seed: int | None,
     level: str | None, workers: int | None, dask: str | None, timeout: float | None, checkpoint: Path | None, no_stop: bool, style: str,

@@ -16,7 +16,7 @@ from dpverify.cli.settings import Settings, configured, judging
 @click.option("--certificates", type=click.Path(file_okay=False, path_type=Path), help="Write a certificate for each decided claim here.")
 @judging
 @configured
-@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all that is known of each claim: witnesses, rules, other measures, times.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only the last line.")
 def verify(
