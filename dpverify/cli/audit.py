@@ -76,7 +76,8 @@ def audit(
     except BadFiles as error:
         return refused(error, style)
     if not specs:
-        raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
+        way = 'Add one that names the sampler: sampler = "module:function".'
+        raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. {way}")
     specs = selected(specs, claims)
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")

@@ -48,7 +48,8 @@ class Settings(NamedTuple):
             return tuple(given)
         if not self.config.paths:
             where = f" in {self.config.file}" if self.config.file else ""
-            raise click.UsageError(f'no claim files: name some, or set paths = ["..."] in [tool.dpverify]{where}.')
+            make = "`dpverify new NAME --kind builtin` makes one."
+            raise click.UsageError(f'no claim files: name some, or set paths = ["..."] in [tool.dpverify]{where}. {make}')
         root = self.root
         return tuple(os.path.relpath(root / path) if (root / path).exists() else path for path in self.config.paths)
 
