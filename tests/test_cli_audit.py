@@ -455,7 +455,7 @@ def test_a_sampler_that_ends_its_process_is_an_error(spec):
 def test_a_file_without_an_audit_table_is_bad_usage(spec):
     file = Path(spec(LAPLACE, ONE, "laplace"))
     file.write_text(file.read_text().partition("[audit]")[0])
-    assert "no file has an [audit] table" in run("audit", file, code=2).stderr
+    assert 'no file has an [audit] table. Add one that names the sampler: sampler = "module:function".' in run("audit", file, code=2).stderr
 
 
 @pytest.mark.parametrize("option", [["--confidence", "1"], ["--confidence", "0"], ["--samples", "0"], ["--timeout", "0"], ["--seed", "-1"]])

@@ -118,13 +118,18 @@ def test_a_report_goes_to_a_folder_of_its_own_where_none_is_named(folder):
         ),
         (
             '[mechanism]\nkind = "builtin"\nname = "randomized_response"\np = 75\n[[claim]]\nepsilon = 1\n',
-            "noise.toml, mechanism: p = 75 is not between 0 and 1.",
+            "noise.toml, mechanism: p = 75 is not between 0 and 1. Write per cent as a decimal, such as 0.75.",
         ),
         (
             NOISE + '[[claim]]\nquery = [1, 0]\nadjacency = "l1"\nepsilon = 1\n',
             "query = [1, 0] is not a list of rows, each a list. Write [[1, 0]] for one row.",
         ),
         (NOISE + CLAIM.replace("epsilon = 1", 'epsilon = "ln(2)"'), "Here, write log, which is the natural logarithm."),
+        (NOISE + CLAIM.replace("epsilon = 1", 'epsilon = "0,5"'), "Here, a decimal has a point, such as 0.5, and thousands have no sign"),
+        (NOISE + CLAIM.replace("epsilon = 1", 'epsilon = "50%"'), "Here, write a decimal, such as 0.5 for 50 per cent."),
+        (NOISE + CLAIM.replace("epsilon = 1", 'epsilon = "one"'), "Write a number, or give it in the mechanism's parameters."),
+        (NOISE + CLAIM.replace("sensitivity = 1", ""), "It is how far apart the answers of neighbours are at most."),
+        (NOISE + CLAIM + '[audit]\nsampler = "noise.py"\n', 'Write the module without .py, a colon, and the name in it, such as "'),
         (NOISE + CLAIM.replace("sensitivity", "sens"), "unknown key \"sens\". Did you mean 'sensitivity'?"),
     ],
 )  # fmt: skip

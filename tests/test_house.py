@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -63,10 +64,15 @@ def test_a_rule_states_its_theorem_its_hypotheses_and_its_source(place):
 
 @pytest.mark.parametrize("place", sorted(JUDGED))
 def test_a_rule_has_tests_of_its_own(place):
-    sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
     stem, name = place.rpartition(".")[2], JUDGED[place].NAME
     used = re.compile(rf"\b{stem}\b|\b{re.escape(name)}\b")
-    assert any(used.search(text) for text in sources)
+    assert any(used.search(text) for text in _other_tests())
+
+
+@cache
+def _other_tests():
+    """What the other files of tests say."""
+    return [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
 
 
 def test_every_rule_proves_something_in_the_committed_reports():
@@ -95,10 +101,15 @@ def test_a_theorem_about_curves_states_its_hypotheses_and_its_source(place):
 
 @pytest.mark.parametrize("place", sorted(THEOREMS))
 def test_a_theorem_about_curves_has_tests_of_its_own(place):
-    sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
     stem, name = place.rpartition(".")[2], THEOREMS[place].NAME
     used = re.compile(rf"\b{stem}\b|\b{re.escape(name)}\b")
-    assert any(used.search(text) for text in sources)
+    assert any(used.search(text) for text in _other_tests())
+
+
+@cache
+def _other_tests():
+    """What the other files of tests say."""
+    return [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
 
 
 def test_every_theorem_about_curves_is_used_in_the_committed_reports():

@@ -97,7 +97,7 @@ def test_there_is_a_constructor_for_every_kind_and_builtin():
         ("Radial", {"profle": "exp(-r)"}, "unknown argument 'profle'. Did you mean 'profile'?"),
         ("Radial", {"profile": "exp(-r)", "dimension": 2}, "norm is missing"),
         ("Radial", {"profile": "exp(-r)", "norm": model.L2}, "dimension is missing"),
-        ("Translation", {}, "give density or log_density: it is missing."),
+        ("Translation", {}, "density or log_density is missing: give one of them."),
         ("Kernel", {"density": "exp(-y)", "output": [0, None]}, "input is missing"),
         ("laplace", {}, "the builtin laplace needs scale."),
         ("Table", {"rows": [["1/2"], [1, 2]]}, "has rows of different lengths"),

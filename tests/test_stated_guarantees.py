@@ -67,8 +67,8 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("text", "fault"),
         [
-            ("", "give epsilon or curve or zcdp or gdp or renyi or bounded_range: it is missing."),
-            ("delta = 1", "it is missing"),
+            ("", "epsilon or curve or zcdp or gdp or renyi or bounded_range is missing: give one of them."),
+            ("delta = 1", "is missing: give one of them."),
             ("zcdp = 1\ngdp = 1", "not both"),
             ("zcdp = 1\ndelta = 0.1", "delta goes with epsilon, not with zcdp."),
             ("epsilon = -1", "epsilon = -1 is negative."),
@@ -96,7 +96,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("text", "fault"),
         [
-            ("", "give mixing or log_mixing or nu or atoms or mgf or characteristic: it is missing."),
+            ("", "mixing or log_mixing or nu or atoms or mgf or characteristic is missing: give one of them."),
             ("nu = 3\nmixing = 1", "not both"),
             ("nu = -1", "nu = -1 is not positive."),
             ('mixing = "exp(-v)"\nscale = 0', "scale = 0 is not positive."),

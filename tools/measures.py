@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -74,6 +75,7 @@ def _size(files: Iterable[Path]) -> str:
     return f"{len(files)}, {sum(map(lines_of_code, files)):,}, {sum(map(statements, files)):,}"
 
 
+@cache
 def statements(file: Path) -> int:
     """The statements of a file, docstrings aside."""
     found = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.stmt)]

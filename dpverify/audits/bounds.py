@@ -34,13 +34,19 @@ def kl_to_claim(p: float, q: float, point: CurvePoint) -> float:
     if p <= odds * q + delta:
         return 0.0
 
-    def distance(t: float) -> float:
-        q0 = q + t * ((p - delta) / odds - q)  # the nearest null is on the claim's line, with p0 <= p and q0 >= q
-        return float(_kl(p, odds * q0 + delta) + _kl(q, q0))
+    step = (p - delta) / odds - q  # the nearest null is on the claim's line, with p0 <= p and q0 >= q
 
-    from scipy.optimize import minimize_scalar
+    def null(t: float) -> tuple[float, float]:
+        q0 = q + t * step
+        return odds * q0 + delta, q0
 
-    return float(minimize_scalar(distance, bounds=(0, 1), method="bounded", options={"xatol": 1e-12}).fun)
+    def approach(t: float) -> float:
+        """How fast the distance, which is convex in t, falls along the line; in units of the step."""
+        p0, q0 = null(t)
+        return odds * (p / p0 - (1 - p) / (1 - p0)) + (q / q0 if q else 0.0) - (1 - q) / (1 - q0)
+
+    p0, q0 = null(_root(approach, 0.0, 1.0))
+    return float(_kl(p, p0) + _kl(q, q0))
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-from scipy.special import betainc, eval_legendre, gammaln, logsumexp
+from scipy.special import betainc, eval_legendre, gammaln
 
 from dpverify.audits.declared import Declared
 from dpverify.audits.declared.gauges import Gauge
@@ -98,7 +98,7 @@ class View:
         if counts[self.impossible].any():
             return math.inf, f"{self.name}: outside the declared support"
         wealth = np.concatenate([self.log_odds @ counts, self._dirichlet(counts)]) + self.log_weights
-        return float(logsumexp(wealth)), f"{self.name}: {self.meanings[int(np.argmax(wealth))]}"
+        return float(np.logaddexp.reduce(wealth)), f"{self.name}: {self.meanings[int(np.argmax(wealth))]}"
 
     def _dirichlet(self, counts: Counts) -> FloatArray:
         grouped, upper = np.add.reduceat(counts, self.groups), np.add.reduceat(self.upper, self.groups)
@@ -373,7 +373,7 @@ class Conformance:
             raise AuditError(f"these statistics are not of {n} outputs: a checkpoint of another run, or a batch that was counted twice.")
         each = [view.log_wealth(part) for view, part in zip(self.views, parts, strict=True)]
         wealth = [wealth + math.log(share) for (wealth, _), share in zip(each, self.shares, strict=True)]
-        return float(logsumexp(wealth)), each[int(np.argmax(wealth))][1]
+        return float(np.logaddexp.reduce(wealth)), each[int(np.argmax(wealth))][1]
 
 
 def conformance(declared: Declared, x: Array, origin: Array | None = None) -> Conformance:
@@ -735,7 +735,7 @@ class Ties:
         repeats = self.seen - len(self.values)
         expected = max(self.single, self.density * min(self.step, self.coarsest)) * self.seen * (self.seen - 1) / 2
         growth = np.arange(1, 51) * math.log(2)
-        wealth = logsumexp(growth * repeats - np.expm1(growth) * expected) - math.log(len(growth))
+        wealth = np.logaddexp.reduce(growth * repeats - np.expm1(growth) * expected) - math.log(len(growth))
         grid = f", and all are multiples of {self.step:.3g}" if self.step >= self.coarsest else ""
         return float(wealth), f"{repeats} of {self.seen} outputs repeat an earlier one, where at most {expected:.2g} would{grid}"
 

@@ -229,7 +229,8 @@ def range_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterat
     """A number that must be between 0 and 1."""
     outside = [end for end in (value, sub(ONE, value)) if may_be_negative(end, domains)]
     if outside:
-        yield f"{key} = {shorten(value)} {why_not(outside[0], 'is not between 0 and 1', 'between 0 and 1')}"
+        percent = " Write per cent as a decimal, such as 0.75." if isinstance(value, Num) and 1 < value.value <= 100 else ""
+        yield f"{key} = {shorten(value)} {why_not(outside[0], 'is not between 0 and 1', 'between 0 and 1')}{percent}"
 
 
 def may_vanish(expr: Expr, domains: Mapping[str, Domain]) -> bool:

@@ -220,7 +220,7 @@ class Mechanisms:
         value = grown(value, self.values)
         free = sorted(symbols(value) - self.domains.keys() - self.broken)
         if free:
-            table.fault(f"{field.name} = {shorten(value)} has the free symbol {free[0]!r}. Give it in parameters.")
+            table.fault(f"{field.name} = {shorten(value)} has the free symbol {free[0]!r}. Write a number, or give it in parameters.")
         elif field.check is not None:
             for fault in field.check(field.name, value, self.domains):
                 table.fault(fault)
@@ -411,7 +411,10 @@ class Mechanisms:
         match kind.sensitivity:
             case Sensitivity.ANSWER | Sensitivity.NEEDED:
                 if sensitivity is None and _needs(mechanism):
-                    table.fault("sensitivity is missing: additive noise needs it, or a query.")
+                    table.fault(
+                        "sensitivity is missing: additive noise needs it, or a query. "
+                        "It is how far apart the answers of neighbours are at most."
+                    )
                 elif sensitivity is not None and not _needs(mechanism):
                     table.fault("give sensitivity or difference, not both: the norm of a difference is derived.")
                 return mechanism, sensitivity

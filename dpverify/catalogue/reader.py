@@ -404,13 +404,13 @@ class _Reader(Mechanisms):
         free = sorted(symbols(value) - self.domains.keys() - self.broken)
         if free:
             near = meant(free[0], self.values.keys() | self.domains.keys())
-            table.fault(f"{key} = {shown} has the free symbol {free[0]!r}. Give it in the mechanism's parameters.{near}")
+            table.fault(f"{key} = {shown} has the free symbol {free[0]!r}. Write a number, or give it in the mechanism's parameters.{near}")
         if key == "epsilon" and symbols(value):
             return value  # where a bound in the parameters is negative it is merely not met
         if may_be_negative(value, self.domains):
             table.fault(f"{key} = {shown} {why_not(value, 'is negative', 'non-negative')}")
         elif key == "delta" and may_be_negative(sub(ONE, value), self.domains):
-            table.fault(f"delta = {shown} {why_not(sub(ONE, value), 'is above 1', 'at most 1')}")
+            table.fault(f"delta = {shown} {why_not(sub(ONE, value), 'is above 1', 'at most 1')} It is a probability, such as 1e-6.")
         return value
 
     def _idle(self, claims: Iterable[Fields]) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.toml import Fault, meant, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix, read_norm, read_number
@@ -52,8 +52,7 @@ _FORMS: Final[Mapping[Reader, Mapping[str, Any]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """A kind of space in files. keys: what it is made of, and how each is read; defaults: of those that may be left out."""
 
     what: str

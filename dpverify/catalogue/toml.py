@@ -143,7 +143,8 @@ class Fields:
         if len(given) == 1:
             return given[0]
         self.taken.update(keys)
-        self.fault(f"give {' or '.join(keys)}{', not both.' if given else ': it is missing.'}")
+        either = " or ".join(keys)
+        self.fault(f"give {either}, not both." if given else f"{either} is missing: give one of them.")
         return None
 
     def done(self) -> None:

@@ -85,6 +85,8 @@ def read_expression(value: Any) -> Expr:
 
 _HABITS: Final = (
     (r"\|", "abs(...) stands for bars"),
+    (r"^\s*-?\d[\d.\s]*,[\d.,\s]*$", "a decimal has a point, such as 0.5, and thousands have no sign between them"),
+    (r"\d\s*%", "write a decimal, such as 0.5 for 50 per cent"),
     (r"\blambda\b|\breturn\b|(?<![<>=!])=(?!=)", "write the expression alone"),
     (r"\b(np|numpy|math|sp|sympy|scipy|torch|jnp|jax)\.", "write exp(...) and the like without the name of a module"),
     (r"\bln\b", "write log, which is the natural logarithm"),
@@ -212,7 +214,7 @@ def read_rows(value: Any) -> tuple[tuple[Expr, ...], ...]:
     """A matrix of numbers with rows of one length."""
     rows = tuple(tuple(read_number(entry) for entry in _list(row)) for row in _matrix(value))
     if len({len(row) for row in rows}) > 1:
-        raise Fault("has rows of different lengths.")
+        raise Fault("has rows of different lengths. Give every row as many entries as the first.")
     return rows
 
 
@@ -382,7 +384,7 @@ def read_value_or_domain(value: Any) -> Expr | Domain:
 def read_callable_name(value: Any) -> str:
     """ "module:name"."""
     if not isinstance(value, str) or not re.fullmatch(r"[\w./-]+:\w+(\.\w+)*", value):
-        raise Fault('is not "module:name".')
+        raise Fault('is not "module:name". Write the module without .py, a colon, and the name in it, such as "noise:noisy_mean".')
     return value
 
 

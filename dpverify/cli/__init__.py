@@ -5,8 +5,12 @@ One verb a file, imported when it is asked for; what is heavy is imported by the
 
 from __future__ import annotations
 
-import contextlib
 import gc
+
+if gc.isenabled():  # circles of objects are looked for seldom: what is loaded below is no garbage, and trees of expressions have none
+    gc.set_threshold(50_000, 20, 50)
+
+import contextlib
 import io
 import os
 import signal
@@ -45,8 +49,6 @@ VERBS: Final[Mapping[str, Callable[[], click.Command]]] = {
     "schema": lambda: import_module("dpverify.cli.schema").schema,
 }
 """Every verb by its name, imported when it is called for."""
-GARBAGE: Final = 50_000
-"""New objects between two looks for circles of them: trees of expressions have none, and there are many."""
 
 
 class _Commands(Mapping[str, click.Command]):
@@ -129,10 +131,12 @@ def _ended_in_order() -> Iterator[None]:
 def main() -> None:
     """Prove or refute differential-privacy claims.
 
-    Exit codes: 0 all as expected; 1 a verdict other than expected; 2 bad usage or a bad file; 3 a fault of dpverify itself;
-    4 nothing wrong found but something undecided.
+    Start with `dpverify verify cauchy_1d`, a mechanism that comes along, with `dpverify new NAME --kind builtin` for a claim file
+    of your own, or with `dpverify init` in a project.
+
+    Exit codes: 0 all as expected; 1 a verdict other than expected, or a violation found; 2 bad usage or a bad file; 3 a fault of
+    dpverify itself; 4 nothing wrong found but something undecided.
     """
-    gc.set_threshold(GARBAGE, 20, 50)
     # Matrices are small here: threads of BLAS only wait for each other, ten times as long as the work takes on a busy machine.
     for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(library, "1")

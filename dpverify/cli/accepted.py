@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dpverify.errors import SpecError
 from dpverify.ground.outside import read_regular, visible
@@ -19,8 +18,7 @@ _KEYS: Final = ("file", "name", "rule", "message", "fingerprint")
 _AGAIN: Final = "Remove it, and write it anew with `dpverify baseline`."
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Known:
+class Known(NamedTuple):
     """One thing that is accepted.
 
     file: as Results.place has it. rule: of results.RULES. message: for readers; only the fingerprint counts.
@@ -33,8 +31,7 @@ class Known:
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(NamedTuple):
     """What a baseline file accepts. root: the folder that its files are relative to."""
 
     root: Path
@@ -76,7 +73,7 @@ def accepted(results: Results, before: Baseline) -> tuple[Known, ...]:
 
 def render(known: tuple[Known, ...]) -> str:
     """The text of a baseline file: sorted, one entry a line."""
-    lines = ",\n".join("  " + json.dumps(asdict(one), ensure_ascii=False) for one in known)
+    lines = ",\n".join("  " + json.dumps(one._asdict(), ensure_ascii=False) for one in known)
     listed = f"[\n{lines}\n ]" if known else "[]"
     return f'{{\n "schema": "{SCHEMA}",\n "known": {listed}\n}}\n'
 

@@ -54,7 +54,7 @@ def sampling(command: Command) -> Command:
 )  # fmt: skip
 @codeless
 @click.option("--no-stop", is_flag=True, help="Use all samples even after a violation, for the best lower bound on epsilon.")
-@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
 def audit(
     paths: tuple[str, ...], claims: tuple[str, ...], settings: Settings, samples: int | None, confidence: float | None, seed: int | None,
     level: str | None, workers: int | None, dask: str | None, timeout: float | None, checkpoint: Path | None, no_stop: bool, style: str,
@@ -76,7 +76,8 @@ def audit(
     except BadFiles as error:
         return refused(error, style)
     if not specs:
-        raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. Add one that names the sampler.")
+        way = 'Add one that names the sampler: sampler = "module:function".'
+        raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. {way}")
     specs = selected(specs, claims)
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")

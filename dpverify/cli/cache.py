@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.group(invoke_without_command=True, short_help="Show where found certificates are kept, or delete them.")
 @click.pass_context
 def cache(context: click.Context) -> int:
-    """Where certificates that were found before are kept, and how much of them. They only save time: each is checked anew."""
+    """Show where certificates that were found before are kept, and how many. They only save time: each is checked again before use."""
     if context.invoked_subcommand is None:
         kept = _cache().files()
         size = sum(stat.st_size for _, stat in kept)
@@ -26,7 +26,7 @@ def cache(context: click.Context) -> int:
 
 @cache.command("dir")
 def folder() -> int:
-    """The folder."""
+    """Show the folder."""
     say(str(_folder()))
     return 0
 

@@ -35,7 +35,7 @@ TIMEOUT: Final = 600.0
     help="Seconds for the whole search; 0 for no limit.",
 )  # fmt: skip
 @codeless
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
 def calibrate(file: Path, digits: int, written: bool, certificates: Path | None, timeout: float, no_code: bool, style: str) -> int:
     """Find the number of a claim file that says "least" (or "greatest") in its place: the value at which every claim just holds.
 

@@ -22,9 +22,9 @@ UNDECIDED = 4
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write each mechanism here, as a claim file.")
 @judging
 @profiled
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
 def design(file: str, output: Path | None, settings: Settings, style: str) -> int:
-    """Mechanisms for a query, or for a workload by name, and the privacy that is wanted: in the order of their certified errors.
+    """Find mechanisms for a query, or for a workload by name, at the privacy that is wanted, and list them by their certified errors.
 
     The file holds a table [design] with query or workload, adjacency, epsilon, and delta if any.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpverify.cli import output
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from dpverify.trusted.language.model import Claim
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A claim with its file and the name of its certificate."""
 
     file: str
@@ -25,8 +24,7 @@ class Task:
     certificate: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of a claim: a judgement, or a fault of dpverify. seconds: that it took. searched: whether nothing was found before."""
 
     verified: Verified | None

@@ -19,7 +19,14 @@ class _Kind(click.ParamType[str]):
     name = "kind"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(click.Choice(list(_briefs())).convert(value, param, ctx))
+        from dpverify.catalogue.kinds.named import BUILTINS
+        from dpverify.catalogue.toml import meant
+
+        if value not in (kinds := _briefs()):
+            builtin = f" It is the name of a builtin: write --kind builtin, and {value} in the file."
+            near = builtin if value in BUILTINS else meant(value, kinds)
+            self.fail(f"{value!r} is no kind of mechanism.{near} The kinds are {', '.join(kinds)}.", param, ctx)
+        return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(kind) for kind in _briefs() if kind.startswith(incomplete)]

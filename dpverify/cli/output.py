@@ -30,7 +30,7 @@ def rendered(results: Results, style: str, detail: Detail | None = None) -> str:
     if style == "text":
         from dpverify.report import text
 
-        return text.render(results, paint, detail=detail or text.Detail())
+        return text.render(results, paint, detail=detail or text.PLAIN)
     from importlib import import_module
 
     answer: str = import_module(f"dpverify.report.{FORMATS[style]}").render(results)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -26,8 +26,7 @@ Command = Callable[..., Any]
 CACHE_VARIABLE: Final = "DPVERIFY_CACHE_DIR"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What one run goes by. digits: of the tight epsilon; jobs: processes that judge, None for as many as are worth it.
 
     bounds: of each claim's judging. code: whether code that claim files name may be run. digits_asked: whether --digits says how many.
@@ -39,7 +38,7 @@ class Settings:
     digits: int
     cache: Cache
     jobs: int | None = None
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: Bounds = Bounds()
     code: bool = True
     digits_asked: bool = False
 
@@ -49,7 +48,8 @@ class Settings:
             return tuple(given)
         if not self.config.paths:
             where = f" in {self.config.file}" if self.config.file else ""
-            raise click.UsageError(f'no claim files: name some, or set paths = ["..."] in [tool.dpverify]{where}.')
+            make = "`dpverify new NAME --kind builtin` makes one."
+            raise click.UsageError(f'no claim files: name some, or set paths = ["..."] in [tool.dpverify]{where}. {make}')
         root = self.root
         return tuple(os.path.relpath(root / path) if (root / path).exists() else path for path in self.config.paths)
 

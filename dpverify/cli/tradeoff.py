@@ -29,10 +29,12 @@ _EVALUATIONS: Final = 1000
 @click.option("--within", metavar="NUMBER,...", help="Of a space: how near answers are to be; multiples of the claim's without it.")
 @click.option("--beta", metavar="NUMBER", help="Of a space: the probability with which answers may be further; the claim's without it.")
 @click.option("--evaluations", type=click.IntRange(min=1), metavar="N", help=f"Of a process: up to how many; {_EVALUATIONS} without it.")
-@click.option("--digits", type=click.IntRange(1, 100), default=12, show_default=True)
-@click.option("--timeout", type=click.FloatRange(0), default=TIMEOUT, show_default=True, metavar="SECONDS", help="For all; 0 for any time.")
+@click.option("--digits", type=click.IntRange(1, 100), default=12, show_default=True, help="Digits of each number.")
+@click.option(
+    "--timeout", type=click.FloatRange(0), default=TIMEOUT, show_default=True, metavar="SECONDS", help="Seconds for all; 0 for no limit."
+)
 @codeless
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
 def tradeoff(
     file: str,
     name: str | None,
@@ -44,7 +46,7 @@ def tradeoff(
     no_code: bool,
     style: str,
 ) -> int:
-    """A table of what privacy costs, each number between proved bounds.
+    """Tabulate what privacy costs, each number between proved bounds.
 
     Of a claim about a space: the least epsilon of any mechanism whose answers are within each of some distances of the truth, but with
     probability beta. Of a claim about t noise on functions: the epsilon of the first 1, 2, ... evaluations, which has no bound.

@@ -16,7 +16,7 @@ from dpverify.cli.settings import Settings, configured, judging
 @click.option("--certificates", type=click.Path(file_okay=False, path_type=Path), help="Write a certificate for each decided claim here.")
 @judging
 @configured
-@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all that is known of each claim: witnesses, rules, other measures, times.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only the last line.")
 def verify(
@@ -26,7 +26,7 @@ def verify(
     from dpverify.cli.claims import refused, specs_of, verified
     from dpverify.errors import BadFiles
     from dpverify.report.results import Fault, Results
-    from dpverify.report.text import Detail
+    from dpverify.report.text import PLAIN, Detail
 
     unread: list[Fault] = []
     try:
@@ -35,6 +35,6 @@ def verify(
         return refused(error, style)
     entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds)
     results = settings.marked(Results(entries=entries, faults=unread), whole=not claims)
-    digits = None if verbose or settings.digits_asked else Detail().digits
+    digits = None if verbose or settings.digits_asked else PLAIN.digits
     click.echo(rendered(results, style, Detail(quiet, verbose, digits)))
     return results.exit_code

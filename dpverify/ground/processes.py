@@ -28,7 +28,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -62,8 +62,7 @@ class Ended:
     full: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """What a task may take. timeout: seconds, None for any time; memory: MiB, None for any."""
 
     timeout: float | None = TIMEOUT

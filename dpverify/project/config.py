@@ -22,9 +22,9 @@ import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.toml import Decimal, Fault, Fields, meant, show
 from dpverify.errors import SpecError
@@ -40,8 +40,7 @@ MAX_BYTES: Final = 16 << 20
 """Of a pyproject.toml, which may hold much that is not dpverify's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """How much a run spends and how sure it is.
 
     samples: runs of a sampler on each side, for each claim. alpha: the false-alarm budget of each audit. digits: of the tight epsilon.
@@ -156,15 +155,14 @@ def _profiles(file: Path, tables: Mapping[str, Any], faults: list[str]) -> dict[
     for name, data in tables.items():
         where = f"{file}, [tool.dpverify.profiles.{name}]"
         if isinstance(data, dict):
-            profiles[name] = _profile(Fields(data, where, faults), profiles.get(name, replace(PROFILES["dev"], name=name)))
+            profiles[name] = _profile(Fields(data, where, faults), profiles.get(name, PROFILES["dev"]._replace(name=name)))
         else:
             faults.append(f"{where}: {show(data)} is not a table.")
     return profiles
 
 
 def _profile(table: Fields, base: Profile) -> Profile:
-    profile = replace(
-        base,
+    profile = base._replace(
         samples=table.may("samples", _integer(1), base.samples),
         alpha=table.may("alpha", _alpha, base.alpha),
         digits=table.may("digits", _integer(1, MAX_DIGITS), base.digits),

@@ -9,10 +9,9 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from dpverify.ground.outside import read_regular
 from dpverify.ground.version import __version__
@@ -24,8 +23,7 @@ _PATIENCE: Final = 30
 """Seconds until git is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """How a report came to be. versions: of what a verdict rests on, by name; the others only of a report that is to be signed.
 
     commit: its digest, with a word on changes that are not committed; empty where there is none.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from shlex import quote
 from typing import Any, Final
 
 from dpverify.report import Entry, asked, ceiling, delta_enclosure, enclosure, exact, quantity, short
@@ -42,6 +41,8 @@ def advice(entry: Entry) -> str:
 
 def replay(entry: Entry) -> str:
     """The line that judges a claim once more."""
+    from shlex import quote
+
     file = f"./{entry.file}" if entry.file.startswith("-") else entry.file
     return f"replay: dpverify verify {quote(file)} --claim {quote(entry.claim.name)} --digits {entry.digits}"
 

@@ -8,15 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dpverify.catalogue import shelf
 from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
-from dpverify.project.made import Made
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
 from dpverify.report.phrases import replay, surprise_text
 from dpverify.trusted.language.canonical_form import claim_hash, to_json
+
+if TYPE_CHECKING:
+    from dpverify.project.made import Made
 
 CLAIM_RULES: Final[Mapping[str, str]] = {
     "REFUTED": "A claim that was expected to hold is refuted.",
@@ -31,8 +33,7 @@ RULES: Final[Mapping[str, str]] = {**CLAIM_RULES, **AUDIT_RULES}
 """What can be wrong with a claim, by the verdict or the finding that says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """An audit that could not be made, or a mechanism that could not be run, which is never a pass: of which claim, why, the exit code.
 
     The code is 3 for a fault of dpverify itself, and 0 for an audit that was not to be made, since no code may be run.
@@ -45,8 +46,7 @@ class Fault:
     what: str = "not audited"
 
 
-@dataclass(frozen=True, slots=True)
-class Surprise:
+class Surprise(NamedTuple):
     """One thing that a claim's author does not expect. source: "claim" or "audit". rule: of RULES, or "FAULT" where there is no answer.
 
     level: "error" or "warning". line: of the claim in its file. message: in a sentence or two. fingerprint: the same for as long as the

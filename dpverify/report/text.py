@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from dpverify.ground.outside import printable
-from dpverify.report import Entry, asked, decimal, exact, findings, quantity, short, utility
+from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short
 from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
@@ -20,8 +19,6 @@ ERROR_DIGITS: Final = 10
 """Of errors, for people."""
 WIDTH: Final = 100
 """Columns of a line."""
-_OVERVIEW_DIGITS: Final = 8
-"""Of the tight values of several files."""
 _INDENT: Final = " " * 9
 _LONGEST_NAME: Final = 28
 """Names that are longer push what follows to the right, or to the next line."""
@@ -30,8 +27,7 @@ Paint = Callable[[str, str], str]
 """Colours a text by a verdict; the identity where there is no terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(NamedTuple):
     """How much is told. quiet: the last line alone. full: all that is known of every claim.
 
     digits: of numbers; None for all asked for. overview: whether of many files, in few words.
@@ -43,25 +39,31 @@ class Detail:
     overview: bool = False
 
 
+PLAIN: Final = Detail()
+"""What is told where nobody asks for more or less."""
+
+
 def render(
     results: Results,
     paint: Paint = lambda text, verdict: text,
     whole: str = "",
-    detail: Detail = Detail(),
+    detail: Detail = PLAIN,
 ) -> str:
-    """The whole answer; files are headed by their names where there are several. whole: the last line, if another."""
+    """The whole answer; of several files at a glance, each headed by its name. whole: the last line, if another."""
     last = whole or results.summary
     if detail.quiet:
         return last
     groups = [(file, list(group)) for file, group in groupby(results.entries, key=lambda entry: entry.file)]
     known = {(one.file, one.name) for one in results.surprises if one.known and one.source == "claim"}
-    if len(groups) > 1 and detail.digits is not None and not detail.full:
-        detail = replace(detail, digits=min(detail.digits, _OVERVIEW_DIGITS), overview=True)
     said: list[str] = []
     reasons: set[str] = set()
-    for file, group in groups:
-        if len(groups) > 1:
-            said.append(printable(file))
+    heads = [file for file, _ in groups] if len(groups) > 1 else []
+    if heads and detail.digits is not None and not detail.full:
+        detail = detail._replace(overview=True)
+        first, heads = overview.head(heads)
+        said.extend(textwrap.wrap(printable(first), WIDTH, break_long_words=False, break_on_hyphens=False))
+    for number, (_, group) in enumerate(groups):
+        said.extend(map(printable, heads[number : number + 1]))
         width = min(_LONGEST_NAME, max(len(printable(entry.claim.name)) for entry in group))
         for before, entry in zip([None, *group], group, strict=False):
             lines = claim_lines(entry, width, paint, detail, known=(entry.file, entry.claim.name) in known, before=before, reasons=reasons)
@@ -71,6 +73,8 @@ def render(
             said.extend(_listed("assumed", _assumed(group)))
     if not detail.full:
         said.extend(_listed("assumed", _assumed(results.entries)))
+    if detail.overview:
+        said.extend(overview.tail(results.entries))
     said.extend(findings.lines(results.findings, paint))
     return "\n".join([*said, last])
 
@@ -109,6 +113,9 @@ def wrapped(text: str) -> list[str]:
 
 def _claimed(entry: Entry, detail: Detail, before: Entry | None = None) -> Iterator[list[str]]:
     """What is claimed and what is known of it: all, then without closed forms, then what is asked for alone."""
+    if detail.overview:
+        yield overview.stated(entry, before)
+        return
     claim, digits = entry.claim, _digits(entry, detail)
     value, what = asked(claim), quantity(claim)
     numbers = [] if value is None else [f"{what} {short(value)}"]
@@ -122,9 +129,9 @@ def _claimed(entry: Entry, detail: Detail, before: Entry | None = None) -> Itera
     if before is not None and entry.as_expected and not detail.full and _same(entry, before, detail):
         yield [*stated, "tight as above"]
         return
-    epsilon, plainly = tight_text(entry, digits), detail.overview and numbers == [f"{what} {short(value)}"] and not delta
-    for known in (epsilon, epsilon.partition(" = ")[2] or epsilon)[detail.overview :]:
-        yield [*stated, *([f"tight {known}" if plainly else f"tight {what} {known}"] if known else []), *delta]
+    epsilon = tight_text(entry, digits)
+    for known in (epsilon, epsilon.partition(" = ")[2] or epsilon):
+        yield [*stated, *([f"tight {what} {known}"] if known else []), *delta]
     if delta and value is not None:
         yield [*stated, *delta]
 
@@ -152,7 +159,8 @@ def _below(entry: Entry, detail: Detail, reasons: set[str] | None) -> Iterator[s
         from dpverify.report.derived import also
 
         yield from (f"{key}: {value}" for key, value in also(entry).items())
-    yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full, reasons=None if detail.full else reasons)
+    if entry.claim.utility and not (detail.overview and entry.as_expected):
+        yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full, reasons=None if detail.full else reasons)
     if detail.full:
         yield f"time: {entry.seconds * 1000:.0f} ms"
     if telling and (said := advice(entry)):
@@ -170,6 +178,8 @@ def errors(
 
     alone: those of single coordinates too. reasons: why errors are not known, as far as that has been said; this claim's are added.
     """
+    from dpverify.report import utility  # of few claims
+
     shown = min(digits, ERROR_DIGITS)
     said: set[str] = set() if reasons is None else reasons
     neighbours = utility.neighbours(claim)

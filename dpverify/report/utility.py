@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dpverify.report.phrases import common, plain_decimal
 from dpverify.search.utility import lacking
@@ -134,8 +133,7 @@ def _bound(errors: Errors, measure: Measure, whose: str, side: str, coordinate: 
     return next((one for one in errors if (one[1].measure, one[1].whose, one[1].side, one[1].coordinate) == wanted), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(NamedTuple):
     """One error in words. least: what any mechanism has at least; rule: what proves that; ratio: at most so many times that.
 
     alone: whether it is that of single coordinates.

@@ -109,15 +109,12 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
 
 
 def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
-    from dpverify.search import cosets, divergence
-
-    if proposal.extend(cosets.propose, claim, digits):
-        return  # nor any delta below 1
-    if proposal.extend(divergence.propose, claim, digits):
-        return  # no finite epsilon: there is no upper bound to look for
     exact = False
-    for search in (_power_identity, _concave_exponent, _convex_exponent):
-        exact = proposal.extend(search, claim, digits) or exact
+    for search in (_power_identity, _concave_exponent, _cosets, _divergence, _convex_exponent):
+        found = proposal.extend(search, claim, digits)
+        if found and search in (_cosets, _divergence):
+            return  # no epsilon is finite: there is no upper bound to look for
+        exact = found or exact
         if any(step["evidence"].get("side", "upper") == "upper" for step in proposal.steps):
             break  # its value is exact: no other can be better
     known = _known(proposal, claim) if exact else None
@@ -150,6 +147,18 @@ def _concave_exponent(claim: Claim, digits: int) -> Steps:
     from dpverify.search import concave_exponent
 
     return concave_exponent.propose(claim, digits)
+
+
+def _cosets(claim: Claim, digits: int) -> Steps:
+    from dpverify.search import cosets
+
+    return cosets.propose(claim, digits)
+
+
+def _divergence(claim: Claim, digits: int) -> Steps:
+    from dpverify.search import divergence
+
+    return divergence.propose(claim, digits)
 
 
 def _convex_exponent(claim: Claim, digits: int) -> Steps:

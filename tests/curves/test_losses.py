@@ -21,6 +21,7 @@ from dpverify.trusted.numbers.balls import exact, finite, precision, rational
 from dpverify.trusted.rules.composition import grid as grids
 from dpverify.trusted.rules.composition import losses
 from dpverify.trusted.rules.composition.grid import Grid
+from tests.effort import tries
 
 F = Fraction
 
@@ -230,7 +231,7 @@ KNOWN = {
 }
 
 
-@settings(max_examples=120)
+@settings(max_examples=tries(60, 1000))
 @given(
     st.sampled_from(sorted(KNOWN)),
     st.fractions(F(1, 100), F(1, 2), max_denominator=1000),

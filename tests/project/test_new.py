@@ -93,7 +93,9 @@ def test_the_names_that_a_builtin_file_lists_are_all_that_there_are(folder):
 def test_the_help_tells_every_kind_in_a_sentence():
     said = run("new", "--help").stdout
     assert all(f"  {kind} " in said and starter.brief in " ".join(said.split()) for kind, starter in STARTERS.items())
-    assert "'radial', 'translation'" in run("new", "mine", "--kind", "radal", code=2).output
+    said = run("new", "mine", "--kind", "radal", code=2).output
+    assert "Did you mean 'radial'?" in said and "The kinds are radial, translation, " in said
+    assert "'laplace' is no kind of mechanism. It is the name of a builtin" in run("new", "mine", "--kind", "laplace", code=2).output
 
 
 # -- where it goes ---------------------------------------------------------------------------------

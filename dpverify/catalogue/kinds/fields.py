@@ -6,8 +6,7 @@ A key that several kinds have is one object here, so that it means the same in a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.checks import interval_faults, natural_faults, negative_faults, positive_faults, range_faults
 from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
@@ -44,8 +43,7 @@ REQUIRED: Final = object()
 """The default of a key that must be there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A sort of value. schema: its form in JSON; exact: whether it is made of numbers and expressions.
 
     words: what may stand there instead of a number.
@@ -59,8 +57,7 @@ class Value:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A key of a mechanism's table, and the argument of this name in Python.
 
     default: what holds where it is left out. unless: a key and the value of it without which this one may not be left out.
@@ -80,7 +77,7 @@ class Field:
 
     def optional(self, default: Any = None) -> Field:
         """The same key where it may be left out."""
-        return replace(self, default=default)
+        return self._replace(default=default)
 
     @property
     def required(self) -> bool:
@@ -266,7 +263,7 @@ SUPPORT: Final = Field(
 INTEGERS: Final = Field("integers", BOOLEAN, "Whether the noise lives on the integers. false where it is left out.", default=False)
 OUTPUT: Final = Field(
     "output",
-    replace(INTERVAL, schema={key: value for key, value in INTERVAL.schema.items() if key != "$comment"}),
+    INTERVAL._replace(schema={key: value for key, value in INTERVAL.schema.items() if key != "$comment"}),
     'The interval of outputs, [low, high]. "inf" and "-inf" are infinite ends.',
     check=interval_faults,
 )
@@ -459,7 +456,7 @@ SIZE: Final = Field("size", NUMBER, "The number of records in which neighbours d
 MAP: Final = Field("map", TEXT, "What the map is, for people.", default="")
 MAP_ROWS: Final = Field(
     "matrix",
-    replace(ROWS, read=read_matrix),
+    ROWS._replace(read=read_matrix),
     "Where the map is linear, its rows, one for each number that comes out, over all numbers that the part puts out, in their order. "
     "With it the error of the answer is known.",
     default=(),
@@ -482,7 +479,7 @@ SENSITIVITY: Final = Field(
 )
 QUERY: Final = Field(
     "query",
-    replace(ROWS, read=read_matrix),
+    ROWS._replace(read=read_matrix),
     "Linear queries on a histogram, one a row, instead of a sensitivity: that is derived exactly. Needs adjacency.",
     default=None,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -215,7 +214,7 @@ EXPONENTIAL = Kind(
         fields.METRIC,
         fields.BETA,
         fields.ADJACENT,
-        replace(fields.CANDIDATES, default=None, check=None),
+        fields.CANDIDATES._replace(default=None, check=None),
         fields.NEIGHBOURS,
     ),
     conditions={

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.toml import Fields
@@ -30,8 +30,7 @@ class Sensitivity(Enum):
     NONE = "the mechanism itself says it"
 
 
-@dataclass(frozen=True, slots=True)
-class Starter:
+class Starter(NamedTuple):
     """What `dpverify new` writes: TOML with every key explained, which verifies at once.
 
     brief: the kind in a sentence, for choosing. mechanism, claim, delta, audit: the lines of these tables. declared: whether there is
@@ -116,8 +115,7 @@ class Kind:
         return {name: names for name, names in known.items() if names}
 
 
-@dataclass(frozen=True, slots=True)
-class Builtin:
+class Builtin(NamedTuple):
     """A name for a model.
 
     build: the mechanism of its parameters. answers_queries: whether it is additive noise. note: what one should know of it, in a word or
