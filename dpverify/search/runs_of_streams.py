@@ -120,7 +120,7 @@ def _worst(claim: Claim, pointed: tuple[tuple[Used, ...], ...], dear: tuple[Legs
     if again is not None and isinstance(again[1], Infinite):
         return again
     best: tuple[float, list[Used]] | None = None
-    for path in islice(chain(_along(stream, dear), _paths(stream, pointed)), _RUNS):
+    for path in islice(chain(_along(stream, dear), paths(stream, pointed)), _RUNS):
         height = _height(ground, path)
         if height is not None and (best is None or height > best[0] + _SMALL):
             best = height, path
@@ -147,7 +147,7 @@ def _repeated(claim: Claim, ground: Ground) -> tuple[dict[str, Any], Value] | No
     """Some steps again and again, and perhaps one after them: each time as much is lost."""
     stream = ground.stream
     most = int(stream.queries.value) if isinstance(stream.queries, Num) else None
-    for path in islice(_paths(stream, []), _REPEATED):
+    for path in islice(paths(stream, []), _REPEATED):
         for size in {len(path), len(path) - 1} - {0}:
             block = range(size)
             if len(path) > _SHORT or (most is not None and most < 2 * len(path)) or not _comes_back(ground, path[:size]):
@@ -170,7 +170,7 @@ def _comes_back(ground: Ground, block: Sequence[Used]) -> bool:
     return not grown and not (ground.stream.neighbours == "one" and any(x for _, moves in block for x in moves))
 
 
-def _paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Used]]:
+def paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Used]]:
     """Runs in blocks of the branches that alignments find dear, and then of any, in every order and with more and more steps."""
     seen: set[tuple[Used, ...]] = set()
     dear = [used[:_DEAR] for used in pointed]

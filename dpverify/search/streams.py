@@ -25,7 +25,7 @@ from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.selection import alignment, ways
+from dpverify.trusted.rules.selection import alignment, told_words, ways
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, slopes
 
 MANY: Final = 10**6
@@ -128,10 +128,27 @@ def _both(claim: Claim, known: Premise) -> Steps:
             step = losses.step(found.ways, found.shifts)
             if step not in steps:
                 steps.append(step)
-    below = [] if losses.others or _cannot_break(claim, steps) else list(runs_of_streams.propose(claim, pointed, dear, steps))
+    below: Steps = []
+    if not _cannot_break(claim, steps):
+        if not losses.others and question.claim.mechanism.bounds is None:
+            below = list(runs_of_streams.propose(claim, pointed, dear, steps))
+        if not below:
+            below = list(_words(claim, pointed))
     if not steps and not below:
         raise Rejected(alignment.NAME, "shifts", "no shifts of the noises were found that make neighbours tell the same, nor a run without")
     return steps + below
+
+
+def _words(claim: Claim, pointed: Sequence[Sequence[tuple[int, Vector]]]) -> Iterator[dict[str, Any]]:
+    """Words that tell two neighbours apart, where there are no runs of answers far apart."""
+    from dpverify.search import words_of_streams
+
+    if claim.domains:
+        return
+    unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
+    question = asked(unclaimed, {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
+    claimed = None if claim.epsilon is None else float(enclose(claim.epsilon).mid())
+    yield from words_of_streams.propose(question, claimed, pointed, {})
 
 
 def _cannot_break(claim: Claim, steps: Steps) -> bool:
