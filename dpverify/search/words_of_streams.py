@@ -40,7 +40,7 @@ _WAYS: Final = 12
 _PIVOTS: Final = 2
 """The most noises that are summed over together."""
 _ROUGH: Final = 48
-_FINE: Final = {0: (2,), 1: (64, 600), 2: (24, 90)}
+_FINE: Final = {0: (2,), 1: (60, 400), 2: (32, 96)}
 """Cells of each noise that is summed over, by how many are: few first, so that what fails at once costs little."""
 _LEAST: Final = 1e-4
 """The mass of a noise on either side of what is parted into cells."""
@@ -174,7 +174,8 @@ def cuts_of(law: Rough, size: int) -> list[Fraction]:
     low, high = (float(np.interp(chance, nodes.below, nodes.z)) for chance in (_LEAST, 1 - _LEAST))
     if law.whole:
         return [Fraction(math.floor(low)), Fraction(math.ceil(high))]
-    step = Fraction((high - low) / size).limit_denominator(1000) or Fraction(high - low) / size
+    unit = (high - low) / size
+    step = Fraction(1, math.ceil(1 / unit)) if unit < 1 else Fraction(math.floor(unit))  # so that integers, where kinks often are, are cuts
     return [step * place for place in range(math.floor(low / step), math.ceil(high / step) + 1)]
 
 

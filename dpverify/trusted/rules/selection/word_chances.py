@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 from typing import Final
 
-from flint import arb, fmpq
+from flint import acb, arb, fmpq
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, substitute
@@ -26,6 +26,8 @@ End = fmpq | None
 """Of an interval; None for infinity."""
 Below = Callable[[fmpq], tuple[arb, arb]]
 """Bounds on the probability of less than a point."""
+BITS: Final = 40
+"""Of means over cells: what is beside them is far more."""
 MOST: Final = 200_000
 """The most cells that are summed over, and ways in which words may be told."""
 
@@ -77,7 +79,7 @@ def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequen
         if any(certainly_le(limit.value, counts[limit.name], question.domains) for limit in stream.limits):
             return
         drawn = {each.name: Row({(each.name, place): Fraction(1)}, Fraction(0)) for each in stream.fresh}
-        known = {**state, **drawn, **{name: Row({}, x) for name, x in zip(stream.answers, answers[place], strict=True)}}
+        known = {**start, **state, **drawn, **{name: Row({}, x) for name, x in zip(stream.answers, answers[place], strict=True)}}
         whens = [
             [row(form, known, counts, guard.strict) for form, guard in zip(step.when, branch.when, strict=True)]
             for step, branch in zip(steps, stream.steps, strict=True)
@@ -94,7 +96,7 @@ def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequen
 
     start = {each.name: Row({(each.name, -1): Fraction(1)}, Fraction(0)) for each in stream.once}
     first = {name: row(form, start, {}) for name, form in start_of(stream).items()}
-    return follow(0, {**start, **first}, {limit.name: ZERO for limit in stream.limits}, ())
+    return follow(0, first, {limit.name: ZERO for limit in stream.limits}, ())
 
 
 def _failing(when: Sequence[Row]) -> Iterator[list[Row]]:
@@ -116,8 +118,13 @@ def _kept(rows: Iterator[Row]) -> Rows | None:
 class Known:
     """A noise as it is asked of. below: bounds on the probability of less than a point; cells: where it is summed over, if it is."""
 
-    whole: bool
+    law: Law | Whole
     below: Below
+
+    @property
+    def whole(self) -> bool:
+        """Whether it lives on the integers."""
+        return isinstance(self.law, Whole)
 
     def edge(self, point: End, after: bool, above: bool, outward: int) -> arb:
         """The probability of what is below a comparison's edge, from below or above (outward 0, 1). after: the edge itself is below it.
@@ -146,7 +153,7 @@ def known(law: Law | Whole, cuts: Sequence[Fraction]) -> Known:
 
     @cache
     def below(point: fmpq) -> tuple[arb, arb]:
-        place = Fraction(int(point.p), int(point.q))
+        place = _fraction(point)
         if cuts and place < cuts[0]:
             return arb(0), law.at(cuts[0])[0]
         if cuts and place > cuts[-1]:
@@ -154,7 +161,7 @@ def known(law: Law | Whole, cuts: Sequence[Fraction]) -> Known:
         found = law.at(place)[0]
         return found, found
 
-    return Known(isinstance(law, Whole), below)
+    return Known(law, below)
 
 
 def cells(noise: Known, cuts: Sequence[Fraction]) -> list[Cell]:
@@ -199,20 +206,87 @@ def _summed(rule: str, rows: Sequence[Row], noises: Mapping[str, Known], pivots:
     tables = [_Table.of(rule, row, noises, pivots) for row in rows]
     low, high = arb(0), arb(0)
     for places in product(*(range(len(one)) for one in pivots.values())):
-        least, most = arb(1), arb(1)
+        least, most, sure, possible = arb(1), arb(1), True, True
         for place, one in zip(places, pivots.values(), strict=True):
             least, most = least * one[place].least, most * one[place].most
-        inner: dict[Noise, list[arb]] = {}
+        inner: dict[Noise, tuple[list[_Edge], list[_Edge]]] = {}
         for table in tables:
             ends = table.ends(places)
             if table.noise is None:
-                least, most = least * int(table.surely(ends)), most * int(table.perhaps(ends))
+                sure, possible = sure and table.surely(ends), possible and table.perhaps(ends)
             else:
-                table.narrow(inner.setdefault(table.noise, [arb(0), arb(1), arb(0), arb(1)]), ends)
-        for lowest, highest, first, last in inner.values():
-            least, most = least * (highest - lowest).max(arb(0)), most * (last - first).max(arb(0))
-        low, high = low + least, high + most
+                inner.setdefault(table.noise, ([], []))[not table.upward].append(table.edge(ends, places))
+        if possible:
+            lower, upper = _together([_between(*edges) for edges in inner.values()])
+            low, high = low + (least * lower if sure else 0), high + most * upper
     return arb(0) if high.is_zero() else low.union(high)
+
+
+def _together(factors: Sequence[tuple[arb, arb, arb]]) -> tuple[arb, arb]:
+    """Bounds on the mean over a cell of a product of factors between their ends: the product of their means, and what is beside that.
+
+    With X = m + Y, Y of mean 0 in an interval of length r, the products of one Y alone have mean 0. Those of two are at most r r'/4 in the
+    mean, as the variance of each is at most r^2/4; each Y more is at most r.
+    """
+    lower, upper, means, once, more = arb(1), arb(1), arb(1), arb(0), arb(0)
+    for least, most, mean in factors:
+        spread = most - least
+        lower, upper = lower * least, upper * most
+        means, once, more = means * mean, once * mean + means * spread, more * (mean + spread) + once * spread
+    return lower.max(means - more / 4), upper.min(means + more / 4)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """The probability of less than a comparison's form, at least and at most in a cell, and its mean there, where that is known."""
+
+    low: arb
+    high: arb
+    mean: arb | None
+
+
+def _between(lows: Sequence[_Edge], highs: Sequence[_Edge]) -> tuple[arb, arb, arb]:
+    """The probability that a noise is above the greatest of some edges and below the least of others: at least, at most, and its mean."""
+    first, last = (max_of([getattr(edge, end) for edge in lows], arb(0)) for end in ("low", "high"))
+    lowest, highest = (min_of([getattr(edge, end) for edge in highs], arb(1)) for end in ("low", "high"))
+    least, most = (lowest - last).max(arb(0)), (highest - first).max(arb(0))
+    below, above = (arb(int(not side)) if not edges else edges[0].mean if len(edges) == 1 else None for side, edges in ((1, lows), (0, highs)))
+    if below is None or above is None or not last <= lowest:
+        return least, most, least.union(most)
+    return least, most, above - below
+
+
+def max_of(values: Sequence[arb], least: arb) -> arb:
+    """The greatest."""
+    for one in values:
+        least = least.max(one)
+    return least
+
+
+def min_of(values: Sequence[arb], most: arb) -> arb:
+    """The least."""
+    for one in values:
+        most = most.min(one)
+    return most
+
+
+def _mean(pivot: Known, cell: Cell, edge: Known, factor: fmpq, rest: fmpq) -> arb | None:
+    """The mean over a cell of the probability that a noise is below a linear function of the pivot; None where it has a kink there."""
+    if cell.low is None or cell.high is None or isinstance(pivot.law, Whole) or isinstance(edge.law, Whole):
+        return None
+    ends = sorted((factor * cell.low + rest, factor * cell.high + rest))
+    own, other = pivot.law.next_to(_fraction(cell.low), _fraction(cell.high)), edge.law.next_to(_fraction(ends[0]), _fraction(ends[1]))
+    if own is None or other is None:
+        return None
+    slope, shift = acb(arb(factor)), acb(arb(rest))
+    found = acb.integral(
+        lambda t, a: own.density(t, a) * other.below(slope * t + shift, a), acb(arb(cell.low)), acb(arb(cell.high)), rel_tol=arb(2) ** -BITS
+    )
+    return found.real / cell.least if found.real.is_finite() else None
+
+
+def _fraction(point: fmpq) -> Fraction:
+    return Fraction(int(point.p), int(point.q))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +303,7 @@ class _Table:
     known: Known | None
     rest: fmpq
     parts: Sequence[Sequence[tuple[End, End]] | None]
+    mean: Callable[[Sequence[int]], arb | None]
 
     @classmethod
     def of(cls, rule: str, row: Row, noises: Mapping[str, Known], pivots: Mapping[Noise, Sequence[Cell]]) -> _Table:
@@ -244,7 +319,19 @@ class _Table:
         # a noise is at least the form where its multiple is positive, and at most the form where that is negative
         upward = own is None or row.of[own] > 0
         after = strict if upward else not strict
-        return cls(own, tied, upward, after, noises[own[0]] if own else None, fmpq(rest.numerator, rest.denominator), parts)
+        edge, start = noises[own[0]] if own else None, fmpq(rest.numerator, rest.denominator)
+        single = [(place, key) for place, key in enumerate(pivots) if key in row.of]
+
+        @cache
+        def of_cell(number: int) -> arb | None:
+            key, factor = single[0][1], row.of[single[0][1]] / scale
+            assert edge is not None
+            return _mean(noises[key[0]], pivots[key][number], edge, fmpq(factor.numerator, factor.denominator), start)
+
+        def mean(places: Sequence[int]) -> arb | None:
+            return of_cell(places[single[0][0]]) if len(single) == 1 else None
+
+        return cls(own, tied, upward, after, edge, start, parts, mean)
 
     def ends(self, places: Sequence[int]) -> tuple[End, End]:
         """The least and the greatest that the form is in a cell."""
@@ -265,16 +352,11 @@ class _Table:
         """Whether it may hold somewhere in a cell."""
         return ends[1] is None or ends[1] > 0 or (self.tied and not self.after and ends[1] == 0)
 
-    def narrow(self, inner: list[arb], ends: tuple[End, End]) -> None:
-        """Between which probabilities the noise is, for the least and for the most that is possible: lowest, highest, first, last."""
+    def edge(self, ends: tuple[End, End], places: Sequence[int]) -> _Edge:
+        """The probability of less than the form in a cell."""
         assert self.known is not None
-        low, high = ends
-        if self.upward:  # the noise is at least the form
-            inner[0] = inner[0].max(self.known.edge(high, self.after, True, 1))
-            inner[2] = inner[2].max(self.known.edge(low, self.after, False, 0))
-        else:
-            inner[1] = inner[1].min(self.known.edge(low, self.after, False, 0))
-            inner[3] = inner[3].min(self.known.edge(high, self.after, True, 1))
+        low, high = (self.known.edge(end, self.after, above, above) for end, above in zip(ends, (False, True), strict=True))
+        return _Edge(low, high, self.mean(places))
 
 
 def _parts(factor: Fraction, pivot: Sequence[Cell]) -> list[tuple[End, End]]:
