@@ -15,7 +15,7 @@ from dpverify.search.rough_laws import Rough
 from dpverify.search.runs_of_streams import Used, paths
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Stream, Vector
-from dpverify.trusted.numbers.balls import exact
+from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.parts.streams import FAMILIES, vertices
 from dpverify.trusted.rules.selection import told_words
 from dpverify.trusted.rules.selection.compared import Asked
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 else:
     np, Array = Later("numpy"), Any
 
-_RUNS: Final = 160
+_RUNS: Final = 80
 """The most runs of which words are looked at."""
-_LONGEST: Final = 8
+_LONGEST: Final = 6
 """The longest of them."""
-_BEST: Final = 3
+_BEST: Final = 2
 """Of these, those of which the answers are moved about."""
 _WAYS: Final = 12
 """The most ways in which words may be told."""
 _PIVOTS: Final = 2
 """The most noises that are summed over together."""
-_ROUGH: Final = 48
+_ROUGH: Final = {1: 48, 2: 20}
 _FINE: Final = {0: (2,), 1: (60, 400), 2: (32, 96)}
 """Cells of each noise that is summed over, by how many are: few first, so that what fails at once costs little."""
 _LEAST: Final = 1e-4
@@ -48,6 +48,9 @@ _PLACES: Final = (-4.0, -1.0, 0.0, 1.0, 4.0)
 """Where answers are put that have no bounds, in units of the widest noise."""
 _GAIN: Final = 1e-6
 _BITS: Final = 40
+_PREC: Final = 128
+_GRAIN: Final = 2**20
+"""One over the unit of the losses that are shown, far more than what is rounded away."""
 
 Answers = list[list[Fraction]]
 
@@ -106,7 +109,7 @@ class Ground:
         mesh: dict[Noise, Array] = {}
         weight: Any = 1.0
         for place, key in enumerate(chosen):
-            points, mass = self._points(key[0])
+            points, mass = self._points(key[0], len(chosen))
             shape = [1] * len(chosen)
             shape[place] = len(points)
             mesh[key], weight = points.reshape(shape), weight * mass.reshape(shape)
@@ -128,9 +131,9 @@ class Ground:
             weight = weight * np.maximum(high - low, 0.0)
         return float(np.sum(weight))
 
-    def _points(self, name: str) -> tuple[Array, Array]:
+    def _points(self, name: str, count: int) -> tuple[Array, Array]:
         law = self.rough[name]
-        ends = np.array([float(cut) for cut in cuts_of(law, _ROUGH)])
+        ends = np.array([float(cut) for cut in cuts_of(law, _ROUGH[count])])
         if law.whole:
             points = np.arange(ends[0], ends[-1] + 1)
             return points, np.diff(law.below(np.arange(ends[0], ends[-1] + 2)))
@@ -280,19 +283,31 @@ def propose(question: Asked, claimed: float | None, pointed: Sequence[Sequence[U
             return
         for found in evidence(question, one):
             try:
-                here, there = told_words.probabilities(question, found)
+                with precision(_PREC):
+                    here, there = told_words.probabilities(question, found)
             except DpverifyError:
                 continue
             shown = {"side": "lower", **({"at": dict(at)} if at else {}), **found}
             if there.is_zero() and here > 0:
-                best = {"rule": told_words.NAME, "evidence": {**shown, "value": "infinite"}}
+                best = {"rule": told_words.NAME, "evidence": {**shown, "value": "infinite"}, "prec": _PREC}
                 break
             loss = (here.lower() / there.upper()).log()
-            if loss > 0:
-                grain = 2**_BITS
-                value = Fraction(exact(loss.lower()) * grain // 1, grain)
-                best = {"rule": told_words.NAME, "evidence": {**shown, "value": written(value)}}
+            if loss.lower() * _GRAIN > 1:
+                value = Fraction(exact(loss.lower()) * _GRAIN // 1, _GRAIN)
+                best = {"rule": told_words.NAME, "evidence": {**shown, "value": written(value)}, "prec": _PREC}
                 if claimed is not None and value > claimed:
                     break
     if best is not None:
         yield best
+
+
+def at_delta(question: Asked, epsilon: float) -> Iterator[dict[str, Any]]:
+    """Parameters of the rule about curves: the words that tell the most at an epsilon, in either order of the neighbours."""
+    factor = math.exp(min(epsilon, 700.0))
+
+    def score(here: float, there: float) -> float:
+        return max(here - factor * there, 1 - here - factor * (1 - there))
+
+    for one in told(question, score, [])[:1]:
+        if one.score > _GAIN:
+            yield list(evidence(question, one))[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -204,19 +204,19 @@ def _summed(rule: str, rows: Sequence[Row], noises: Mapping[str, Known], pivots:
     if count > MOST:
         raise Rejected(rule, "pivots", f"they have more than {MOST:,} cells")
     tables = [_Table.of(rule, row, noises, pivots) for row in rows]
+    alone, others = ([table for table in tables if (table.noise is None) == without] for without in (True, False))
     low, high = arb(0), arb(0)
     for places in product(*(range(len(one)) for one in pivots.values())):
         least, most, sure, possible = arb(1), arb(1), True, True
         for place, one in zip(places, pivots.values(), strict=True):
             least, most = least * one[place].least, most * one[place].most
-        inner: dict[Noise, tuple[list[_Edge], list[_Edge]]] = {}
-        for table in tables:
+        for table in alone:
             ends = table.ends(places)
-            if table.noise is None:
-                sure, possible = sure and table.surely(ends), possible and table.perhaps(ends)
-            else:
-                inner.setdefault(table.noise, ([], []))[not table.upward].append(table.edge(ends, places))
+            sure, possible = sure and table.surely(ends), possible and table.perhaps(ends)
         if possible:
+            inner: dict[Noise, tuple[list[_Edge], list[_Edge]]] = {}
+            for table in others:
+                inner.setdefault(table.noise, ([], []))[not table.upward].append(table.edge(places))
             lower, upper = _together([_between(*edges) for edges in inner.values()])
             low, high = low + (least * lower if sure else 0), high + most * upper
     return arb(0) if high.is_zero() else low.union(high)
@@ -300,10 +300,9 @@ class _Table:
     tied: bool
     upward: bool
     after: bool
-    known: Known | None
     rest: fmpq
     parts: Sequence[Sequence[tuple[End, End]] | None]
-    mean: Callable[[Sequence[int]], arb | None]
+    edge: Callable[[Sequence[int]], _Edge]
 
     @classmethod
     def of(cls, rule: str, row: Row, noises: Mapping[str, Known], pivots: Mapping[Noise, Sequence[Cell]]) -> _Table:
@@ -319,30 +318,26 @@ class _Table:
         # a noise is at least the form where its multiple is positive, and at most the form where that is negative
         upward = own is None or row.of[own] > 0
         after = strict if upward else not strict
-        edge, start = noises[own[0]] if own else None, fmpq(rest.numerator, rest.denominator)
-        single = [(place, key) for place, key in enumerate(pivots) if key in row.of]
+        known, start = None if own is None else noises[own[0]], fmpq(rest.numerator, rest.denominator)
+        inside = [place for place, part in enumerate(parts) if part is not None]
 
         @cache
-        def of_cell(number: int) -> arb | None:
-            key, factor = single[0][1], row.of[single[0][1]] / scale
-            assert edge is not None
-            return _mean(noises[key[0]], pivots[key][number], edge, fmpq(factor.numerator, factor.denominator), start)
+        def edge(places: tuple[int, ...]) -> _Edge:
+            assert known is not None
+            ends = _ends(start, (part[place] for place, part in zip(places, (parts[i] for i in inside), strict=True) if part is not None))
+            low, high = (known.edge(end, after, above, above) for end, above in zip(ends, (False, True), strict=True))
+            if len(inside) != 1:
+                return _Edge(low, high, low if not inside else None)
+            key = list(pivots)[inside[0]]
+            factor = row.of[key] / scale
+            cell = pivots[key][places[0]]
+            return _Edge(low, high, _mean(noises[key[0]], cell, known, fmpq(factor.numerator, factor.denominator), start))
 
-        def mean(places: Sequence[int]) -> arb | None:
-            return of_cell(places[single[0][0]]) if len(single) == 1 else None
-
-        return cls(own, tied, upward, after, edge, start, parts, mean)
+        return cls(own, tied, upward, after, start, parts, lambda places: edge(tuple(places[i] for i in inside)))
 
     def ends(self, places: Sequence[int]) -> tuple[End, End]:
         """The least and the greatest that the form is in a cell."""
-        low: End = self.rest
-        high: End = self.rest
-        for place, part in zip(places, self.parts, strict=True):
-            if part is not None:
-                least, most = part[place]
-                low = None if low is None or least is None else low + least
-                high = None if high is None or most is None else high + most
-        return low, high
+        return _ends(self.rest, (part[place] for place, part in zip(places, self.parts, strict=True) if part is not None))
 
     def surely(self, ends: tuple[End, End]) -> bool:
         """Whether a row of pivots alone holds in all of a cell."""
@@ -352,11 +347,14 @@ class _Table:
         """Whether it may hold somewhere in a cell."""
         return ends[1] is None or ends[1] > 0 or (self.tied and not self.after and ends[1] == 0)
 
-    def edge(self, ends: tuple[End, End], places: Sequence[int]) -> _Edge:
-        """The probability of less than the form in a cell."""
-        assert self.known is not None
-        low, high = (self.known.edge(end, self.after, above, above) for end, above in zip(ends, (False, True), strict=True))
-        return _Edge(low, high, self.mean(places))
+
+def _ends(rest: fmpq, parts: Iterable[tuple[End, End]]) -> tuple[End, End]:
+    low: End = rest
+    high: End = rest
+    for least, most in parts:
+        low = None if low is None or least is None else low + least
+        high = None if high is None or most is None else high + most
+    return low, high
 
 
 def _parts(factor: Fraction, pivot: Sequence[Cell]) -> list[tuple[End, End]]:
