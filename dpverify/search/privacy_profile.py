@@ -525,7 +525,9 @@ def _words(run: Run, target: Target) -> Iterator[Plan]:
     """Words that tell two neighbours apart, as far as they are found."""
     mechanism, sensitivity, _ = leaf(run)
     with suppress(DpverifyError):
-        question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream)
+        question = asked(
+            Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream
+        )
         for found in words_of_streams.at_delta(question, target.epsilon or 0.0):
             plan = {"rule": delta_told_words.NAME, **found, "prec": _WORDS_BITS}
             building.curve_of_one(run, plan)

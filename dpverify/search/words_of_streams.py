@@ -9,16 +9,21 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final
 
+from flint import arb
+
+from dpverify.search.decimals import decimals
 from dpverify.search.later import Later
 from dpverify.search.numeric import written
 from dpverify.search.rough_laws import Rough
 from dpverify.search.runs_of_streams import Used, paths
+from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Stream, Vector
+from dpverify.trusted.language.model import ONE_WAY, Claim, Stream, Vector
 from dpverify.trusted.numbers.balls import exact, precision
+from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.streams import FAMILIES, vertices
 from dpverify.trusted.rules.selection import told_words
-from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.compared import Asked, asked
 from dpverify.trusted.rules.selection.runs import together
 from dpverify.trusted.rules.selection.word_chances import Noise, Row, Rows, ways
 
@@ -237,7 +242,9 @@ def _placed(ground: Ground, moves: Sequence[Vector]) -> Iterator[tuple[Answers, 
 def _climbed(ground: Ground, best: Told) -> Told:
     """One answer after the other moved to where it tells the most, with the move that does."""
     stream, families = ground.stream, FAMILIES.get(ground.stream.neighbours, (ground.stream.neighbours,))
-    points = list(dict.fromkeys(point for family in families for point in (*vertices(stream, family), (Fraction(0),) * len(stream.answers))))
+    points = list(
+        dict.fromkeys(point for family in families for point in (*vertices(stream, family), (Fraction(0),) * len(stream.answers)))
+    )
     for _ in range(2):
         before = best.score
         for step in range(len(best.words)):
@@ -311,3 +318,21 @@ def at_delta(question: Asked, epsilon: float) -> Iterator[dict[str, Any]]:
     for one in told(question, score, [])[:1]:
         if one.score > _GAIN:
             yield list(evidence(question, one))[-1]
+
+
+def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+    """The words that a fact about a curve is about, or all other outputs, in the order of neighbours in which they tell more."""
+    run = fact.about
+    assert isinstance(run, Run)
+    mechanism, sensitivity, _ = leaf(run)
+    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
+    p, q = told_words.probabilities(question, fact.parameters)
+    words = told_words.described(question, fact.parameters)
+    one, _, other = words["pair"].removeprefix("answers ").partition("; and ")
+    factor = epsilon.exp()
+    found = [(p, q, one, other, words["event"]), (1 - p, 1 - q, one, other, f"not: {words['event']}")]
+    if mechanism.neighbours not in ONE_WAY:
+        found += [(q, p, other, one, words["event"]), (1 - q, 1 - p, other, one, f"not: {words['event']}")]
+    p, q, here, there, event = max(found, key=lambda way: float((way[0] - factor * way[1]).mid()))
+    told_of_both = {"pair": f"answers {here}; and {there}", "event": event, "P": decimals(p), "Q": decimals(q)}
+    return told_of_both | {"P - exp(epsilon)*Q": decimals(p - factor * q)}

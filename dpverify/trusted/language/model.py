@@ -500,7 +500,20 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
     return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
 
-LEFT_OUT: Final = ("matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count", "differences", "hull", "between")
+LEFT_OUT: Final = (
+    "matrix",
+    "order",
+    "atoms",
+    "transform",
+    "covariance",
+    "shape",
+    "interval",
+    "places",
+    "count",
+    "differences",
+    "hull",
+    "between",
+)
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {

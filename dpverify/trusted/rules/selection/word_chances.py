@@ -15,7 +15,7 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, substitute
 from dpverify.trusted.language.model import Stream
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts.streams import Form, Step, start_of, step_of
+from dpverify.trusted.parts.streams import Form, start_of, step_of
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.noise_laws import Law, Whole
 
@@ -250,7 +250,9 @@ def _between(lows: Sequence[_Edge], highs: Sequence[_Edge]) -> tuple[arb, arb, a
     first, last = (max_of([getattr(edge, end) for edge in lows], arb(0)) for end in ("low", "high"))
     lowest, highest = (min_of([getattr(edge, end) for edge in highs], arb(1)) for end in ("low", "high"))
     least, most = (lowest - last).max(arb(0)), (highest - first).max(arb(0))
-    below, above = (arb(int(not side)) if not edges else edges[0].mean if len(edges) == 1 else None for side, edges in ((1, lows), (0, highs)))
+    below, above = (
+        arb(int(not side)) if not edges else edges[0].mean if len(edges) == 1 else None for side, edges in ((1, lows), (0, highs))
+    )
     if below is None or above is None or not last <= lowest:
         return least, most, least.union(most)
     return least, most, above - below
