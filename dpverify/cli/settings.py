@@ -134,9 +134,7 @@ def judging(command: Command) -> Command:
     options = (
         click.option("--digits", type=click.IntRange(1, 1000), help="Digits of the tight epsilon. Default: the profile's, 20."),
         click.option(
-            "-j",
-            "--jobs",
-            type=click.IntRange(1),
+            "-j", "--jobs", type=click.IntRange(1),
             help="Number of processes that judge claims. Default: as many as are worth it.",
         ),
         timed,

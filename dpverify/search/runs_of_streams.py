@@ -71,6 +71,15 @@ class Ground:
     steep: Mapping[str, tuple[float, float]]
 
 
+def ground_of(question: Asked) -> Ground:
+    """A stream as a rule is asked about it. Raises Rejected where its noises are not log-concave."""
+    stream = question.claim.mechanism
+    assert isinstance(stream, Stream)
+    ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
+    steep = {name: (_value(left, {}), _value(right, {})) for name, (left, right) in ends.items()}
+    return Ground(question, stream, [step_of(stream, branch) for branch in stream.steps], ends, steep)
+
+
 def propose(claim: Claim, pointed: Sequence[Sequence[Used]], dear: Sequence[Legs], above: Steps) -> Iterator[dict[str, Any]]:
     """The lower bound by the worst run that was found; where it refutes, at values of the parameters that break the claim.
 
@@ -110,17 +119,13 @@ def _breaks(claim: Claim, point: Mapping[str, Expr], value: Value) -> bool:
 @lru_cache(maxsize=64)  # asked again about the same stream, for its curve
 def _worst(claim: Claim, pointed: tuple[tuple[Used, ...], ...], dear: tuple[Legs, ...], goal: float) -> tuple[dict[str, Any], Value] | None:
     """The run that loses the most, of those that are looked at; with what it loses."""
-    question = asked(claim, {"side": "lower"}, worst_run.NAME, wanted=Stream)
-    stream = question.claim.mechanism
-    assert isinstance(stream, Stream)
-    ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
-    steep = {name: (_value(left, {}), _value(right, {})) for name, (left, right) in ends.items()}
-    ground = Ground(question, stream, [step_of(stream, branch) for branch in stream.steps], ends, steep)
+    ground = ground_of(asked(claim, {"side": "lower"}, worst_run.NAME, wanted=Stream))
+    stream = ground.stream
     again = _repeated(claim, ground) if math.isinf(goal) else None
     if again is not None and isinstance(again[1], Infinite):
         return again
     best: tuple[float, list[Used]] | None = None
-    for path in islice(chain(_along(stream, dear), paths(stream, pointed)), _RUNS):
+    for path in islice(chain(along(stream, dear), paths(stream, pointed)), _RUNS):
         height = _height(ground, path)
         if height is not None and (best is None or height > best[0] + _SMALL):
             best = height, path
@@ -186,7 +191,7 @@ def paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Us
                     yield list(path)
 
 
-def _along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
+def along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
     """Runs through the modes of an alignment, with more and more of the steps that hold its shifts in place."""
     longest = min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
     for times in (1, 2, 3):
@@ -355,8 +360,8 @@ def _exactly(ground: Ground, path: Sequence[Used], unbounded: bool, block: range
     if found is None or found[1].status != 0:
         return None
     rows, solved = found
-    weights = _solved(ground, rows, list(solved.x), unbounded)
-    point = None if weights is None else _point(stream, _rows(ground, path) or [], ground.question)
+    weights = exact_weights(ground, rows, list(solved.x), unbounded)
+    point = None if weights is None else point_of(stream, _rows(ground, path) or [], ground.question)
     if weights is None or point is None:
         return None
     return {
@@ -375,7 +380,7 @@ def _exactly(ground: Ground, path: Sequence[Used], unbounded: bool, block: range
     }
 
 
-def _solved(ground: Ground, rows: Sequence[Kept], floats: Sequence[float], unbounded: bool) -> list[Expr] | None:
+def exact_weights(ground: Ground, rows: Sequence[Kept], floats: Sequence[float], unbounded: bool) -> list[Expr] | None:
     """Weights that are exactly what the floats are near: from the noises at which their sum is a slope."""
     if unbounded:
         return [num(Fraction(x).limit_denominator(1000)) for x in floats]
@@ -422,7 +427,7 @@ def _end(end: Expr | None) -> Fraction:
     return Fraction(0) if end is None else Fraction(float(enclose(end).mid())).limit_denominator(1000)
 
 
-def _point(stream: Stream, rows: Sequence[Kept], question: Asked) -> dict[Noise, Fraction] | None:
+def point_of(stream: Stream, rows: Sequence[Kept], question: Asked) -> dict[Noise, Fraction] | None:
     """Answers and noises at which every comparison holds with room."""
     import numpy as np
     from scipy.optimize import linprog

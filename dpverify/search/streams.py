@@ -25,7 +25,7 @@ from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.selection import alignment, told_words, ways
+from dpverify.trusted.rules.selection import alignment, told_words, ways, worst_run
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, slopes
 
 MANY: Final = 10**6
@@ -132,11 +132,33 @@ def _both(claim: Claim, known: Premise) -> Steps:
     if not _cannot_break(claim, steps):
         if not losses.others and question.claim.mechanism.bounds is None:
             below = list(runs_of_streams.propose(claim, pointed, dear, steps))
+            below += _shared(claim, pointed, dear, steps, below)
         if not below:
             below = list(_words(claim, pointed))
     if not steps and not below:
         raise Rejected(alignment.NAME, "shifts", "no shifts of the noises were found that make neighbours tell the same, nor a run without")
     return steps + below
+
+
+def _shared(
+    claim: Claim, pointed: Sequence[Sequence[tuple[int, Vector]]], dear: Sequence[stream_routes.Legs], above: Steps, below: Steps
+) -> Iterator[dict[str, Any]]:
+    """Words that several runs tell, where they lose more than one run that is known from what it tells."""
+    from dpverify.search import words_of_runs
+
+    assert isinstance(claim.mechanism, Stream)
+    if claim.domains or not words_of_runs.shared(claim.mechanism):
+        return
+    unclaimed = replace(claim, epsilon=None, delta=None)
+    question = asked(unclaimed, {"side": "lower"}, alignment.NAME, wanted=Stream)
+    goal, least = (
+        [math.inf if isinstance(value, Infinite) else _float(value, {}) / _float(question.moved, {}) for value in values]
+        for values in (
+            [alignment.infer(unclaimed, step["evidence"], ()).value for step in above],
+            [worst_run.check(unclaimed, step["evidence"]).value for step in below],
+        )
+    )
+    yield from words_of_runs.propose(claim, pointed, dear, min(goal, default=math.inf), max(least, default=0.0))
 
 
 def _words(claim: Claim, pointed: Sequence[Sequence[tuple[int, Vector]]]) -> Iterator[dict[str, Any]]:

@@ -39,6 +39,7 @@ _OF_THE_MECHANISM: Final = {
     "two-candidates": "selection.two_candidates",
     "worst-output": "selection.worst_output",
     "worst-run": "selection.worst_run",
+    "worst-words": "selection.worst_words",
 }
 _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",

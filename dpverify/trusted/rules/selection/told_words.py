@@ -1,4 +1,4 @@
-"""Streams: words that are told with different probabilities on two neighbours, both enclosed, for noises of any law and answers anywhere."""
+"""Streams: words whose probabilities differ on two neighbours, both enclosed, for noises of any law and answers anywhere."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from dpverify.trusted.rules.selection.word_chances import MOST, Cell, Known, Noi
 
 NAME: Final = "told-words"
 STATEMENT: Final = (
-    "Words that a stream tells are told where linear comparisons of its noises hold. Given a few of the noises each of the others is compared "
-    "by itself, so that sums over cells of these few enclose the probability; the log-ratio of the probabilities of the same words at two "
+    "Words that a stream tells are told where linear comparisons of its noises hold. Given a few of the noises each of the others is "
+    "compared by itself, so that sums over cells of these few enclose the probability; the log-ratio of the probabilities of the same words at two "
     "neighbours bounds epsilon from below, for noises of any law and answers between any bounds."
 )
 CHECKED: Final = (
@@ -63,7 +63,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def probabilities(question: Asked, evidence: Mapping[str, Any]) -> tuple[arb, arb]:
     """Those of the words on both neighbours, enclosed. Raises Rejected, Undecided, CertificateError."""
     stream = stream_of(question)
-    words, (here, there) = _words(question, stream, evidence), _answers(question, stream, evidence)
+    words, (here, there) = read_words(question, stream, evidence.get("words")), _answers(question, stream, evidence)
     grids, pivots = evidence.get("grids", {}), evidence.get("pivots", [])
     if not isinstance(grids, Mapping) or not isinstance(pivots, list) or not all(isinstance(one, list) and len(one) == 3 for one in pivots):
         raise CertificateError(f"{NAME}: 'grids' is no table, or 'pivots' no list of noises with their cuts.")
@@ -89,19 +89,18 @@ def probabilities(question: Asked, evidence: Mapping[str, Any]) -> tuple[arb, ar
     return of(here), of(there)
 
 
-def _words(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> list[list[str]]:
+def read_words(question: Asked, stream: Stream, told: Any) -> list[list[str]]:
     """What is told, step by step, in each of the outputs of the event, no two of which may be the same."""
-    told = evidence.get("words")
     if not isinstance(told, list) or not all(isinstance(one, list) and one and all(isinstance(word, str) for word in one) for one in told):
-        raise CertificateError(f"{NAME}: 'words' is no list of lists of words.")
+        raise CertificateError(f"{question.rule}: 'words' is no list of lists of words.")
     if not all(branch.emit or branch.tell for branch in stream.steps):
-        raise Rejected(NAME, "the branches", "one of them tells nothing, so that its steps may not be seen")
+        raise Rejected(question.rule, "the branches", "one of them tells nothing, so that its steps may not be seen")
     for place, one in enumerate(told):
         if any(other[: len(one)] == one[: len(other)] for other in told[:place]):
-            raise Rejected(NAME, "words", "one of the outputs goes on from another")
+            raise Rejected(question.rule, "words", "one of the outputs goes on from another")
     longest = num(max(map(len, told), default=1))
     if stream.queries is not None and not certainly_le(longest, question.natural(stream.queries, "queries"), question.domains):
-        raise Rejected(NAME, "queries", "it is not certain that so many steps are run")
+        raise Rejected(question.rule, "queries", "it is not certain that so many steps are run")
     return told
 
 

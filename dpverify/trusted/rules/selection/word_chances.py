@@ -54,8 +54,11 @@ class Row:
 Rows = tuple[Row, ...]
 
 
-def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequence[Fraction]]) -> Iterator[Rows]:
-    """What has to hold of the noises for the words to be told on these answers, in each of the ways that exclude each other."""
+def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequence[Fraction]] | None) -> Iterator[Rows]:
+    """What has to hold of the noises for the words to be told on these answers, in each of the ways that exclude each other.
+
+    Without answers they are names in the rows, by the steps in which they are read.
+    """
     rule, steps = question.rule, [step_of(stream, branch) for branch in stream.steps]
 
     def number(value: Expr) -> Fraction:
@@ -79,7 +82,7 @@ def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequen
         if any(certainly_le(limit.value, counts[limit.name], question.domains) for limit in stream.limits):
             return
         drawn = {each.name: Row({(each.name, place): Fraction(1)}, Fraction(0)) for each in stream.fresh}
-        known = {**start, **state, **drawn, **{name: Row({}, x) for name, x in zip(stream.answers, answers[place], strict=True)}}
+        known = {**start, **state, **drawn, **_read(stream, place, answers)}
         whens = [
             [row(form, known, counts, guard.strict) for form, guard in zip(step.when, branch.when, strict=True)]
             for step, branch in zip(steps, stream.steps, strict=True)
@@ -97,6 +100,12 @@ def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequen
     start = {each.name: Row({(each.name, -1): Fraction(1)}, Fraction(0)) for each in stream.once}
     first = {name: row(form, start, {}) for name, form in start_of(stream).items()}
     return follow(0, first, {limit.name: ZERO for limit in stream.limits}, ())
+
+
+def _read(stream: Stream, place: int, answers: Sequence[Sequence[Fraction]] | None) -> dict[str, Row]:
+    if answers is None:
+        return {name: Row({(name, place): Fraction(1)}, Fraction(0)) for name in stream.answers}
+    return {name: Row({}, x) for name, x in zip(stream.answers, answers[place], strict=True)}
 
 
 def _failing(when: Sequence[Row]) -> Iterator[list[Row]]:
