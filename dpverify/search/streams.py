@@ -130,7 +130,7 @@ def _both(claim: Claim, known: Premise) -> Steps:
                 steps.append(step)
     below: Steps = []
     if not _cannot_break(claim, steps):
-        if not losses.others and question.claim.mechanism.bounds is None:
+        if not losses.others and getattr(claim.mechanism, "bounds", None) is None:
             below = list(runs_of_streams.propose(claim, pointed, dear, steps))
             below += _shared(claim, pointed, dear, steps, below)
         if not below:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.search.later import Later
-from dpverify.search.runs_of_streams import Affine, Ground, Kept, Used, along, ground_of, paths, point_of, exact_weights
+from dpverify.search.runs_of_streams import Affine, Ground, Kept, Used, along, exact_weights, ground_of, paths, point_of
 from dpverify.search.stream_routes import Legs
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import format_expr, num

@@ -243,7 +243,7 @@ def _climbed(ground: Ground, best: Told) -> Told:
     """One answer after the other moved to where it tells the most, with the move that does."""
     stream, families = ground.stream, FAMILIES.get(ground.stream.neighbours, (ground.stream.neighbours,))
     points = list(
-        dict.fromkeys(point for family in families for point in (*vertices(stream, family), (Fraction(0),) * len(stream.answers)))
+        dict.fromkeys((*(point for family in families for point in vertices(stream, family)), (Fraction(0),) * len(stream.answers)))
     )
     for _ in range(2):
         before = best.score

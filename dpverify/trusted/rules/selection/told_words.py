@@ -25,8 +25,8 @@ from dpverify.trusted.rules.selection.word_chances import MOST, Cell, Known, Noi
 NAME: Final = "told-words"
 STATEMENT: Final = (
     "Words that a stream tells are told where linear comparisons of its noises hold. Given a few of the noises each of the others is "
-    "compared by itself, so that sums over cells of these few enclose the probability; the log-ratio of the probabilities of the same words at two "
-    "neighbours bounds epsilon from below, for noises of any law and answers between any bounds."
+    "compared by itself, so that sums over cells of these few enclose the probability; the log-ratio of the probabilities of the same "
+    "words at two neighbours bounds epsilon from below, for noises of any law and answers between any bounds."
 )
 CHECKED: Final = (
     "the answers of both neighbours lie between the bounds, and move as neighbours may",

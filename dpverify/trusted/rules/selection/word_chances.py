@@ -1,4 +1,4 @@
-"""The probability that a stream tells certain words on given answers, enclosed by sums over cells of a few of its noises (theory#told-words)."""
+"""The probability that a stream tells words on given answers, enclosed by sums over cells of a few noises (theory#told-words)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
 
 from flint import acb, arb, fmpq
@@ -182,7 +182,7 @@ def cells(noise: Known, cuts: Sequence[Fraction]) -> list[Cell]:
         places.append((fmpq(last + 1), None))
     else:
         ends: list[End] = [None, *points, None]
-        places = list(zip(ends, ends[1:], strict=False))
+        places = list(pairwise(ends))
     found = []
     for low, high in places:
         least = noise.edge(high, True, True, 0) - noise.edge(low, False, False, 1)
@@ -304,7 +304,7 @@ def _fraction(point: fmpq) -> Fraction:
 class _Table:
     """A row by the cells of pivots: what it says of one other noise, or of none, with what each pivot's cells add at least and at most.
 
-    upward: whether the other noise is at least the form; after: whether the form itself is on the other side; tied: whether it is met at all.
+    upward: whether the other noise is at least the form. after: whether the form itself is on the other side. tied: whether it is met.
     """
 
     noise: Noise | None

@@ -24,8 +24,8 @@ from dpverify.trusted.rules.selection.word_chances import Noise, Row, Rows, ways
 NAME: Final = "worst-words"
 STATEMENT: Final = (
     "Where several runs of a stream with log-concave noises tell the same words, answers that are far apart in one direction and move in "
-    "another lose at least, in the limit, the least that any of these runs costs at the end, by weights of its comparisons that at no noise "
-    "sum to more than its slope, less what one of them costs at the start."
+    "another lose at least, in the limit, the least that any of these runs costs at the end, by weights of its comparisons that at no "
+    "noise sum to more than its slope, less what one of them costs at the start."
 )
 CHECKED: Final = (
     "the one run at the point that is named and in the direction of its noises and answers: each comparison holds, and goes on to hold",
@@ -99,11 +99,12 @@ def _read(question: Asked, stream: Stream, words: Sequence[str], evidence: Mappi
 
 def _goes_on(question: Asked, stream: Stream, rows: Rows, point: Point, far: Point) -> None:
     """Raises Rejected where a comparison does not hold at the point with room, on the integers as it is written, or not all along."""
-    whole = {drawn.name for drawn in (*stream.once, *stream.fresh) if on_integers(drawn.noise)} | set(stream.answers if question.whole else ())
+    whole = {drawn.name for drawn in (*stream.once, *stream.fresh) if on_integers(drawn.noise)}
+    whole |= set(stream.answers) if question.whole else set()
     for row in rows:
         value, exactly = row.rest + _at(row, point), {name for name, _ in row.of} <= whole and not row.strict
         if not (value >= 0 if exactly else value > 0) or _at(row, far) < 0:
-            raise Rejected(NAME, "the point", "a comparison does not hold there with room, or not in the direction of the noises and answers")
+            raise Rejected(NAME, "the point", "a comparison does not hold there with room, or not in the direction")
 
 
 def _at(row: Row, values: Mapping[Noise, Fraction]) -> Fraction:
@@ -124,9 +125,11 @@ def _value(question: Asked, rows: Rows, given: Any, ends: Slopes, after: Point) 
         for key, factor in row.of.items():
             sums.setdefault(key, []).append(mul(num(factor), weight))
     for (name, _), parts in sums.items():
-        sign = add(*parts)
-        if name in ends and not all(
-            isinstance(end, Infinite) or certainly_le(value, end, question.domains) for value, end in zip((neg(sign), sign), ends[name], strict=True)
-        ):  # fmt: skip
+        summed = add(*parts)
+        if name in ends and not all(_within(question, *pair) for pair in zip((neg(summed), summed), ends[name], strict=True)):
             raise Rejected(NAME, "weights", f"at a noise {name} their sum is not certainly between its slopes")
     return neg(add(*(mul(num(x), add(*sums[key])) for key, x in after.items() if key in sums and key[0] not in ends)))
+
+
+def _within(question: Asked, value: Expr, end: Value) -> bool:
+    return isinstance(end, Infinite) or certainly_le(value, end, question.domains)
