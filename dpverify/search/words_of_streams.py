@@ -49,6 +49,8 @@ _FINE: Final = {0: (2,), 1: (60, 400), 2: (32, 96)}
 """Cells of each noise that is summed over, by how many are: few first, so that what fails at once costs little."""
 _LEAST: Final = 1e-4
 """The mass of a noise on either side of what is parted into cells."""
+_MIDDLE: Final = 5
+"""In units of the width of a noise, how far on either side its cells are narrow."""
 _PLACES: Final = (-4.0, -1.0, 0.0, 1.0, 4.0)
 """Where answers are put that have no bounds, in units of the widest noise."""
 _GAIN: Final = 1e-6
@@ -104,7 +106,7 @@ class Ground:
     def _of_rows(self, rows: Rows) -> float:
         total = 1.0
         for group in groups(rows):
-            chosen = pivots(group)
+            chosen = pivots(group, self.rough)
             if len(chosen) > _PIVOTS:
                 return math.nan
             total *= self._summed(group, chosen)
@@ -130,7 +132,7 @@ class Ground:
             if law.whole:
                 form = np.floor(form) + 1 if (row.strict if upward else not row.strict) else np.ceil(form)
             ends = inner.setdefault(own, [0.0, 1.0])
-            edge = law.below(form)
+            edge = law.below(np.asarray(form))
             ends[0 if upward else 1] = np.maximum(ends[0], edge) if upward else np.minimum(ends[1], edge)
         for low, high in inner.values():
             weight = weight * np.maximum(high - low, 0.0)
@@ -164,27 +166,45 @@ def groups(rows: Rows) -> Iterator[list[Row]]:
         yield found
 
 
-def pivots(rows: Sequence[Row]) -> list[Noise]:
-    """Noises without which no row has two, the most frequent first."""
+def pivots(rows: Sequence[Row], rough: Mapping[str, Rough]) -> list[Noise]:
+    """Noises without which no row has two, the most frequent first, and of these those with the lightest tails."""
     found: list[Noise] = []
     while open_ := [keys for row in rows if len(keys := row.of.keys() - set(found)) > 1]:
         counts: dict[Noise, int] = {}
         for keys in open_:
             for key in keys:
                 counts[key] = counts.get(key, 0) + 1
-        found.append(max(sorted(counts), key=lambda key: counts[key]))
+        found.append(max(sorted(counts), key=lambda key: (counts[key], -_tails(rough[key[0]]))))
     return sorted(found)
 
 
-def cuts_of(law: Rough, size: int) -> list[Fraction]:
-    """Between so many cells, a lattice about 0, on which nearly all of the noise is."""
+def _tails(law: Rough) -> float:
+    """How far out the tails reach, in units of the width."""
+    low, high = _ends_of(law)
+    return (high - low) / law.width
+
+
+def _ends_of(law: Rough) -> tuple[float, float]:
     nodes = law.nodes
     low, high = (float(np.interp(chance, nodes.below, nodes.z)) for chance in (_LEAST, 1 - _LEAST))
+    return low, high
+
+
+def cuts_of(law: Rough, size: int) -> list[Fraction]:
+    """Between about so many cells: a lattice about 0 where most of the noise is, and wider and wider ones on both sides."""
+    low, high = _ends_of(law)
     if law.whole:
         return [Fraction(math.floor(low)), Fraction(math.ceil(high))]
-    unit = (high - low) / size
+    first, last = max(low, -_MIDDLE * law.width), min(high, _MIDDLE * law.width)
+    unit = (last - first) / size
     step = Fraction(1, math.ceil(1 / unit)) if unit < 1 else Fraction(math.floor(unit))  # so that integers, where kinks often are, are cuts
-    return [step * place for place in range(math.floor(low / step), math.ceil(high / step) + 1)]
+    found = [step * place for place in range(math.floor(first / step), math.ceil(last / step) + 1)]
+    for end, place, sign in ((high, -1, 1), (low, 0, -1)):
+        wider = 2 * step
+        while sign * (end - float(found[place])) > 0:
+            found.insert(0 if sign < 0 else len(found), found[place] + sign * wider)
+            wider *= 2
+    return found
 
 
 # -- where to look ----------------------------------------------------------------------------------------------------
@@ -270,7 +290,9 @@ def evidence(question: Asked, one: Told) -> Iterator[dict[str, Any]]:
     stream = question.claim.mechanism
     assert isinstance(stream, Stream)
     rough = {drawn.name: Rough(drawn.noise) for drawn in (*stream.once, *stream.fresh)}
-    linked = [pivots(group) for side in (one.here, one.there) for rows in ways(question, stream, one.words, side) for group in groups(rows)]
+    linked = [
+        pivots(group, rough) for side in (one.here, one.there) for rows in ways(question, stream, one.words, side) for group in groups(rows)
+    ]
     chosen, widest = sorted({key for group in linked for key in group}), max(map(len, linked), default=0)
     grids = {name: law.grid(*law.reach(_BITS)) for name, law in rough.items() if not law.is_closed}
     told_of_all = one.evidence() | ({"grids": {name: list(map(str, grid)) for name, grid in grids.items()}} if grids else {})
@@ -325,6 +347,7 @@ def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     run = fact.about
     assert isinstance(run, Run)
     mechanism, sensitivity, _ = leaf(run)
+    assert isinstance(mechanism, Stream)
     question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
     p, q = told_words.probabilities(question, fact.parameters)
     words = told_words.described(question, fact.parameters)

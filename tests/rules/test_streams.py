@@ -351,8 +351,11 @@ def test_integers_are_shifted_by_integers():
 def test_two_branches_that_tell_the_same_hide_the_run():
     same = above(2, 4, queries=3)
     same["step"] = [{**same["step"][0], "emit": "told"}, {"emit": "told"}]
-    found = judged(same)
-    assert found.lower in (None, num(0))
+    # what is told is how many steps there were: two and three of them say that the first answer, or the first two, were below
+    assert judged(same).lower == num("1/2")
+    run = {"once": {"rho": "0"}, "run": [[1, ["0"], {"nu": "-1"}, ["1"]]], "weights": ["0"]}
+    with pytest.raises(Rejected, match="another branch tells the same"):
+        worst_run.check(claimed(same), {"side": "lower", **run})
 
 
 # -- evidence by hand: a sparse vector with noise of scale 2 once and 4 in each step ---------------------------------------

@@ -24,7 +24,7 @@ STATEMENT: Final = (
 )
 CHECKED: Final = told_words.CHECKED
 ASSUMED: Final = told_words.ASSUMED
-SOURCE: Final = Source("docs/theory/selection.md#told-words")
+SOURCE: Final = Source("docs/theory/selection.md#told-words-event")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

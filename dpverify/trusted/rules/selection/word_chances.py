@@ -225,6 +225,7 @@ def _summed(rule: str, rows: Sequence[Row], noises: Mapping[str, Known], pivots:
         if possible:
             inner: dict[Noise, tuple[list[_Edge], list[_Edge]]] = {}
             for table in others:
+                assert table.noise is not None
                 inner.setdefault(table.noise, ([], []))[not table.upward].append(table.edge(places))
             lower, upper = _together([_between(*edges) for edges in inner.values()])
             low, high = low + (least * lower if sure else 0), high + most * upper
