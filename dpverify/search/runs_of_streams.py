@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, islice, permutations
+from itertools import chain, islice, permutations, product
 from typing import Any, Final
 
 from flint import fmpq, fmpq_mat
@@ -34,6 +34,16 @@ _REPEATED: Final = 80
 _SHORT: Final = 4
 """The longest run of which steps are repeated."""
 _DEAR: Final = 6
+_BLOCKS: Final = 60
+"""Runs in blocks that are looked at before all others."""
+_COUNTED: Final = 5
+"""The most steps that count of a run that fills a counter."""
+_FULLEST: Final = 12
+_WALKS: Final = 16
+"""The longest run that follows the numbers of the state, of which there are at most so many of each length, and in which of the first
+steps an answer moves."""
+_WALKED: Final = 4
+_FIRST: Final = 3
 _MORE: Final = (1, 2, 4, 8, 16, LONGEST)
 _POINTS: Final = 12
 _SMALL: Final = 1e-9
@@ -153,17 +163,17 @@ def _repeated(claim: Claim, ground: Ground) -> tuple[dict[str, Any], Value] | No
     stream = ground.stream
     most = int(stream.queries.value) if isinstance(stream.queries, Num) else None
     for path in islice(paths(stream, []), _REPEATED):
-        for size in {len(path), len(path) - 1} - {0}:
-            block = range(size)
-            if len(path) > _SHORT or (most is not None and most < 2 * len(path)) or not _comes_back(ground, path[:size]):
+        for block in (range(len(path)), range(len(path) - 1), range(1, len(path))):
+            used = path[block.start : block.stop]
+            if not used or len(path) > _SHORT or (most is not None and most < 2 * len(path)) or not _comes_back(ground, used):
                 continue
             found = _weights(ground, path, False, block)
             if found is None or found[1].status != 0 or -float(found[1].fun) <= _SMALL:
                 continue
             evidence = _exactly(ground, path, False, block)
             if evidence is not None:
-                times = "unlimited" if most is None else (most - len(path) + size) // size
-                checked = _checked(claim, {**evidence, "repeat": [0, size], "times": times})
+                times = "unlimited" if most is None else (most - len(path) + len(block)) // len(block)
+                checked = _checked(claim, {**evidence, "repeat": [block.start, block.stop], "times": times})
                 if checked is not None:
                     return checked
     return None
@@ -182,18 +192,62 @@ def paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Us
     tried: list[tuple[Sequence[Used], Sequence[int], Sequence[int]]] = [(used, _MORE, (1, 2, 3)) for used in dear]
     tried += [(used, (1, 8), (1, 2)) for used in _all(stream)]
     tried += [(used, (1, 4), (3,)) for used in _all(stream)]
-    for used, rounds, sizes in tried:
-        for more in rounds:
-            for chosen in _chosen(stream, used, sizes):
-                path = _path(stream, chosen, more)
-                if path and path not in seen and _goes(stream, path):
-                    seen.add(path)
-                    yield list(path)
+    found = (_path(stream, chosen, more) for used, rounds, sizes in tried for more in rounds for chosen in _chosen(stream, used, sizes))
+    firsts = islice(found, _BLOCKS)
+    for path in chain(firsts, _counted(stream, dear), _walks(stream), found):
+        if path and path not in seen and _goes(stream, path):
+            seen.add(path)
+            yield list(path)
+
+
+def _counted(stream: Stream, dear: Sequence[Sequence[Used]]) -> Iterator[tuple[Used, ...]]:
+    """Steps that count until a counter is full, the fullest first, after steps that do not, before the first of them or before each."""
+    longest = _longest(stream)
+    grown = {i: branch.count for i, branch in enumerate(stream.steps)}
+    for used in dear if stream.neighbours != "one" else ():
+        free, counted = ([one for one in dict.fromkeys(used) if bool(grown[one[0]]) == counts] for counts in (False, True))
+        ways = [way for size in range(2, _COUNTED + 1) for way in product(counted, repeat=size) if _goes(stream, way)]
+        ways.sort(key=lambda way: -sum(each.value.value for branch, _ in way for each in grown[branch] if isinstance(each.value, Num)))
+        for way, more in product(ways[:_FULLEST], (1, 4)):
+            before = tuple(one for one in free for _ in range(more))
+            for path in ((*before, *way), tuple(one for last in way for one in (*before, last))):
+                yield path if len(path) <= longest else ()
+
+
+def _walks(stream: Stream) -> Iterator[tuple[Used, ...]]:
+    """Runs that follow the numbers of the state where one answer moves alone: that in the first step of all, or in a later one."""
+    if stream.neighbours != "one":
+        return
+    still = (Fraction(0),) * len(stream.answers)
+    for size in range(1, min(_longest(stream), _WALKS) + 1):
+        for taken in islice(_walked(stream, {each.name: each.value for each in stream.state}, size), _WALKED):
+            for place, point in product(range(min(size, _FIRST)), vertices(stream, "one")):
+                yield tuple((branch, point if step == place else still) for step, branch in enumerate(taken))
+
+
+def _walked(stream: Stream, state: Mapping[str, Expr], size: int) -> Iterator[tuple[int, ...]]:
+    """Branches that the numbers of the state let a run take."""
+    if not size:
+        yield ()
+        return
+    for number, branch in enumerate(stream.steps):
+        left = [substitute(guard.left, state) for guard in branch.when]
+        if any(isinstance(value, Num) and value.value < 0 for value in left):
+            continue
+        changed = {each.name: substitute(each.value, state) for each in branch.change}
+        for rest in _walked(stream, {**state, **changed}, size - 1):
+            yield (number, *rest)
+        if all(isinstance(value, Num) and value.value > 0 for value in left):
+            return
+
+
+def _longest(stream: Stream) -> int:
+    return min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
 
 
 def along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
     """Runs through the modes of an alignment, with more and more of the steps that hold its shifts in place."""
-    longest = min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
+    longest = _longest(stream)
     for times in (1, 2, 3):
         for legs in dear:
             path = list(run(legs, times))
@@ -203,13 +257,13 @@ def along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
 
 def _path(stream: Stream, chosen: Sequence[Used], more: int) -> tuple[Used, ...]:
     """A block of each, as long as its counters let it, and no longer than said."""
-    longest = min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
+    longest = _longest(stream)
     counts = []
     for branch, point in chosen:
         alone = stream.neighbours == "one" and any(point)
         counts.append(1 if alone else min([more, longest, *_limits(stream, branch)]))
     if sum(counts) > longest:
-        counts[0] -= sum(counts) - longest
+        counts[counts.index(max(counts))] -= sum(counts) - longest
     if min(counts) < 1:
         return ()
     return tuple(one for one, count in zip(chosen, counts, strict=True) for _ in range(count))
