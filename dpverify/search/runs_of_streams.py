@@ -202,15 +202,21 @@ def paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Us
 
 def _counted(stream: Stream, dear: Sequence[Sequence[Used]]) -> Iterator[tuple[Used, ...]]:
     """Steps that count until a counter is full, the fullest first, after steps that do not, before the first of them or before each."""
-    longest = _longest(stream)
-    grown = {i: branch.count for i, branch in enumerate(stream.steps)}
+    longest, counts = _longest(stream), [number for number, branch in enumerate(stream.steps) if branch.count]
+
+    def filled(way: Sequence[int]) -> Fraction:
+        sizes = (each.value for number in way for each in stream.steps[number].count)
+        return sum((size.value for size in sizes if isinstance(size, Num)), Fraction(0))
+
+    still = (Fraction(0),) * len(stream.answers)
+    ways = [way for size in range(2, _COUNTED + 1) for way in product(counts, repeat=size) if _goes(stream, [(one, still) for one in way])]
+    fullest = sorted(ways, key=filled, reverse=True)[:_FULLEST]
     for used in dear if stream.neighbours != "one" else ():
-        free, counted = ([one for one in dict.fromkeys(used) if bool(grown[one[0]]) == counts] for counts in (False, True))
-        ways = [way for size in range(2, _COUNTED + 1) for way in product(counted, repeat=size) if _goes(stream, way)]
-        ways.sort(key=lambda way: -sum(each.value.value for branch, _ in way for each in grown[branch] if isinstance(each.value, Num)))
-        for way, more in product(ways[:_FULLEST], (1, 4)):
-            before = tuple(one for one in free for _ in range(more))
-            for path in ((*before, *way), tuple(one for last in way for one in (*before, last))):
+        before = [one for one in dict.fromkeys(used) if one[0] not in counts]
+        moves = list(dict.fromkeys(point for number, point in used if number in counts))
+        for way, point, more in product(fullest, moves, (1, 4)):
+            counted, again = [(number, point) for number in way], before * more
+            for path in ((*again, *counted), tuple(one for last in counted for one in (*again, last))):
                 yield path if len(path) <= longest else ()
 
 

@@ -33,7 +33,9 @@ _FAR: Final = 64.0
 """How far apart answers are at most, in units of what they move by."""
 _HEAVY: Final = 1e3
 """The greatest weight."""
-_ROUNDS: Final = 4
+_ROUNDS: Final = 3
+_TRIED: Final = 12
+"""Directions at random that are looked at besides."""
 _SMALL: Final = 1e-7
 _SIMPLE: Final = 720
 
@@ -112,10 +114,12 @@ class Program:
                 return -float(found.fun), found.x
         return None
 
-    def far(self, main: int, weights: Array, others: Mapping[int, Array] | None) -> tuple[Array, Array] | None:
+    def far(
+        self, main: int, weights: Array, others: Mapping[int, Array] | None, toward: Array | None = None
+    ) -> tuple[Array, Array] | None:
         """Answers and noises in a direction in which the main run keeps these weights, and others cost more, by theirs.
 
-        Without others all that may change does, with room.
+        Without others all that may change does, with room; or as far toward somewhere as may be.
         """
         from scipy.optimize import linprog
 
@@ -136,12 +140,12 @@ class Program:
             if room and up != down:
                 least.append(np.append(np.eye(answers + noises)[answers + place] * (-1.0 if up else 1.0), 1.0))
         found = linprog(
-            np.append(1e-4 * np.abs(cost) * np.sign(cost), -1.0),
+            np.append(1e-4 * np.abs(cost) * np.sign(cost) if toward is None else -toward, -1.0 if toward is None else 0.0),
             np.array(least) if least else None,
             np.zeros(len(least)) if least else None,
             np.hstack([rows[tight], np.zeros((int(tight.sum()), 1))]) if tight.any() else None,
             np.zeros(int(tight.sum())) if tight.any() else None,
-            bounds=[*bounds, (None, 4.0)],
+            bounds=[*bounds, (None if others is not None else 0.0, 4.0 if toward is None else 0.0)],
             method="highs-ds",
         )
         return None if found.status != 0 else (found.x[:answers], found.x[answers:-1])
@@ -160,10 +164,12 @@ def _best(ground: Ground, words: list[str], moves: Sequence[Sequence[Fraction]],
         if dual is None or dual[0] <= max(least, 0.0 if best is None else best.value) + _SMALL:
             break
         others: dict[int, Array] | None = None
-        for _ in range(_ROUNDS):
-            far = program.far(main, dual[1], others)
+        size, places = len(program.answers) + len(program.noises), np.random.default_rng(0)
+        for number in range(_ROUNDS + _TRIED):
+            tried = number >= _ROUNDS  # what came before is where two directions are as good as each other
+            far = program.far(main, dual[1], None if tried else others, places.standard_normal(size) if tried else None)
             if far is None:
-                break
+                continue
             far = tuple(np.array([float(_simple(x)) for x in part]) for part in far)  # type: ignore[assignment]
             after = [program.dual(run, far[0] + moved) for run in range(len(runs))]
             spent = sum(x * (program.right[i] if x > 0 else -program.left[i]) for i, x in enumerate(far[1]) if x)
