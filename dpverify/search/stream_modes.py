@@ -23,6 +23,8 @@ _BRANCHES: Final = 4
 """The most branches of which some may lead to another mode."""
 _LATER: Final = 4
 """The most steps after that of the one answer that moves in which the state may be apart in other ways."""
+_COUNTED: Final = 8
+"""The most values of a counter that modes are made of."""
 _HELD: Final = 4
 """The most noises drawn once and numbers of the state of which modes are guesses."""
 _PLACES: Final = 200
@@ -102,6 +104,27 @@ def _without_guesses(stream: Stream, spent: tuple[bool, ...], edges: tuple[Edge,
     """Modes in which nothing is followed."""
     earlier = tuple(frozenset(range(branch)) for branch in range(len(stream.steps)))
     return Modes(spent, (0,) * len(spent), (0,), edges, earlier, (), (), (), (((),),) * len(spent), ((((), ()),),) * len(edges))
+
+
+def by_count(stream: Stream) -> Iterator[Modes]:
+    """A mode for each value of the one counter, where a branch that raises it changes the state: after the last one that is not compared."""
+    sizes = [sum((each.value.value for each in branch.count if isinstance(each.value, Num)), Fraction(0)) for branch in stream.steps]
+    told = all(isinstance(each.value, Num) and each.value.value > 0 for branch in stream.steps for each in branch.count)
+    if not told or len(stream.limits) != 1 or not any(branch.count and branch.change for branch in stream.steps):
+        return
+    end = stream.limits[0].value
+    if not isinstance(end, Num) or end.value <= 0 or end.value / min(size for size in sizes if size) > _COUNTED:
+        return
+    values, edges, open_ = {Fraction(0): 0}, list[Edge](), [Fraction(0)]
+    for value in open_:
+        for branch, size in enumerate(sizes):
+            after = min(value + size, end.value)
+            if after not in values:
+                values[after] = len(values)
+                open_ += [after] if after < end.value else []
+            edges.append((values[value], branch, True, values[after]))
+    found = _without_guesses(stream, (False,) * len(values), tuple(edges))
+    yield replace(found, followed=(stream.limits[0].name,))
 
 
 # -- guesses ----------------------------------------------------------------------------------------------------------

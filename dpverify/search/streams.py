@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from flint import ctx
 
 from dpverify.search import counterexample, runs_of_streams, stream_routes
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
-from dpverify.search.stream_modes import Modes, guesses, simple
+from dpverify.search.stream_modes import Modes, by_count, guesses, simple
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Rejected
@@ -249,9 +250,10 @@ def _best(
     alone = family == "one"
     found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(stream, alone))
     best = next((one for one in found if one is not None), None)
-    if alone or (best is not None and best.way["each"] == "0"):
-        return best
-    for modes in guesses(question, stream, vertices(stream, family), steep):
+    more = [] if alone else [by_count(stream)]
+    if not alone and (best is None or best.way["each"] != "0"):
+        more.append(guesses(question, stream, vertices(stream, family), steep))
+    for modes in chain.from_iterable(more):
         one = _aligned(question, stream, family, modes, steep, sample, losses)
         if one is not None and (best is None or one.cost < best.cost - _SMALL * 10):
             best = one
