@@ -107,7 +107,7 @@ def _without_guesses(stream: Stream, spent: tuple[bool, ...], edges: tuple[Edge,
 
 
 def by_count(stream: Stream) -> Iterator[Modes]:
-    """A mode for each value of the one counter, where a branch that raises it changes the state: after the last one that is not compared."""
+    """A mode for each value of the one counter, where a branch that raises it changes the state: the last one is not compared."""
     sizes = [sum((each.value.value for each in branch.count if isinstance(each.value, Num)), Fraction(0)) for branch in stream.steps]
     told = all(isinstance(each.value, Num) and each.value.value > 0 for branch in stream.steps for each in branch.count)
     if not told or len(stream.limits) != 1 or not any(branch.count and branch.change for branch in stream.steps):

@@ -18,7 +18,7 @@ from dpverify.search.stream_modes import Modes, by_count, guesses, simple
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, sub, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, add, div, format_expr, mul, num, sub, substitute, symbols
 from dpverify.trusted.language.model import Claim, Stream, Vector
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
@@ -328,6 +328,7 @@ class Shape:
     alone: bool
     modes: Modes
     steep: Mapping[str, tuple[float, float]]
+    sample: Mapping[str, Expr]
 
     def vector(self, key: Key, point: Vector, whole: bool) -> Linear:
         """A shift or difference at a point; whole: whether it depends on the point."""
@@ -339,7 +340,7 @@ def _aligned(
     losses: Losses,
 ) -> Best | None:  # fmt: skip
     """The alignment of least cost with these modes."""
-    shape = Shape(stream, family == "one", modes, steep)
+    shape = Shape(stream, family == "one", modes, steep, sample)
     program, points = Program(), vertices(stream, family)
     for point in points:
         _at_point(shape, program, point)
@@ -400,8 +401,7 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
             program.equals(_minus(row, after[name]), -moved)
         spent: Linear = {("each",): -1.0} | ({("ahead", mode): -1.0, ("ahead", to): 1.0} if to != mode else {})
         for each in stream.steps[branch].count:
-            if isinstance(each.value, Num):
-                spent[("price", each.name)] = -float(each.value.value)
+            spent[("price", each.name)] = -_float(substitute(each.value, shape.sample), shape.sample)
         for name, shift in fresh.items():
             _cost(shape, program, name, shift, ("cost", number, name, point), spent)
         for grown in dict.fromkeys(tuple(y - x for x, y in zip(before, later, strict=True)) for before, later in passes):

@@ -167,7 +167,7 @@ def test_all_words_of_so_many_steps_have_the_probability_1_together():
 
 
 def test_runs_that_tell_the_same_are_added_up():
-    """Which of two answers with noise is the lesser is not told: the next one is below both with the probability of a third if all are alike."""
+    """Which of two answers is the lesser is not told: the next one is below both with probability 1/3 if all are alike."""
     ends = cells(-32, 32, 64)
     found, _ = chances(min_max(4, 4), [["read", "read", "left"]], (0, 0, 0), (0, 0, 1), [("nu", 0, ends), ("nu", 1, ends)])
     within(found, 1 / 3, 0.07)
