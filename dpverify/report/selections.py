@@ -18,7 +18,17 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, format_expr
 from dpverify.trusted.language.model import AboveThreshold, NoisyMax, Stream, Vector
 from dpverify.trusted.parts.streams import FAMILIES, MIRRORED
-from dpverify.trusted.rules.selection import alignment, chances, noisy_max, shifted, threshold, worst_output, worst_run
+from dpverify.trusted.rules.selection import (
+    alignment,
+    chances,
+    noisy_max,
+    shifted,
+    threshold,
+    told_words,
+    worst_output,
+    worst_run,
+    worst_words,
+)
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest
 from dpverify.trusted.rules.selection.ways import Way, read_way
 
@@ -261,9 +271,36 @@ def _of_run(entry: Entry, line: Line, bound: Bound) -> Worst | None:
     return Worst(groups, _loss(bound), True, at=_at(line))
 
 
+def _of_far_words(entry: Entry, line: Line, bound: Bound) -> Worst | None:
+    """Words that several runs tell, and how the answers of each step move far out."""
+    question = _question(entry, line)
+    step = question.moved.value if isinstance(question.moved, Num) else Fraction(1)
+    told = []
+    for word, rows in zip(line.parameters["words"], line.parameters["answers"], strict=True):
+        _, far, moves = ([Fraction(str(x)) * step for x in row] for row in rows)
+        told.append((word, tuple((FAR * x, FAR * x + move) for x, move in zip(far, moves, strict=True))))
+    groups = tuple(Group(len(list(run)), word, answers) for (word, answers), run in groupby(told))
+    return Worst(groups, _loss(bound), True, at=_at(line))
+
+
+def _of_words(entry: Entry, line: Line, bound: Bound) -> Worst | None:
+    """Words with the answers of both neighbours and both of their probabilities."""
+    (words,), witness = line.parameters["words"], bound.witness
+    here, there = ([[Fraction(str(x)) for x in row] for row in side] for side in line.parameters["answers"])
+    told = [(word, tuple(zip(*rows, strict=True))) for word, *rows in zip(words, here, there, strict=True)]
+    groups = tuple(Group(len(list(run)), word, answers) for (word, answers), run in groupby(told))
+    P, Q = ("" if witness is None or isinstance(bound.value, Infinite) else _plain(witness[key]) for key in "PQ")
+    return Worst(groups, _loss(bound), False, P, Q, _at(line))
+
+
 _READERS: Final = {
-    worst_output.NAME: _of_output, threshold.NAME: _of_threshold, noisy_max.NAME: _of_largest, worst_run.NAME: _of_run
-}  # fmt: skip
+    worst_output.NAME: _of_output,
+    threshold.NAME: _of_threshold,
+    noisy_max.NAME: _of_largest,
+    worst_run.NAME: _of_run,
+    told_words.NAME: _of_words,
+    worst_words.NAME: _of_far_words,
+}
 
 
 # -- in text and in JSON ------------------------------------------------------------------------------------------------

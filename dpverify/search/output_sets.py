@@ -19,7 +19,7 @@ from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import every_shift, kernel_pair, shifts
 from dpverify.trusted.rules.curves.unimodal import in_pieces
-from dpverify.trusted.rules.selection import delta_event
+from dpverify.trusted.rules.selection import delta_event, delta_told_words
 
 _MOST_SHOWN: Final = 8
 _LARGE: Final = 1000
@@ -35,7 +35,7 @@ def known(fact: Fact) -> Callable[[arb], Mapping[str, str]] | None:
 def impossible(fact: Fact) -> Mapping[str, str] | None:
     """The event that one of two neighbours never has, where the rule that the lower pair of a curve comes from knows it."""
     found = _source(fact)
-    if found is None or found.rule != delta_event.NAME:
+    if found is None or found.rule not in (delta_event.NAME, delta_told_words.NAME):
         return None
     told = _RULES[found.rule](found, arb(_LARGE))
     return {key: told[key] for key in ("pair", "event", "P", "Q")}
@@ -109,4 +109,12 @@ def _of_a_selection(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     return selection_events.described(fact, epsilon)
 
 
-_RULES: Final = {every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection}
+def _of_words(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+    from dpverify.search import words_of_streams
+
+    return words_of_streams.described(fact, epsilon)
+
+
+_RULES: Final = {
+    every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection, delta_told_words.NAME: _of_words
+}  # fmt: skip

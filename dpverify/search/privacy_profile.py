@@ -24,6 +24,7 @@ from dpverify.search import (
     selection_delta,
     stated_guarantee,
     stream_gaussians,
+    words_of_streams,
 )
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
@@ -85,12 +86,14 @@ from dpverify.trusted.rules.curves import (
 )
 from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.guarantees import pure_guarantee
-from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest
+from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest, delta_told_words
+from dpverify.trusted.rules.selection.compared import asked
 
 Premises = Callable[[Claim], Plan | None]
 """Evidence for an upper bound on the pure epsilon of a single mechanism, where one is found."""
 
 _FIRST_BITS = 64
+_WORDS_BITS = 128
 _NO_LOG = 1e9
 """What stands for minus the logarithm of 0."""
 _GUARD_BITS = 36
@@ -510,9 +513,25 @@ def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
         if curve.upper is not None:
             hidden.append((curve.upper.worst(at), plan))
     parts += [plan for _, plan in sorted(hidden, key=lambda one: float(one[0].upper()))[:1]]
-    if not parts:
+    below = [] if target.drawn or target.inside else list(_words(run, target))
+    if not parts + below:
         raise Undecided(reasons[0])
-    return parts[0] if len(parts) == 1 else {"rule": least.NAME, "parts": parts}
+    if len(parts + below) == 1:
+        return (parts + below)[0]
+    return {"rule": least.NAME, "parts": parts + below, **({"below": len(parts)} if below else {})}
+
+
+def _words(run: Run, target: Target) -> Iterator[Plan]:
+    """Words that tell two neighbours apart, as far as they are found."""
+    mechanism, sensitivity, _ = leaf(run)
+    with suppress(DpverifyError):
+        question = asked(
+            Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream
+        )
+        for found in words_of_streams.at_delta(question, target.epsilon or 0.0):
+            plan = {"rule": delta_told_words.NAME, **found, "prec": _WORDS_BITS}
+            building.curve_of_one(run, plan)
+            yield plan
 
 
 def _sharper(run: Run, plan: Plan, curve: Curve, target: Target) -> Plan:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, islice, permutations
+from itertools import chain, islice, permutations, product
 from typing import Any, Final
 
 from flint import fmpq, fmpq_mat
@@ -34,6 +34,16 @@ _REPEATED: Final = 80
 _SHORT: Final = 4
 """The longest run of which steps are repeated."""
 _DEAR: Final = 6
+_BLOCKS: Final = 60
+"""Runs in blocks that are looked at before all others."""
+_COUNTED: Final = 5
+"""The most steps that count of a run that fills a counter."""
+_FULLEST: Final = 12
+_WALKS: Final = 16
+"""The longest run that follows the numbers of the state, of which there are at most so many of each length, and in which of the first
+steps an answer moves."""
+_WALKED: Final = 4
+_FIRST: Final = 3
 _MORE: Final = (1, 2, 4, 8, 16, LONGEST)
 _POINTS: Final = 12
 _SMALL: Final = 1e-9
@@ -69,6 +79,15 @@ class Ground:
     steps: Sequence[Step]
     ends: Mapping[str, tuple[Value, Value]]
     steep: Mapping[str, tuple[float, float]]
+
+
+def ground_of(question: Asked) -> Ground:
+    """A stream as a rule is asked about it. Raises Rejected where its noises are not log-concave."""
+    stream = question.claim.mechanism
+    assert isinstance(stream, Stream)
+    ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
+    steep = {name: (_value(left, {}), _value(right, {})) for name, (left, right) in ends.items()}
+    return Ground(question, stream, [step_of(stream, branch) for branch in stream.steps], ends, steep)
 
 
 def propose(claim: Claim, pointed: Sequence[Sequence[Used]], dear: Sequence[Legs], above: Steps) -> Iterator[dict[str, Any]]:
@@ -110,17 +129,13 @@ def _breaks(claim: Claim, point: Mapping[str, Expr], value: Value) -> bool:
 @lru_cache(maxsize=64)  # asked again about the same stream, for its curve
 def _worst(claim: Claim, pointed: tuple[tuple[Used, ...], ...], dear: tuple[Legs, ...], goal: float) -> tuple[dict[str, Any], Value] | None:
     """The run that loses the most, of those that are looked at; with what it loses."""
-    question = asked(claim, {"side": "lower"}, worst_run.NAME, wanted=Stream)
-    stream = question.claim.mechanism
-    assert isinstance(stream, Stream)
-    ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
-    steep = {name: (_value(left, {}), _value(right, {})) for name, (left, right) in ends.items()}
-    ground = Ground(question, stream, [step_of(stream, branch) for branch in stream.steps], ends, steep)
+    ground = ground_of(asked(claim, {"side": "lower"}, worst_run.NAME, wanted=Stream))
+    stream = ground.stream
     again = _repeated(claim, ground) if math.isinf(goal) else None
     if again is not None and isinstance(again[1], Infinite):
         return again
     best: tuple[float, list[Used]] | None = None
-    for path in islice(chain(_along(stream, dear), _paths(stream, pointed)), _RUNS):
+    for path in islice(chain(along(stream, dear), paths(stream, pointed)), _RUNS):
         height = _height(ground, path)
         if height is not None and (best is None or height > best[0] + _SMALL):
             best = height, path
@@ -147,18 +162,18 @@ def _repeated(claim: Claim, ground: Ground) -> tuple[dict[str, Any], Value] | No
     """Some steps again and again, and perhaps one after them: each time as much is lost."""
     stream = ground.stream
     most = int(stream.queries.value) if isinstance(stream.queries, Num) else None
-    for path in islice(_paths(stream, []), _REPEATED):
-        for size in {len(path), len(path) - 1} - {0}:
-            block = range(size)
-            if len(path) > _SHORT or (most is not None and most < 2 * len(path)) or not _comes_back(ground, path[:size]):
+    for path in islice(paths(stream, []), _REPEATED):
+        for block in (range(len(path)), range(len(path) - 1), range(1, len(path))):
+            used = path[block.start : block.stop]
+            if not used or len(path) > _SHORT or (most is not None and most < 2 * len(path)) or not _comes_back(ground, used):
                 continue
             found = _weights(ground, path, False, block)
             if found is None or found[1].status != 0 or -float(found[1].fun) <= _SMALL:
                 continue
             evidence = _exactly(ground, path, False, block)
             if evidence is not None:
-                times = "unlimited" if most is None else (most - len(path) + size) // size
-                checked = _checked(claim, {**evidence, "repeat": [0, size], "times": times})
+                times = "unlimited" if most is None else (most - len(path) + len(block)) // len(block)
+                checked = _checked(claim, {**evidence, "repeat": [block.start, block.stop], "times": times})
                 if checked is not None:
                     return checked
     return None
@@ -170,25 +185,75 @@ def _comes_back(ground: Ground, block: Sequence[Used]) -> bool:
     return not grown and not (ground.stream.neighbours == "one" and any(x for _, moves in block for x in moves))
 
 
-def _paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Used]]:
+def paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Used]]:
     """Runs in blocks of the branches that alignments find dear, and then of any, in every order and with more and more steps."""
     seen: set[tuple[Used, ...]] = set()
     dear = [used[:_DEAR] for used in pointed]
     tried: list[tuple[Sequence[Used], Sequence[int], Sequence[int]]] = [(used, _MORE, (1, 2, 3)) for used in dear]
     tried += [(used, (1, 8), (1, 2)) for used in _all(stream)]
     tried += [(used, (1, 4), (3,)) for used in _all(stream)]
-    for used, rounds, sizes in tried:
-        for more in rounds:
-            for chosen in _chosen(stream, used, sizes):
-                path = _path(stream, chosen, more)
-                if path and path not in seen and _goes(stream, path):
-                    seen.add(path)
-                    yield list(path)
+    found = (_path(stream, chosen, more) for used, rounds, sizes in tried for more in rounds for chosen in _chosen(stream, used, sizes))
+    firsts = islice(found, _BLOCKS)
+    for path in chain(firsts, _counted(stream, dear), _walks(stream), found):
+        if path and path not in seen and _goes(stream, path):
+            seen.add(path)
+            yield list(path)
 
 
-def _along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
+def _counted(stream: Stream, dear: Sequence[Sequence[Used]]) -> Iterator[tuple[Used, ...]]:
+    """Steps that count until a counter is full, the fullest first, after steps that do not, before the first of them or before each."""
+    longest, counts = _longest(stream), [number for number, branch in enumerate(stream.steps) if branch.count]
+
+    def filled(way: Sequence[int]) -> Fraction:
+        sizes = (each.value for number in way for each in stream.steps[number].count)
+        return sum((size.value for size in sizes if isinstance(size, Num)), Fraction(0))
+
+    still = (Fraction(0),) * len(stream.answers)
+    ways = [way for size in range(2, _COUNTED + 1) for way in product(counts, repeat=size) if _goes(stream, [(one, still) for one in way])]
+    fullest = sorted(ways, key=filled, reverse=True)[:_FULLEST]
+    for used in dear if stream.neighbours != "one" else ():
+        before = [one for one in dict.fromkeys(used) if one[0] not in counts]
+        moves = list(dict.fromkeys(point for number, point in used if number in counts))
+        for way, point, more in product(fullest, moves, (1, 4)):
+            counted, again = [(number, point) for number in way], before * more
+            for path in ((*again, *counted), tuple(one for last in counted for one in (*again, last))):
+                yield path if len(path) <= longest else ()
+
+
+def _walks(stream: Stream) -> Iterator[tuple[Used, ...]]:
+    """Runs that follow the numbers of the state where one answer moves alone: that in the first step of all, or in a later one."""
+    if stream.neighbours != "one":
+        return
+    still = (Fraction(0),) * len(stream.answers)
+    for size in range(1, min(_longest(stream), _WALKS) + 1):
+        for taken in islice(_walked(stream, {each.name: each.value for each in stream.state}, size), _WALKED):
+            for place, point in product(range(min(size, _FIRST)), vertices(stream, "one")):
+                yield tuple((branch, point if step == place else still) for step, branch in enumerate(taken))
+
+
+def _walked(stream: Stream, state: Mapping[str, Expr], size: int) -> Iterator[tuple[int, ...]]:
+    """Branches that the numbers of the state let a run take."""
+    if not size:
+        yield ()
+        return
+    for number, branch in enumerate(stream.steps):
+        left = [substitute(guard.left, state) for guard in branch.when]
+        if any(isinstance(value, Num) and value.value < 0 for value in left):
+            continue
+        changed = {each.name: substitute(each.value, state) for each in branch.change}
+        for rest in _walked(stream, {**state, **changed}, size - 1):
+            yield (number, *rest)
+        if all(isinstance(value, Num) and value.value > 0 for value in left):
+            return
+
+
+def _longest(stream: Stream) -> int:
+    return min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
+
+
+def along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
     """Runs through the modes of an alignment, with more and more of the steps that hold its shifts in place."""
-    longest = min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
+    longest = _longest(stream)
     for times in (1, 2, 3):
         for legs in dear:
             path = list(run(legs, times))
@@ -198,13 +263,13 @@ def _along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
 
 def _path(stream: Stream, chosen: Sequence[Used], more: int) -> tuple[Used, ...]:
     """A block of each, as long as its counters let it, and no longer than said."""
-    longest = min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
+    longest = _longest(stream)
     counts = []
     for branch, point in chosen:
         alone = stream.neighbours == "one" and any(point)
         counts.append(1 if alone else min([more, longest, *_limits(stream, branch)]))
     if sum(counts) > longest:
-        counts[0] -= sum(counts) - longest
+        counts[counts.index(max(counts))] -= sum(counts) - longest
     if min(counts) < 1:
         return ()
     return tuple(one for one, count in zip(chosen, counts, strict=True) for _ in range(count))
@@ -355,8 +420,8 @@ def _exactly(ground: Ground, path: Sequence[Used], unbounded: bool, block: range
     if found is None or found[1].status != 0:
         return None
     rows, solved = found
-    weights = _solved(ground, rows, list(solved.x), unbounded)
-    point = None if weights is None else _point(stream, _rows(ground, path) or [], ground.question)
+    weights = exact_weights(ground, rows, list(solved.x), unbounded)
+    point = None if weights is None else point_of(stream, _rows(ground, path) or [], ground.question)
     if weights is None or point is None:
         return None
     return {
@@ -375,7 +440,7 @@ def _exactly(ground: Ground, path: Sequence[Used], unbounded: bool, block: range
     }
 
 
-def _solved(ground: Ground, rows: Sequence[Kept], floats: Sequence[float], unbounded: bool) -> list[Expr] | None:
+def exact_weights(ground: Ground, rows: Sequence[Kept], floats: Sequence[float], unbounded: bool) -> list[Expr] | None:
     """Weights that are exactly what the floats are near: from the noises at which their sum is a slope."""
     if unbounded:
         return [num(Fraction(x).limit_denominator(1000)) for x in floats]
@@ -422,7 +487,7 @@ def _end(end: Expr | None) -> Fraction:
     return Fraction(0) if end is None else Fraction(float(enclose(end).mid())).limit_denominator(1000)
 
 
-def _point(stream: Stream, rows: Sequence[Kept], question: Asked) -> dict[Noise, Fraction] | None:
+def point_of(stream: Stream, rows: Sequence[Kept], question: Asked) -> dict[Noise, Fraction] | None:
     """Answers and noises at which every comparison holds with room."""
     import numpy as np
     from scipy.optimize import linprog

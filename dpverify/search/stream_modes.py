@@ -21,6 +21,10 @@ from dpverify.trusted.rules.selection.followed import branches, first_values
 
 _BRANCHES: Final = 4
 """The most branches of which some may lead to another mode."""
+_LATER: Final = 4
+"""The most steps after that of the one answer that moves in which the state may be apart in other ways."""
+_COUNTED: Final = 8
+"""The most values of a counter that modes are made of."""
 _HELD: Final = 4
 """The most noises drawn once and numbers of the state of which modes are guesses."""
 _PLACES: Final = 200
@@ -69,6 +73,17 @@ def simple(stream: Stream, alone: bool) -> Iterator[Modes]:
     most = size if size <= _BRANCHES else 1
     for later in chain.from_iterable(combinations(range(size), count) for count in range(most + 1)):
         yield _simple(stream, alone, frozenset(later))
+    if alone:
+        yield from (_after(stream, count) for count in range(2, _LATER + 1))
+
+
+def _after(stream: Stream, count: int) -> Modes:
+    """One answer moves alone: the state is apart in other ways in each of the next steps, and then stays as it is."""
+    last = count
+    branches = range(len(stream.steps))
+    edges = [(0, branch, moved, int(moved)) for branch in branches for moved in (False, True)]
+    edges += [(mode, branch, False, min(mode + 1, last)) for mode in range(1, last + 1) for branch in branches]
+    return _without_guesses(stream, (False, *(True,) * last), tuple(edges))
 
 
 def _simple(stream: Stream, alone: bool, later: frozenset[int]) -> Modes:
@@ -82,9 +97,34 @@ def _simple(stream: Stream, alone: bool, later: frozenset[int]) -> Modes:
 
     moves = [(False,) if over else (False, True) if alone else (True,) for over in spent]
     places = [(mode, branch, moved) for mode in range(len(spent)) for branch in range(len(stream.steps)) for moved in moves[mode]]
-    edges = tuple((*place, to(*place)) for place in places)
+    return _without_guesses(stream, tuple(spent), tuple((*place, to(*place)) for place in places))
+
+
+def _without_guesses(stream: Stream, spent: tuple[bool, ...], edges: tuple[Edge, ...]) -> Modes:
+    """Modes in which nothing is followed."""
     earlier = tuple(frozenset(range(branch)) for branch in range(len(stream.steps)))
-    return Modes(tuple(spent), (0,) * len(spent), (0,), edges, earlier, (), (), (), (((),),) * len(spent), ((((), ()),),) * len(edges))
+    return Modes(spent, (0,) * len(spent), (0,), edges, earlier, (), (), (), (((),),) * len(spent), ((((), ()),),) * len(edges))
+
+
+def by_count(stream: Stream) -> Iterator[Modes]:
+    """A mode for each value of the one counter, where a branch that raises it changes the state: the last one is not compared."""
+    sizes = [sum((each.value.value for each in branch.count if isinstance(each.value, Num)), Fraction(0)) for branch in stream.steps]
+    told = all(isinstance(each.value, Num) and each.value.value > 0 for branch in stream.steps for each in branch.count)
+    if not told or len(stream.limits) != 1 or not any(branch.count and branch.change for branch in stream.steps):
+        return
+    end = stream.limits[0].value
+    if not isinstance(end, Num) or end.value <= 0 or end.value / min(size for size in sizes if size) > _COUNTED:
+        return
+    values, edges, open_ = {Fraction(0): 0}, list[Edge](), [Fraction(0)]
+    for value in open_:
+        for branch, size in enumerate(sizes):
+            after = min(value + size, end.value)
+            if after not in values:
+                values[after] = len(values)
+                open_ += [after] if after < end.value else []
+            edges.append((values[value], branch, True, values[after]))
+    found = _without_guesses(stream, (False,) * len(values), tuple(edges))
+    yield replace(found, followed=(stream.limits[0].name,))
 
 
 # -- guesses ----------------------------------------------------------------------------------------------------------

@@ -7,17 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from flint import ctx
 
 from dpverify.search import counterexample, runs_of_streams, stream_routes
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
-from dpverify.search.stream_modes import Modes, guesses, simple
+from dpverify.search.stream_modes import Modes, by_count, guesses, simple
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, sub, substitute, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, add, div, format_expr, mul, num, sub, substitute, symbols
 from dpverify.trusted.language.model import Claim, Stream, Vector
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
@@ -25,7 +26,7 @@ from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
 from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.selection import alignment, ways
+from dpverify.trusted.rules.selection import alignment, told_words, ways, worst_run
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, slopes
 
 MANY: Final = 10**6
@@ -128,10 +129,49 @@ def _both(claim: Claim, known: Premise) -> Steps:
             step = losses.step(found.ways, found.shifts)
             if step not in steps:
                 steps.append(step)
-    below = [] if losses.others or _cannot_break(claim, steps) else list(runs_of_streams.propose(claim, pointed, dear, steps))
+    below: Steps = []
+    if not _cannot_break(claim, steps):
+        if not losses.others and getattr(claim.mechanism, "bounds", None) is None:
+            below = list(runs_of_streams.propose(claim, pointed, dear, steps))
+            below += _shared(claim, pointed, dear, steps, below)
+        if not below:
+            below = list(_words(claim, pointed))
     if not steps and not below:
         raise Rejected(alignment.NAME, "shifts", "no shifts of the noises were found that make neighbours tell the same, nor a run without")
     return steps + below
+
+
+def _shared(
+    claim: Claim, pointed: Sequence[Sequence[tuple[int, Vector]]], dear: Sequence[stream_routes.Legs], above: Steps, below: Steps
+) -> Iterator[dict[str, Any]]:
+    """Words that several runs tell, where they lose more than one run that is known from what it tells."""
+    from dpverify.search import words_of_runs
+
+    assert isinstance(claim.mechanism, Stream)
+    if claim.domains or not words_of_runs.shared(claim.mechanism):
+        return
+    unclaimed = replace(claim, epsilon=None, delta=None)
+    question = asked(unclaimed, {"side": "lower"}, alignment.NAME, wanted=Stream)
+    goal, least = (
+        [math.inf if isinstance(value, Infinite) else _float(value, {}) / _float(question.moved, {}) for value in values]
+        for values in (
+            [alignment.infer(unclaimed, step["evidence"], ()).value for step in above],
+            [worst_run.check(unclaimed, step["evidence"]).value for step in below],
+        )
+    )
+    yield from words_of_runs.propose(claim, pointed, dear, min(goal, default=math.inf), max(least, default=0.0))
+
+
+def _words(claim: Claim, pointed: Sequence[Sequence[tuple[int, Vector]]]) -> Iterator[dict[str, Any]]:
+    """Words that tell two neighbours apart, where there are no runs of answers far apart."""
+    from dpverify.search import words_of_streams
+
+    if claim.domains:
+        return
+    unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
+    question = asked(unclaimed, {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
+    claimed = None if claim.epsilon is None else float(enclose(claim.epsilon).mid())
+    yield from words_of_streams.propose(question, claimed, pointed, {})
 
 
 def _cannot_break(claim: Claim, steps: Steps) -> bool:
@@ -210,9 +250,10 @@ def _best(
     alone = family == "one"
     found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(stream, alone))
     best = next((one for one in found if one is not None), None)
-    if alone or (best is not None and best.way["each"] == "0"):
-        return best
-    for modes in guesses(question, stream, vertices(stream, family), steep):
+    more = [] if alone else [by_count(stream)]
+    if not alone and (best is None or best.way["each"] != "0"):
+        more.append(guesses(question, stream, vertices(stream, family), steep))
+    for modes in chain.from_iterable(more):
         one = _aligned(question, stream, family, modes, steep, sample, losses)
         if one is not None and (best is None or one.cost < best.cost - _SMALL * 10):
             best = one
@@ -287,6 +328,7 @@ class Shape:
     alone: bool
     modes: Modes
     steep: Mapping[str, tuple[float, float]]
+    sample: Mapping[str, Expr]
 
     def vector(self, key: Key, point: Vector, whole: bool) -> Linear:
         """A shift or difference at a point; whole: whether it depends on the point."""
@@ -298,7 +340,7 @@ def _aligned(
     losses: Losses,
 ) -> Best | None:  # fmt: skip
     """The alignment of least cost with these modes."""
-    shape = Shape(stream, family == "one", modes, steep)
+    shape = Shape(stream, family == "one", modes, steep, sample)
     program, points = Program(), vertices(stream, family)
     for point in points:
         _at_point(shape, program, point)
@@ -359,8 +401,7 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
             program.equals(_minus(row, after[name]), -moved)
         spent: Linear = {("each",): -1.0} | ({("ahead", mode): -1.0, ("ahead", to): 1.0} if to != mode else {})
         for each in stream.steps[branch].count:
-            if isinstance(each.value, Num):
-                spent[("price", each.name)] = -float(each.value.value)
+            spent[("price", each.name)] = -_float(substitute(each.value, shape.sample), shape.sample)
         for name, shift in fresh.items():
             _cost(shape, program, name, shift, ("cost", number, name, point), spent)
         for grown in dict.fromkeys(tuple(y - x for x, y in zip(before, later, strict=True)) for before, later in passes):

@@ -35,9 +35,11 @@ _OF_THE_MECHANISM: Final = {
     "selection-moduli": "selection.moduli",
     "staircase": "additive.staircase",
     "survival": "selection.survival",
+    "told-words": "selection.told_words",
     "two-candidates": "selection.two_candidates",
     "worst-output": "selection.worst_output",
     "worst-run": "selection.worst_run",
+    "worst-words": "selection.worst_words",
 }
 _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",
@@ -103,6 +105,7 @@ _OF_CURVES: Final = {
     "selection-event": "selection.delta_event",
     "single-part": "composition.single_part",
     "stated-guarantee": "guarantees.stated_guarantee",
+    "told-words-event": "selection.delta_told_words",
     "uniform-ball": "curves.uniform_ball",
     "unseen-shifts": "selection.unseen_shifts",
 }

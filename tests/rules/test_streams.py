@@ -88,6 +88,25 @@ ADAPTIVE = {
         {"emit": "below"},
     ],
 }
+SMART_OF_FIVE = {**SMART, "step": [{**SMART["step"][0], "when": "place >= 4"}, SMART["step"][1]]}
+FORGOTTEN = {**PREFIX, "step": [{"tell": "s + q + nu", "set": {"s": "s + q"}}]}
+RESAMPLED = {
+    **above(4, 8, limit=2),
+    "fresh": {"nu": laplace(8), "mu": laplace(4)},
+    "step": [{"when": "q + nu >= t", "emit": "above", "count": {"found": 1}, "set": {"t": "mu"}}, {"emit": "below"}],
+}
+TIERS = {
+    "kind": "stream",
+    "once": {"rho": laplace(2)},
+    "fresh": {"a": laplace(8), "b": laplace(4)},
+    "state": {"t": "rho"},
+    "limits": {"spent": 1},
+    "step": [
+        {"when": "q + a >= t + 2", "emit": "far", "count": {"spent": "1/4"}},
+        {"when": "q + b >= t", "emit": "near", "count": {"spent": "1/2"}},
+        {"emit": "below"},
+    ],
+}
 EXACT = {
     # a list of runs and truths of the literature, at epsilon 1; N is the limit, n the number of queries
     "sparse vectors, N = 1": (above(2, 4), "1"),
@@ -114,6 +133,33 @@ EXACT = {
     "all answers told": ({**PREFIX, "neighbours": "all", "queries": 3}, "3"),
     "a hull that is the interval of all": (above(2, 4, neighbours="hull", hull=[[-1], [1]]), "1"),
     "a hull of half of it": (above(2, 4, neighbours="hull", hull=[["-1/2"], ["1/2"]]), "1/2"),
+    # each answer is told again in every later sum, with noise of its own
+    "sums that forget their noise, three steps": ({**FORGOTTEN, "queries": 3}, "3"),
+    "differences of answers that follow each other": (
+        {**PREFIX, "state": {"p": 0}, "step": [{"tell": "q - p + nu", "set": {"p": "q"}}]},
+        "2",
+    ),
+    "differences two steps apart": (
+        {**PREFIX, "state": {"p": 0, "o": 0}, "step": [{"tell": "q - o + nu", "set": {"o": "p", "p": "q"}}]},
+        "2",
+    ),
+    "smart sums of five": (SMART_OF_FIVE, "2"),
+    # the threshold is drawn twice: twice a quarter, and twice two eighths
+    "a threshold drawn again": (RESAMPLED, "1"),
+    # the budget is 3/4 before the last answer and 5/4 after it
+    "a budget in parts": (TIERS, "1/2 + 5/4"),
+    "noise that is short by a millionth": (above(2, "3999996/1000000"), "1/2 + 2000000/3999996"),
+    "the gap told twice as great": (above(2, 4, tell="2*q + 2*nu - 2*t"), "1"),
+    "the answer less twice the threshold": (above(2, 4, tell="q + nu - 2*t"), "1/2 + 3/4"),
+    "two answers added": ({**above(2, 4, when="q + p + nu >= t"), "answers": ["q", "p"]}, "2"),
+    "two answers that move together, one less the other": (
+        {**above(2, 4, when="q - p + nu >= t"), "answers": ["q", "p"], "neighbours": "monotone"},
+        "1",
+    ),
+    "a range whose sides are not told": (
+        {**RANGE, "step": [{**RANGE["step"][0], "emit": "outside"}, {**RANGE["step"][1], "emit": "outside"}, RANGE["step"][2]]},
+        "1",
+    ),
     "a hull that is one way": (above(2, 4, neighbours="hull", hull=[[0], [1]]), "3/4"),
 }
 NO_EPSILON = {
@@ -121,6 +167,9 @@ NO_EPSILON = {
     "no limit of those above": above(2, 2, limit=0),
     "the noisy answer told": above(2, 4, tell="q + nu"),
     "the exact answer told": above(2, 4, tell="q"),
+    "the threshold told": above(2, 4, tell="t"),
+    "sums that forget their noise": FORGOTTEN,
+    "one noise for both ends": {**RANGE, "step": [RANGE["step"][0], {**RANGE["step"][1], "when": "q + nu >= from + 2"}, RANGE["step"][2]]},
     "sums that all answers move": RUNNING,
 }
 
@@ -145,6 +194,15 @@ def test_what_is_private_at_no_epsilon_is_refuted_at_every(mechanism):
     found = judged(mechanism, epsilon=1000)
     assert found.verdict == "REFUTED"
     assert isinstance(found.lower, Infinite)
+
+
+def test_a_budget_in_parts_of_a_parameter_is_spent_as_often_as_there_are_parts():
+    parts = above(2, "4*k", parameters={"k": "integer >= 1"})
+    parts["step"][0]["count"] = {"found": "1/k"}
+    assert judged(parts, epsilon=1).verdict == "PROVED"
+    assert judged(parts, epsilon="99/100").verdict == "REFUTED"
+    shorter = {**parts, "fresh": {"nu": laplace("4*k - 1/1000000")}}
+    assert judged(shorter, epsilon=1).verdict != "PROVED"
 
 
 def test_a_proof_for_every_number_of_positives_and_every_scale():
@@ -351,8 +409,11 @@ def test_integers_are_shifted_by_integers():
 def test_two_branches_that_tell_the_same_hide_the_run():
     same = above(2, 4, queries=3)
     same["step"] = [{**same["step"][0], "emit": "told"}, {"emit": "told"}]
-    found = judged(same)
-    assert found.lower in (None, num(0))
+    # what is told is how many steps there were: two and three of them say that the first answer, or the first two, were below
+    assert judged(same).lower == num("1/2")
+    run = {"once": {"rho": "0"}, "run": [[1, ["0"], {"nu": "-1"}, ["1"]]], "weights": ["0"]}
+    with pytest.raises(Rejected, match="another branch tells the same"):
+        worst_run.check(claimed(same), {"side": "lower", **run})
 
 
 # -- evidence by hand: a sparse vector with noise of scale 2 once and 4 in each step ---------------------------------------

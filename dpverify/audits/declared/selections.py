@@ -6,7 +6,7 @@ them, so that there are at most MOST_COLUMNS.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -611,7 +611,11 @@ def _usual(claim: Claim, length: int) -> list[Pair]:
 
 def _of_run(claim: Claim, stream: Stream) -> Iterator[Pair]:
     """The answers of the run that loses the most, nearer and further from where the noises are, and as they move."""
-    lines = [line for line, _ in verify(claim).proved if line.rule == "worst-run"]
+    proved = [line for line, _ in verify(claim).proved if line.rule in ("worst-run", "worst-words", "told-words")]
+    if proved and proved[-1].rule != "worst-run":
+        yield from _of_words(claim, stream, proved[-1].rule, proved[-1].parameters)
+        return
+    lines = proved[-1:]
     steps: Sequence[Any] = lines[-1].parameters["run"] if lines else ()
     if lines and "repeat" in lines[-1].parameters:
         low, high = lines[-1].parameters["repeat"]
@@ -626,6 +630,27 @@ def _of_run(claim: Claim, stream: Stream) -> Iterator[Pair]:
     for far in (0.0, 1.0, 3.0):
         start = _between(claim, np.clip(answers, -far * unit, far * unit))
         yield start, start + moves
+
+
+def _of_words(claim: Claim, stream: Stream, rule: str, told: Mapping[str, Any]) -> Iterator[Pair]:
+    """The answers on which words lose the most; in the limit, nearer and further out in the direction that is told."""
+    queries = max(_length(stream), len(told["answers"] if rule == "worst-words" else told["answers"][0]))
+    if stream.queries is not None and queries > number(stream.queries):
+        return
+
+    def padded(rows: Sequence[Sequence[Any]]) -> Array:
+        answers = np.array([[float(Fraction(str(x))) for x in row] for row in rows])
+        return np.concatenate([answers, np.zeros((queries - len(rows), len(stream.answers)))]).ravel()
+
+    if rule == "told-words":
+        here, there = (padded(side) for side in told["answers"])
+        yield here, there
+        return
+    point, far, moves = (padded([row[i] for row in told["answers"]]) for i in range(3))
+    unit = 1.0 + max((_spread(noise) for noise in noises_of(stream)), default=0.0)
+    for out in (0.0, 1.0, 3.0):
+        start = _between(claim, np.clip(point + out * unit * far, -out * unit, out * unit))
+        yield start, start + moves * _moved(claim)
 
 
 def _spread(noise: Any) -> float:

@@ -24,23 +24,23 @@ MOVES: Final = {
 
 def _neighbours(mechanism: Compared, moved: str) -> str:
     said = MOVES[mechanism.neighbours].format(moved=moved or "the length of the bounds")
-    whole = on_integers(mechanism)
-    kept = ["all answers are integers"] * whole
+    return "; ".join((said, *kept_within(mechanism)))
+
+
+def kept_within(mechanism: Selection) -> Iterator[str]:
+    """What all answers are, or lie in."""
+    if on_integers(mechanism):
+        yield "all answers are integers"
     if mechanism.bounds is not None:
-        kept.append(f"all of them lie between {shorten(mechanism.bounds[0])} and {shorten(mechanism.bounds[1])}")
-    return "; ".join((said, *kept))
+        yield f"all of them lie between {shorten(mechanism.bounds[0])} and {shorten(mechanism.bounds[1])}"
 
 
-def faults_of_noises(mechanism: Selection) -> Iterator[str]:
-    """Noise that cannot be added to one number."""
+def faults_of_selections(mechanism: Selection) -> Iterator[str]:
+    """Noise that cannot be added to one number, and bounds that no integers are."""
     for noise in noises_of(mechanism):
         dimension: Expr = getattr(noise, "dimension", ONE)
         if dimension != ONE:
             yield f"noise of dimension {shorten(dimension)} cannot be added to one answer. Give it the dimension 1."
-
-
-def _faults(mechanism: Compared, _: Mapping[str, Domain]) -> Iterator[str]:
-    yield from faults_of_noises(mechanism)
     whole = on_integers(mechanism)
     for end in mechanism.bounds or ():
         if whole and isinstance(end, Num) and not is_whole(end, {}):
@@ -59,6 +59,10 @@ def _words(model: type) -> Mapping[str, Any]:
     if fields.FRESH in REPORTS[model]:
         told = {"anyOf": [{"enum": [word for word in REPORTS[model] if word != fields.FRESH]}, {"type": "object"}]}
     return {"if": True, "then": {"properties": {"report": told, "neighbours": {"enum": list(TOGETHER[model])}}}}
+
+
+def _faults(mechanism: Compared, _: Mapping[str, Domain]) -> Iterator[str]:
+    yield from faults_of_selections(mechanism)
 
 
 # -- noisy max ---------------------------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
-from dpverify.catalogue.kinds.selection import MOVES, faults_of_noises
+from dpverify.catalogue.kinds.selection import MOVES, faults_of_selections, kept_within
 from dpverify.catalogue.toml import Fault, Fields, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix
 from dpverify.trusted.language.expr import sub
-from dpverify.trusted.language.model import Branch, Domain, Drawn, Guard, Named, Stream, on_integers
+from dpverify.trusted.language.model import Branch, Domain, Drawn, Guard, Named, Stream
 from dpverify.trusted.language.selections import TOGETHER
 
 _TEXT: Final = {"type": "string", "minLength": 1}
@@ -155,18 +155,19 @@ HULL: Final = fields.Field(
 
 
 def _neighbours(mechanism: Stream, moved: str) -> str:
+    apart = moved or "the length of the bounds"
     if mechanism.neighbours == "hull":
         points = ", ".join(f"({', '.join(map(str, row))})" for row in mechanism.hull)
-        said = f"answers whose differences in each step are in the hull of {points}, times {moved}, or all in that of their opposites"
+        said = f"answers whose differences in each step are in the hull of {points}, times {apart}, or all in that of their opposites"
     else:
-        said = MOVES[mechanism.neighbours].format(moved=moved)
-    return f"{said}; all answers are integers" if on_integers(mechanism) else said
+        said = MOVES[mechanism.neighbours].format(moved=apart)
+    return "; ".join((said, *kept_within(mechanism)))
 
 
 def _faults(mechanism: Stream, _: Mapping[str, Domain]) -> Iterator[str]:
     from dpverify.trusted.parts import streams
 
-    yield from faults_of_noises(mechanism)
+    yield from faults_of_selections(mechanism)
     yield from streams.faults(mechanism)
 
 
@@ -176,20 +177,20 @@ def _stream(_: Kind, table: Fields, values: Values) -> Stream | None:
     once, fresh = (tuple(Drawn(name, noise) for name, noise in values[key].items()) for key in ("once", "fresh"))
     if values["hull"] and values["neighbours"] != "hull":
         table.fault('hull stands without neighbours = "hull".')
-    given = (values[key] for key in ("state", "limits", "step", "queries", "neighbours", "hull"))
+    given = (values[key] for key in ("state", "limits", "step", "queries", "neighbours", "hull", "bounds"))
     return Stream(values["answers"], once, fresh, *given)
 
 
 STREAM = Kind(
     model=Stream,
     what="A stream: answers one after the other, compared with noise, state and parameters; a list of branches says what each step tells.",
-    fields=(ANSWERS, ONCE, FRESH, STATE, LIMITS, STEPS, MOST_STEPS, NEIGHBOURS, HULL),
+    fields=(ANSWERS, ONCE, FRESH, STATE, LIMITS, STEPS, MOST_STEPS, NEIGHBOURS, HULL, fields.BOUNDS),
     build=_stream,
     faults=_faults,
     formula=law("streams.stream"),
     plain=itself,
     neighbours=_neighbours,
-    sensitivity=Sensitivity.NEEDED,
+    sensitivity=Sensitivity.OPTIONAL,
     starter=Starter(
         brief="any program that compares noisy answers step by step (sparse vectors and their kin).",
         mechanism="""\

@@ -433,6 +433,7 @@ class Stream:
     numbers that are kept, with their first values. limits: counters, which start at 0; the run ends when one of them is at least its limit.
     queries: the most steps; None for no limit. steps: the branches, in order. neighbours: how the answers move together; hull: for "hull"
     the points, in units of the sensitivity, of whose hull the differences of the answers of each step are, or all their opposites are.
+    between: the interval that the answers of all data lie in.
     """
 
     answers: tuple[str, ...]
@@ -444,11 +445,12 @@ class Stream:
     queries: Expr | None = None
     neighbours: str = "all"
     hull: Matrix = ()
+    between: tuple[Expr, Expr] | None = None
 
     @property
-    def bounds(self) -> None:
-        """Answers are anywhere."""
-        return None
+    def bounds(self) -> tuple[Expr, Expr] | None:
+        """Where the answers of all data lie; None for anywhere."""
+        return self.between
 
 
 Compared = NoisyMax | AboveThreshold
@@ -498,7 +500,20 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
     return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
 
 
-LEFT_OUT: Final = ("matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count", "differences", "hull")
+LEFT_OUT: Final = (
+    "matrix",
+    "order",
+    "atoms",
+    "transform",
+    "covariance",
+    "shape",
+    "interval",
+    "places",
+    "count",
+    "differences",
+    "hull",
+    "between",
+)
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {

@@ -112,7 +112,7 @@ def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = 
     if side == "lower" and mechanism.bounds is not None and not near:
         raise Rejected(rule, "the bounds", "answers between bounds are never far apart; the worst of them lose less")
     moved = ONE if claim.sensitivity is None else claim.sensitivity
-    if mechanism.bounds is not None:  # no answer moves further between them
+    if mechanism.bounds is not None and not getattr(mechanism, "hull", ()):  # no answer moves further between them
         length = sub(mechanism.bounds[1], mechanism.bounds[0])
         moved = length if certainly_le(ZERO, length, domains) and certainly_le(length, moved, domains) else moved
     moved = whole_part(moved, domains) if each_by_integers(mechanism) else moved

@@ -8,9 +8,9 @@ from math import ceil, gcd, lcm
 
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, num, sub
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, div, mul, num, sub
 from dpverify.trusted.language.model import Named, Stream
-from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.rules.selection.compared import Asked, greatest
 
@@ -34,14 +34,16 @@ def most_of(question: Asked, stream: Stream, limit: Named, name: str) -> Expr:
 
 def _before(question: Asked, limit: Expr, steps: Sequence[Expr]) -> Expr:
     """The most that a counter may be at below its limit, as far as that is known; the limit itself where it is not."""
-    sizes = [step.value for step in steps if isinstance(step, Num) and step != ZERO]
-    if sizes and len(sizes) + list(steps).count(ZERO) == len(steps):
-        unit = Fraction(gcd(*(size.numerator for size in sizes)), lcm(*(size.denominator for size in sizes)))
+    grown = [step for step in steps if step != ZERO]
+    first = grown[0] if grown and certainly_lt(ZERO, grown[0], question.domains) else ONE
+    sizes = [size.value for step in grown if isinstance(size := div(step, first), Num)]
+    if grown and len(sizes) == len(grown):  # of some multiple of the first all are multiples
+        unit = mul(num(Fraction(gcd(*(size.numerator for size in sizes)), lcm(*(size.denominator for size in sizes)))), first)
     elif all(is_whole(step, question.domains) for step in steps):
-        unit = Fraction(1)
+        unit = ONE
     else:
         return limit
-    times = div(limit, num(unit))
+    times = div(limit, unit)
     if isinstance(times, Num):
-        return num(unit * (ceil(times.value) - 1))
-    return sub(limit, num(unit)) if is_whole(times, question.domains) else limit
+        return mul(unit, num(ceil(times.value) - 1))
+    return sub(limit, unit) if is_whole(times, question.domains) else limit

@@ -1,0 +1,217 @@
+"""Proposes words that several runs tell, answers far apart at which one run is by far the likeliest, and weights for all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
+
+from dpverify.search.later import Later
+from dpverify.search.runs_of_streams import Affine, Ground, Kept, Used, along, exact_weights, ground_of, paths, point_of
+from dpverify.search.stream_routes import Legs
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import format_expr, num
+from dpverify.trusted.language.model import Claim, Stream
+from dpverify.trusted.rules.selection import worst_words as rule
+from dpverify.trusted.rules.selection.compared import asked
+from dpverify.trusted.rules.selection.word_chances import Noise, Rows, ways
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+else:
+    np, Array = Later("numpy"), Any
+
+_RUNS: Final = 200
+_WAYS: Final = 24
+"""The most runs that tell words which are looked at."""
+_FAR: Final = 64.0
+"""How far apart answers are at most, in units of what they move by."""
+_HEAVY: Final = 1e3
+"""The greatest weight."""
+_ROUNDS: Final = 3
+_TRIED: Final = 12
+"""Directions at random that are looked at besides."""
+_SMALL: Final = 1e-7
+_SIMPLE: Final = 720
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Evidence and about what it shows, in units of the sensitivity."""
+
+    evidence: dict[str, Any]
+    value: float
+
+
+def shared(stream: Stream) -> bool:
+    """Whether several branches tell the same word, and each tells some."""
+    words = [branch.emit for branch in stream.steps]
+    return len(set(words)) < len(words) and all(branch.emit or branch.tell for branch in stream.steps)
+
+
+def propose(claim: Claim, pointed: Sequence[Sequence[Used]], dear: Sequence[Legs], goal: float, least: float) -> Iterator[dict[str, Any]]:
+    """The lower bound by the words that lose the most, if that is more than `least`; no more than `goal` is looked for."""
+    unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
+    ground = ground_of(asked(unclaimed, {"side": "lower"}, rule.NAME, wanted=Stream))
+    best: Found | None = None
+    seen = set[tuple[Any, ...]]()
+    for path in islice(chain(along(ground.stream, dear), paths(ground.stream, pointed)), _RUNS):
+        words, moves = [ground.stream.steps[branch].emit for branch, _ in path], tuple(point for _, point in path)
+        if (key := (tuple(words), moves)) in seen:
+            continue
+        seen.add(key)
+        found = _best(ground, words, moves, max(least, 0.0 if best is None else best.value))
+        if found is not None and (best is None or found.value > best.value + _SMALL) and _holds(unclaimed, found):
+            best = found
+            if best.value >= goal - 1e-6 * max(1.0, goal):
+                break
+    if best is not None and best.value > least + _SMALL:
+        yield {"rule": rule.NAME, "evidence": best.evidence}
+
+
+def _holds(claim: Claim, found: Found) -> bool:
+    try:
+        rule.check(claim, found.evidence)
+    except DpverifyError:
+        return False
+    return True
+
+
+class Program:
+    """The runs that tell the same words, as matrices: rows of each, in noises and in answers."""
+
+    def __init__(self, ground: Ground, runs: Sequence[Rows], steps: int) -> None:
+        self.ground, self.runs, answers = ground, runs, ground.stream.answers
+        self.answers: list[Noise] = [(name, step) for step in range(steps) for name in answers]
+        self.noises = sorted({key for rows in runs for row in rows for key in row.of if key[0] not in answers})
+        steep = [ground.steep[name] for name, _ in self.noises]
+        self.left, self.right = (np.array([side[i] for side in steep]) for i in (0, 1))
+        self.of_noises = [self._matrix(rows, self.noises) for rows in runs]
+        self.of_answers = [self._matrix(rows, self.answers) for rows in runs]
+
+    @staticmethod
+    def _matrix(rows: Rows, keys: Sequence[Noise]) -> Array:
+        return np.array([[float(row.of.get(key, 0)) for key in keys] for row in rows]).reshape(len(rows), len(keys))
+
+    def dual(self, run: int, answers: Array) -> tuple[float, Array] | None:
+        """What a run costs where its answers are there, and the weights that show it."""
+        from scipy.optimize import linprog
+
+        if not self.runs[run]:
+            return 0.0, np.zeros(0)
+        matrix = self.of_noises[run].T
+        above, below = np.isfinite(self.right), np.isfinite(self.left)
+        stacked, limits = np.vstack([matrix[above], -matrix[below]]), np.concatenate([self.right[above], self.left[below]])
+        cost = self.of_answers[run] @ answers
+        for most in (None, _HEAVY):
+            found = linprog(cost, stacked if len(stacked) else None, limits if len(stacked) else None, bounds=(0, most), method="highs-ds")
+            if found.status == 0:
+                return -float(found.fun), found.x
+        return None
+
+    def far(
+        self, main: int, weights: Array, others: Mapping[int, Array] | None, toward: Array | None = None
+    ) -> tuple[Array, Array] | None:
+        """Answers and noises in a direction in which the main run keeps these weights, and others cost more, by theirs.
+
+        Without others all that may change does, with room; or as far toward somewhere as may be.
+        """
+        from scipy.optimize import linprog
+
+        answers, noises = len(self.answers), len(self.noises)
+        rows = np.hstack([self.of_answers[main], self.of_noises[main]])
+        sums = self.of_noises[main].T @ weights
+        tight, upward, downward = weights > _SMALL, sums >= self.right - _SMALL, sums <= -self.left + _SMALL
+        bounds: list[tuple[float, float]] = [(-_FAR, _FAR)] * answers
+        bounds += [(-_FAR if down else 0.0, _FAR if up else 0.0) for up, down in zip(upward, downward, strict=True)]
+        cost = np.concatenate([np.zeros(answers), np.where(upward, self.right, np.where(downward, -self.left, 0.0))])
+        cost[~np.isfinite(cost)] = 0.0
+        # unknowns: answers, noises, and the room, or by how much the others cost more, which is the greatest
+        room = float(others is None)
+        least = [np.append(-row, room) for row in rows[~tight]]
+        for run, given in (others or {}).items():
+            least.append(np.append(np.concatenate([self.of_answers[run].T @ given, np.zeros(noises)]) + cost, 1.0))
+        for place, (up, down) in enumerate(zip(upward, downward, strict=True)):
+            if room and up != down:
+                least.append(np.append(np.eye(answers + noises)[answers + place] * (-1.0 if up else 1.0), 1.0))
+        found = linprog(
+            np.append(1e-4 * np.abs(cost) * np.sign(cost) if toward is None else -toward, -1.0 if toward is None else 0.0),
+            np.array(least) if least else None,
+            np.zeros(len(least)) if least else None,
+            np.hstack([rows[tight], np.zeros((int(tight.sum()), 1))]) if tight.any() else None,
+            np.zeros(int(tight.sum())) if tight.any() else None,
+            bounds=[*bounds, (None if others is not None else 0.0, 4.0 if toward is None else 0.0)],
+            method="highs-ds",
+        )
+        return None if found.status != 0 else (found.x[:answers], found.x[answers:-1])
+
+
+def _best(ground: Ground, words: list[str], moves: Sequence[Sequence[Fraction]], least: float) -> Found | None:
+    """The best evidence for words and moves, where it shows more than `least`."""
+    runs = list(islice(ways(ground.question, ground.stream, words, None), _WAYS + 1))
+    if not 0 < len(runs) <= _WAYS:
+        return None
+    program, moved = Program(ground, runs, len(words)), np.array([float(x) for row in moves for x in row])
+    duals = [program.dual(run, moved) for run in range(len(runs))]
+    best: Found | None = None
+    for main in sorted(range(len(runs)), key=lambda run: -(duals[run] or (0.0, None))[0]):
+        dual = duals[main]
+        if dual is None or dual[0] <= max(least, 0.0 if best is None else best.value) + _SMALL:
+            break
+        others: dict[int, Array] | None = None
+        size, places = len(program.answers) + len(program.noises), np.random.default_rng(0)
+        for number in range(_ROUNDS + _TRIED):
+            tried = number >= _ROUNDS  # what came before is where two directions are as good as each other
+            far = program.far(main, dual[1], None if tried else others, places.standard_normal(size) if tried else None)
+            if far is None:
+                continue
+            far = tuple(np.array([float(_simple(x)) for x in part]) for part in far)  # type: ignore[assignment]
+            after = [program.dual(run, far[0] + moved) for run in range(len(runs))]
+            spent = sum(x * (program.right[i] if x > 0 else -program.left[i]) for i, x in enumerate(far[1]) if x)
+            value = min((given[0] for given in after if given is not None), default=-math.inf) - spent
+            if value > max(least, 0.0 if best is None else best.value) + _SMALL:
+                told = _told(program, words, moves, main, far, [given[1] for given in after if given is not None])
+                best = best if told is None else Found(told, value)
+            if value >= dual[0] - _SMALL:
+                break
+            others = {run: given[1] for run, given in enumerate(after) if given is not None and run != main}
+    return best
+
+
+def _simple(x: float) -> Fraction:
+    return Fraction(float(x)).limit_denominator(_SIMPLE)
+
+
+def _told(
+    program: Program, words: list[str], moves: Sequence[Sequence[Fraction]], main: int, far: tuple[Array, Array], weights: Sequence[Array]
+) -> dict[str, Any] | None:
+    """The evidence, with weights in the slopes and a point at which the main run is."""
+    ground, runs = program.ground, program.runs
+    if len(weights) < len(runs):
+        return None
+    rows = [[Kept(Affine(row.of, num(row.rest)), False, False) for row in run] for run in runs]
+    exact = [exact_weights(ground, kept, list(given), False) for kept, given in zip(rows, weights, strict=True)]
+    point = point_of(ground.stream, rows[main], ground.question)
+    if point is None or any(one is None for one in exact):
+        return None
+    away = dict(zip(program.answers, far[0], strict=True)) | dict(zip(program.noises, far[1], strict=True))
+    return {
+        "side": "lower",
+        "words": words,
+        "answers": [
+            [
+                [str(point.get((name, step), 0)) for name in ground.stream.answers],
+                [str(_simple(away[name, step])) for name in ground.stream.answers],
+                [str(x) for x in moves[step]],
+            ]
+            for step in range(len(words))
+        ],
+        "noises": [[name, step, str(point.get((name, step), 0)), str(_simple(away[name, step]))] for name, step in program.noises],
+        "run": main,
+        "weights": [[format_expr(weight) for weight in one or ()] for one in exact],
+    }
