@@ -277,26 +277,26 @@ def _float(value: Expr | Infinite, sample: Mapping[str, Expr]) -> float:
 
 def _against(claim: Claim) -> Iterator[dict[str, Any]]:
     """Lower bounds that are above the claimed epsilon, at the fewest candidates or queries of those that are looked at."""
-    domains, counted = dict(claim.domains), _counted(claim)
-    others = {name: domain for name, domain in claim.domains if name != counted}
+    domains, name = dict(claim.domains), counted(claim)
+    others = {other: domain for other, domain in claim.domains if other != name}
     for point in islice(counterexample.points(others), _POINTS if others else 1):
-        if counted is None:
+        if name is None:
             yield from _breaks(claim, point)
             continue
-        tried = list(_counts(domains[counted]))
-        if not any(_breaks(claim, {**point, counted: num(count)}) for count in tried[-1:] + tried[:8]):
+        tried = list(_counts(domains[name]))
+        if not any(_breaks(claim, {**point, name: num(count)}) for count in tried[-1:] + tried[:8]):
             continue
         for number, count in enumerate(tried):
-            if _breaks(claim, {**point, counted: num(count)}):
+            if _breaks(claim, {**point, name: num(count)}):
                 first = tried[number - 1] + 1 if number else count
                 while first < count:  # losses do not fall with the count; a claim may rise with it, and then this is one that breaks it
                     middle = (first + count) // 2
-                    first, count = (first, middle) if _breaks(claim, {**point, counted: num(middle)}) else (middle + 1, count)
-                yield from _breaks(claim, {**point, counted: num(count)})
+                    first, count = (first, middle) if _breaks(claim, {**point, name: num(middle)}) else (middle + 1, count)
+                yield from _breaks(claim, {**point, name: num(count)})
                 break
 
 
-def _counted(claim: Claim) -> str | None:
+def counted(claim: Claim) -> str | None:
     """The parameter that is the number of candidates or queries, if it is one that ranges over a domain."""
     mechanism = claim.mechanism
     count = (
