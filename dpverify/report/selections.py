@@ -243,7 +243,8 @@ def _of_threshold(entry: Entry, line: Line, bound: Bound) -> Worst | None:
     step = question.moved.value if isinstance(question.moved, Num) else Fraction(1)
     u, v = shifted.MOVES[mechanism.neighbours][line.parameters["move"]]
     counts = line.parameters["negatives"], line.parameters["positives"]
-    return _in_the_limit([(counts[0], "no", u * step), (counts[1], "yes", -v * step)], line, bound)
+    raised = [(line.parameters["raised"], "yes", u * step)] if line.parameters.get("raised") else []
+    return _in_the_limit([(counts[0], "no", u * step), (counts[1], "yes", -v * step), *raised], line, bound)
 
 
 def _of_largest(entry: Entry, line: Line, bound: Bound) -> Worst | None:

@@ -80,6 +80,10 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         ]
         if rules:
             proposal.extend(lambda claim, _: measures.propose(claim, rules[-1]), claim, digits)
+    if claim.delta != ZERO and claim.domains and isinstance(claim.mechanism, Compared):
+        from dpverify.search import selection_violations
+
+        proposal.extend(lambda claim, _: selection_violations.propose(claim, proposal.steps), claim, digits)
     if claim.order:
         from dpverify.search import one_sided
 

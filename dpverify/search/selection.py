@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -25,6 +26,8 @@ from dpverify.trusted.rules.selection.compared import asked
 
 _FARTHEST = 1 << 20
 """The most queries or candidates that are looked at where their number is a parameter."""
+_MOST_RAISED = 100
+"""The most positives of which it is looked at how many move up."""
 _POINTS = 60
 _NONE = (
     "no finite epsilon is known for all answers and all values of the parameters: state bounds of the answers, or claim an epsilon at a "
@@ -144,7 +147,7 @@ def _upper(claim: Claim) -> Iterator[dict[str, Any]]:
         return
     tried: list[dict[str, Any]] = [{}] if _told_at_once(claim) else [{"shift": way} for way in ("up", "still", "down")]
     peaks = [] if claim.mechanism.resample else _peaks(claim)
-    tried = [{"peaks": [positives for _, positives, _ in peaks]}, *tried] if peaks else tried
+    tried = [{"peaks": [list(peak.every) or peak.positives for peak in peaks]}, *tried] if peaks else tried
     found, refused = False, None
     for evidence in tried:
         try:
@@ -185,8 +188,9 @@ def _lower(claim: Claim, at: Mapping[str, str] | None = None) -> Steps:
     found = _peaks(here)
     if not found:
         return []
-    move, (negatives, positives, _) = max(enumerate(found), key=lambda item: item[1][2])
-    return [{"rule": threshold.NAME, "evidence": {**told, "negatives": negatives, "positives": positives, "move": move}}]
+    move, peak = max(enumerate(found), key=lambda item: item[1].height)
+    more = {"raised": peak.raised} if peak.raised else {}
+    return [{"rule": threshold.NAME, "evidence": {**told, "negatives": peak.negatives, "positives": peak.positives, **more, "move": move}}]
 
 
 def _told_at_once(claim: Claim) -> bool:
@@ -198,8 +202,23 @@ def _told_at_once(claim: Claim) -> bool:
 # -- the worst output ---------------------------------------------------------------------------------------------
 
 
-def _peaks(claim: Claim) -> list[tuple[int, int, float]]:
-    """For each way to move the negatives and positives of the output that loses the most, and what it loses; empty without counts."""
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The output that loses the most, and what it loses.
+
+    positives: those that move down; raised: more that move up. every: for each number of the first that of the others which lose the most,
+    where that is looked at.
+    """
+
+    negatives: int
+    positives: int
+    height: float
+    raised: int = 0
+    every: tuple[int, ...] = ()
+
+
+def _peaks(claim: Claim) -> list[Peak]:
+    """For each way to move; empty without counts."""
     mechanism = claim.mechanism
     if not isinstance(mechanism, AboveThreshold) or _told_at_once(claim) or not isinstance(mechanism.queries, Num):
         return []
@@ -212,8 +231,10 @@ def _peaks(claim: Claim) -> list[tuple[int, int, float]]:
     return [_peak(loss, mechanism.resample, queries, limit, sample) for loss in shifted.losses_of(question, mechanism)]
 
 
-def _peak(loss: shifted.Loss, again: bool, queries: int, limit: int, sample: Mapping[str, Expr]) -> tuple[int, int, float]:
+def _peak(loss: shifted.Loss, again: bool, queries: int, limit: int, sample: Mapping[str, Expr]) -> Peak:
     """The output, as a concave function of the number of its positives."""
+    if not again and _float(loss.raised, sample) > _float(loss.lowered, sample) and limit <= _MOST_RAISED:
+        return _with_raised(loss, queries, limit, sample)
 
     def negatives(positives: int) -> int:
         return queries // max(1, positives) - 1 if again else queries - positives
@@ -223,12 +244,28 @@ def _peak(loss: shifted.Loss, again: bool, queries: int, limit: int, sample: Map
             return positives * _float(loss.of(num(negatives(positives)), num(1)), sample) if positives else 0.0
         return _float(loss.of(num(negatives(positives)), num(positives)), sample)
 
+    best = _highest(height, limit)
+    return Peak(max(0, negatives(best)), best, height(best))
+
+
+def _with_raised(loss: shifted.Loss, queries: int, limit: int, sample: Mapping[str, Expr]) -> Peak:
+    """The output where positives may move up as well, which is worth while where their fresh noise is moved at a greater cost so."""
+
+    def height(positives: int, raised: int) -> float:
+        return _float(loss.of(num(queries - positives - raised), num(positives), num(raised)), sample)
+
+    every = tuple(_highest(partial(height, positives), limit - positives) for positives in range(limit + 1))
+    best = max(range(limit + 1), key=lambda positives: height(positives, every[positives]))
+    return Peak(queries - best - every[best], best, height(best, every[best]), every[best], every)
+
+
+def _highest(height: Callable[[int], float], limit: int) -> int:
+    """Where a concave function on 0, ..., limit is greatest."""
     low, high = 0, limit
     while high - low > 8:
         a, b = low + (high - low) // 3, high - (high - low) // 3
         low, high = (a, high) if height(a) < height(b) else (low, b)
-    best = max(range(low, high + 1), key=height)
-    return max(0, negatives(best)), best, height(best)
+    return max(range(low, high + 1), key=height)
 
 
 def _float(value: Expr | Infinite, sample: Mapping[str, Expr]) -> float:
@@ -240,26 +277,26 @@ def _float(value: Expr | Infinite, sample: Mapping[str, Expr]) -> float:
 
 def _against(claim: Claim) -> Iterator[dict[str, Any]]:
     """Lower bounds that are above the claimed epsilon, at the fewest candidates or queries of those that are looked at."""
-    domains, counted = dict(claim.domains), _counted(claim)
-    others = {name: domain for name, domain in claim.domains if name != counted}
+    domains, name = dict(claim.domains), counted(claim)
+    others = {other: domain for other, domain in claim.domains if other != name}
     for point in islice(counterexample.points(others), _POINTS if others else 1):
-        if counted is None:
+        if name is None:
             yield from _breaks(claim, point)
             continue
-        tried = list(_counts(domains[counted]))
-        if not any(_breaks(claim, {**point, counted: num(count)}) for count in tried[-1:] + tried[:8]):
+        tried = list(_counts(domains[name]))
+        if not any(_breaks(claim, {**point, name: num(count)}) for count in tried[-1:] + tried[:8]):
             continue
         for number, count in enumerate(tried):
-            if _breaks(claim, {**point, counted: num(count)}):
+            if _breaks(claim, {**point, name: num(count)}):
                 first = tried[number - 1] + 1 if number else count
                 while first < count:  # losses do not fall with the count; a claim may rise with it, and then this is one that breaks it
                     middle = (first + count) // 2
-                    first, count = (first, middle) if _breaks(claim, {**point, counted: num(middle)}) else (middle + 1, count)
-                yield from _breaks(claim, {**point, counted: num(count)})
+                    first, count = (first, middle) if _breaks(claim, {**point, name: num(middle)}) else (middle + 1, count)
+                yield from _breaks(claim, {**point, name: num(count)})
                 break
 
 
-def _counted(claim: Claim) -> str | None:
+def counted(claim: Claim) -> str | None:
     """The parameter that is the number of candidates or queries, if it is one that ranges over a domain."""
     mechanism = claim.mechanism
     count = (

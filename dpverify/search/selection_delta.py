@@ -42,7 +42,7 @@ _MOST_POINTS = 800
 _REACH = 8.0
 _MOST_OUTPUTS = 64
 """Queries up to which every output is looked at between bounds."""
-_MOST = 900
+MOST = 1 << 20
 """Candidates or queries up to which probabilities are integrated."""
 _ROUGH, _FINE = 1e-2, 1e-8
 """How far apart the corners of a simplex are in the end, in units of its first size."""
@@ -83,7 +83,7 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool, prem
     below: list[Plan] = []
     if any(_height(run, one, epsilon or 0.0) > 0 for one in above) or not above:
         try:
-            below = [_below(run, epsilon, delta)]
+            below = [event_of(run, epsilon, delta)]
         except DpverifyError as error:
             reasons.append(str(error))
     parts = [*above, *below]
@@ -154,7 +154,7 @@ def _written(cuts: list[Fraction]) -> list[str]:
 # -- one event -----------------------------------------------------------------------------------------------------------
 
 
-def _below(run: Run, epsilon: float | None, delta: float | None) -> Plan:
+def event_of(run: Run, epsilon: float | None, delta: float | None) -> Plan:
     """The event that tells the most. Raises Undecided, Rejected where there is none to look for."""
     mechanism, sensitivity, _ = leaf(run)
     assert isinstance(mechanism, Compared)
@@ -207,21 +207,29 @@ class _Floats:
         x = self.rate * z
         return self.rate * (math.exp(-x * x / 2) / math.sqrt(2 * math.pi) if self.gaussian else math.exp(-abs(x)) / 2)
 
-    def below(self, z: float) -> float:
+    def below(self, z: Any) -> Any:
+        """The probability of less, at each of an array."""
+        import numpy as np
+
         x = self.rate * z
         if self.gaussian:
-            return math.erfc(-x / math.sqrt(2)) / 2
-        return math.exp(x) / 2 if x < 0 else 1 - math.exp(-x) / 2
+            from scipy.special import ndtr
 
-    def grid(self, other: float) -> list[tuple[float, float]]:
-        """Points with their weights. other: the rate of what is integrated."""
+            return ndtr(x)
+        tail = np.exp(-np.abs(x)) / 2
+        return np.where(x < 0, tail, 1 - tail)
+
+    def grid(self, other: float) -> tuple[Any, Any]:
+        """Points, and their weights. other: the rate of what is integrated."""
+        import numpy as np
+
         reach = _REACH if self.gaussian else 3 * _REACH
         count = min(_MOST_POINTS, math.ceil(_POINTS * max(1.0, other / self.rate) / (1 if self.gaussian else 0.5)))
         step = 2 * reach / count / self.rate
         points = [(k - count / 2) * step for k in range(count + 1)]
         heights = [self.density(z) for z in points]
         total = sum(heights)
-        return [(z, height / total) for z, height in zip(points, heights, strict=True)]
+        return np.array(points), np.array(heights) / total
 
 
 def _highest(f: Callable[[Point], float], start: Point, step: float, near: float) -> tuple[float, Point]:
@@ -292,10 +300,10 @@ def _of_max(question: Asked, step: Fraction, tell: Log) -> Plan:
     length = None
     if mechanism.bounds is not None:
         length = question.value(mechanism.bounds[1], "bounds") - question.value(mechanism.bounds[0], "bounds")
-    grid = noise.grid(noise.rate)
+    points, weights = noise.grid(noise.rate)
 
     def chance(group: int, lead: float) -> float:
-        return min(1.0, group * sum(w * noise.below(t) ** (group - 1) * noise.below(t + lead) ** (count - group) for t, w in grid))
+        return min(1.0, group * float(weights @ (noise.below(points) ** (group - 1) * noise.below(points + lead) ** (count - group))))
 
     best: tuple[float, int, Point, Callable[[Point], float]] | None = None
     for group in [1, count - 1] if mechanism.neighbours == "one" else _sizes(count):
@@ -317,8 +325,8 @@ def _of_max(question: Asked, step: Fraction, tell: Log) -> Plan:
 
 
 def _count(count: Any) -> int:
-    if not isinstance(count, Num) or not count.value <= _MOST:
-        raise Undecided(f"an event is looked for among at most {_MOST} answers.")
+    if not isinstance(count, Num) or not count.value <= MOST:
+        raise Undecided(f"an event is looked for among at most {MOST} answers.")
     return int(count.value)
 
 
@@ -326,23 +334,23 @@ def _count(count: Any) -> int:
 
 
 def _of_threshold(question: Asked, step: Fraction, tell: Log) -> Plan:
+    import numpy as np
+
     mechanism = question.selection
     assert isinstance(mechanism, AboveThreshold)
     count = _count(mechanism.queries)
     most = count if mechanism.positives is None else min(count, _count(mechanism.positives))
     first, noise = _Floats.of(mechanism.threshold_noise), _Floats.of(mechanism.query_noise)
     centre = question.value(mechanism.threshold, "threshold")
-    grid = [(0.0, 1.0)] if first is None else first.grid(first.rate if noise is None else noise.rate)
+    points, weights = (np.zeros(1), np.ones(1)) if first is None else first.grid(first.rate if noise is None else noise.rate)
+    points = float(centre) + points
 
     def chance(k: int, low: float, y: int, high: float, after: str) -> float:
-        total = 0.0
-        for z, w in grid:
-            t = float(centre) + z
-            negative = noise.below(t - low) if noise is not None else float(low < t)
-            other = noise.below(t - high) if noise is not None else float(high < t)
-            beside = (1 - other) ** y if after == "all" else 1 - other**y
-            total += w * (negative**k if k else 1.0) * (beside if y else 1.0)
-        return total
+        negative, other = (noise.below(points - at) if noise is not None else 1.0 * (at < points) for at in (low, high))
+        found = weights * negative**k
+        if y:
+            found = found * ((1 - other) ** y if after == "all" else 1 - other**y)
+        return float(found.sum())
 
     def told_by(k: int, y: int, after: str, way: tuple[int, int]) -> Callable[[Point], float]:
         up, down = way[0] * float(step), way[1] * float(step)

@@ -26,7 +26,7 @@ _SLACK = Fraction(1, 2**16)
 _ROUNDS = 14
 _SHY, _OUT = 0.98, 64
 _START, _FARTHEST = 32, 1 << 20
-_SHARE = 4
+_SHARE = 2
 """Cells for each unit of the shift, to begin with."""
 
 

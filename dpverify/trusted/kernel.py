@@ -109,13 +109,13 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
     bounds = [b for _, group in direct for b in group]
     uppers = [b.value for b in bounds if b.side == "upper" and b.quantity != "delta"]
     lowers = [b for b in bounds if b.side == "lower" and b.quantity != "delta" and _inside(b, claim) and _at_claimed_delta(b, claim)]
-    deltas = {side: [b for b in bounds if b.quantity == "delta" and b.side == side] for side in ("lower", "upper")}
+    deltas = {side: [b for b in bounds if b.quantity == "delta" and b.side == side and _inside(b, claim)] for side in ("lower", "upper")}
     upper = _best(uppers, _at_most)
     lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
     # of bounds that refute, one with an event, or with an epsilon that has one, is what a reader can check
     against = [b for b in lowers if _refutes(b, claim)] + [b for b in deltas["lower"] if _refutes_delta(b, claim)]
     refutation = min(against, key=lambda b: not {"event", "epsilon"} & (b.witness or {}).keys(), default=None)
-    delta_uppers, delta_lowers = ([_delta_value(b) for b in deltas[side]] for side in ("upper", "lower"))
+    delta_uppers, delta_lowers = ([_delta_value(b) for b in deltas[side] if not b.at] for side in ("upper", "lower"))
     if _meaningful_delta(claim) and any(_contradict(above, below) for above in bounds for below in bounds):
         raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
     # comparing closed forms over a domain can take long: not where refuted, and what is literally the claimed bound first
@@ -182,7 +182,7 @@ def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
 
 
 def _refutes_delta(lower: Bound, claim: Claim) -> bool:
-    return claim.delta is not None and certainly_lt(claim.delta, _delta_value(lower), dict(claim.domains))
+    return claim.delta is not None and certainly_lt(substitute(claim.delta, lower.at), _delta_value(lower), dict(claim.domains))
 
 
 def _delta_value(b: Bound) -> Expr:

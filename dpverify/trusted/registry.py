@@ -56,6 +56,7 @@ _OF_THE_CLAIM: Final = {
     "grid-packing": "spaces.grid_packing",
     "half-spaces": "spaces.half_spaces",
     "one-sided": "composition.one_sided",
+    "selection-event-at": "selection.delta_event_at",
     "near-dual": "spaces.near_dual",
     "near-table": "spaces.near_table",
     "far-outputs": "utility.far_outputs",

@@ -7,7 +7,7 @@ gives each with an error of at most M 2^(1-k-n). So the integral from the middle
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -107,9 +107,7 @@ class Mass:
         """The functions next to an interval, normalised; None where it has a kink inside or is not between the cuts."""
         if not self._cuts[0] <= low < high <= self._cuts[-1]:
             return None
-        first, last = bisect_right(self._cuts, low) - 1, len(self._cuts) - 2
-        while self._cuts[last] >= high:
-            last -= 1
+        first, last = bisect_right(self._cuts, low) - 1, bisect_left(self._cuts, high) - 1
         if len(set(self._pieces[first : last + 1])) > 1:
             return None
         alike, function = self._pieces[first], self._functions[first]

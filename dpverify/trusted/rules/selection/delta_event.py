@@ -19,7 +19,7 @@ from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection import worst_output
-from dpverify.trusted.rules.selection.chances import MOST, Compared, Output, Side, pair, read_answers, way
+from dpverify.trusted.rules.selection.chances import Compared, Output, Side, pair, read_answers, way
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import in_closed_forms, of_run, read_cuts
 
@@ -40,6 +40,8 @@ Probabilities = tuple[arb, arb]
 Event = Sequence[tuple[int, Sequence[Side]]]
 """Its probability is a sum of those of sides that all come out so, each so many times."""
 NEXT: Final = ("all", "any")
+MOST_ANSWERS: Final = 10**9
+"""Candidates or queries."""
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
@@ -124,7 +126,7 @@ def _of_max(question: Asked, parameters: Mapping[str, Any]) -> tuple[Fraction, E
     assert isinstance(mechanism, NoisyMax)
     if mechanism.report == "value":
         raise Rejected(NAME, "report", "which answer is the greatest is not told")
-    count = question.count(mechanism.candidates, "candidates", MOST)
+    count = question.count(mechanism.candidates, "candidates", MOST_ANSWERS)
     if type(group) is not int or not 0 < group < count:
         raise CertificateError(f"{NAME}: 'group' is not a number of answers above 0 and below {count}.")
     if mechanism.neighbours == "one" and 1 not in (group, count - group):
@@ -157,7 +159,7 @@ def _counts(question: Asked, parameters: Mapping[str, Any]) -> tuple[int, int]:
     negatives, positives, after = (parameters.get(key) for key in ("negatives", "positives", "next"))
     if type(negatives) is not int or type(positives) is not int or min(negatives, positives) < 0 or after not in NEXT:
         raise CertificateError(f"{NAME}: 'negatives' and 'positives' are integers of at least 0, 'next' is {' or '.join(NEXT)}.")
-    queries, most = question.counts(MOST)
+    queries, most = question.counts(MOST_ANSWERS)
     if not 0 < negatives + positives <= queries or (after == "all" and positives > most):
         raise Rejected(NAME, "the event", "so many are not asked for, or not told to be positive")
     if getattr(question.selection, "resample", False) and after == "all" and positives > 1:

@@ -24,7 +24,8 @@ MOVES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
 class Loss:
     """What outputs lose where answers move up by `up` at negatives and down by `down` at positives, for each unit of the sensitivity.
 
-    threshold, answers: the slopes of their noises to the left and to the right. told: what the fresh noise of each positive adds.
+    threshold, answers: the slopes of their noises to the left and to the right. lowered, raised: what the fresh noise of a positive adds
+    whose answer moves down so, or up.
     """
 
     question: Asked
@@ -32,15 +33,19 @@ class Loss:
     down: int
     threshold: tuple[Value, Value]
     answers: tuple[Value, Value]
-    told: Value
+    lowered: Value = ZERO
+    raised: Value = ZERO
 
-    def of(self, negatives: Expr, positives: Expr) -> Value:
-        """What an output loses, with one noise of the threshold that is shifted up with the negatives, down with the positives, or not."""
+    def of(self, negatives: Expr, positives: Expr, raised: Expr = ZERO) -> Value:
+        """What an output loses, with one noise of the threshold that is shifted up with the negatives, down with the positives, or not.
+
+        positives: whose answers move down. raised: how many more there are, whose answers move up with the negatives.
+        """
         q, u, v = self.question, num(self.up), num(self.down)
         up = total(times(q, u, self.threshold[1]), times(q, mul(positives, add(u, v)), self.answers[1]))
         still = total(times(q, mul(negatives, u), self.answers[0]), times(q, mul(positives, v), self.answers[1]))
         down = total(times(q, v, self.threshold[0]), times(q, mul(negatives, add(u, v)), self.answers[0]))
-        return total(least(q, up, still, down), times(q, positives, self.told))
+        return total(least(q, up, still, down), times(q, positives, self.lowered), times(q, raised, self.raised))
 
 
 def least_count(question: Asked, queries: Expr, most: Expr) -> Expr:
@@ -53,35 +58,33 @@ def least_count(question: Asked, queries: Expr, most: Expr) -> Expr:
 def losses_of(question: Asked, mechanism: AboveThreshold) -> list[Loss]:
     """For each way to move."""
     threshold, answers = slopes(question, mechanism.threshold_noise), slopes(question, mechanism.query_noise)
-    losses = []
-    for up, down in MOVES[mechanism.neighbours]:
-        told: Value = ZERO
-        if mechanism.fresh is not None:
-            left, right = slopes(question, mechanism.fresh)
-            told = times(question, num(down), right)
-            if question.side == "upper":  # a lower bound is at positives that move down; an upper one covers those that move up, too
-                told = greatest(question, told, times(question, num(up), left))
-        losses.append(Loss(question, up, down, threshold, answers, told))
-    return losses
+    left, right = (ZERO, ZERO) if mechanism.fresh is None else slopes(question, mechanism.fresh)
+    return [
+        Loss(question, up, down, threshold, answers, times(question, num(down), right), times(question, num(up), left))
+        for up, down in MOVES[mechanism.neighbours]
+    ]
 
 
 def everywhere(loss: Loss, mechanism: AboveThreshold, way: str, queries: Expr, most: Expr) -> Value:
-    """More than any output loses, by one shift for each noise of the threshold, of which there are `most` where it is drawn again."""
-    question, told = loss.question, times(loss.question, most, loss.told)
-    if way == "still":
-        # of a query, what a negative loses and what a positive loses beside that
-        each = times(question, num(loss.up), loss.answers[0])
-        beside = _beyond(question, times(question, num(loss.down), loss.answers[1]), each)
-        return total(times(question, queries, each), times(question, most, beside), told)
+    """More than any output loses, by one shift for each noise of the threshold, of which there are `most` where it is drawn again.
+
+    That is a number for each query, and for each positive what it loses beside that, whichever way its answer moves.
+    """
+    question = loss.question
+    up, down = num(loss.up), num(loss.down)
+    turned, paid, each = {
+        "up": (add(up, down), (up, loss.threshold[1]), ZERO),
+        "still": (down, (ZERO, ZERO), times(question, up, loss.answers[0])),
+        "down": (ZERO, (down, loss.threshold[0]), times(question, add(up, down), loss.answers[0])),
+    }[way]
     draws = most if mechanism.resample else ONE
-    noise = loss.threshold[1] if way == "up" else loss.threshold[0]
-    paid = times(question, mul(draws, num(loss.up if way == "up" else loss.down)), noise)
-    count, slope = (most, loss.answers[1]) if way == "up" else (queries, loss.answers[0])
-    return total(paid, times(question, mul(count, num(loss.up + loss.down)), slope), told)
+    lowered = total(times(question, turned, loss.answers[1]), loss.lowered)
+    beside = _beyond(question, lowered if loss.raised == ZERO else greatest(question, lowered, loss.raised), each)
+    return total(times(question, mul(draws, paid[0]), paid[1]), times(question, queries, each), times(question, most, beside))
 
 
 def _beyond(question: Asked, value: Value, other: Value) -> Value:
     """How much the one is above the other, at least 0."""
-    if isinstance(value, Infinite) or isinstance(other, Infinite):
+    if isinstance(value, Infinite) or isinstance(other, Infinite) or other == ZERO:
         return value
-    return greatest(question, ZERO, sub(value, other))
+    return ZERO if value == ZERO else greatest(question, ZERO, sub(value, other))

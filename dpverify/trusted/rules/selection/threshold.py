@@ -40,10 +40,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound that "side" asks for. Raises Rejected, Undecided, CertificateError.
 
     evidence: of an upper bound "shift", which way the noise of the threshold goes for all counts: "up" with what negatives do, "down"
-    with what positives do, or "still"; or "peaks", for each way to move the number of positives of the output that loses the most.
-    Of a lower bound the number of "positives" and "negatives" of an output, and "move", the number of the
-    way to move; where the threshold is drawn again the negatives are those before each positive. Neither where answers are told, or one
-    moves alone. Of a lower bound for exact answers "exact" alone, which is true.
+    with what positives do, or "still"; or "peaks", for each way to move the number of positives of the output that loses the most; with
+    fresh noise a list, for each number of positives that move down how many more move up. Of a lower bound the number of "positives" and
+    "negatives" of an output, "raised", of further positives that move up, and "move", the number of the way to move; where the threshold is
+    drawn again the negatives are those before each positive. Neither where answers are told, or one moves alone. Of a lower bound for exact
+    answers "exact" alone, which is true.
     """
     question = asked(claim, evidence, NAME, near=evidence.get("exact") is True)
     mechanism = question.claim.mechanism
@@ -77,33 +78,60 @@ def _at_peaks(question: Asked, mechanism: AboveThreshold, losses: list[Loss], pe
     if not isinstance(queries, Num) or not isinstance(most, Num):
         raise Rejected(NAME, "queries", "the worst output wants numbers of queries and positives")
     total_count, limit = int(queries.value), int(min(queries.value, most.value))
-    if not isinstance(peaks, list) or len(peaks) != len(losses) or not all(type(peak) is int and 0 <= peak <= limit for peak in peaks):
-        raise CertificateError(f"{NAME}: 'peaks' is no list of {len(losses)} numbers of positives from 0 to {limit}.")
-    highest = []
+    if not isinstance(peaks, list) or len(peaks) != len(losses):
+        raise CertificateError(f"{NAME}: 'peaks' is no list of {len(losses)}, one for each way to move.")
+    highest: list[Value] = []
     for loss, peak in zip(losses, peaks, strict=True):
-        value = loss.of(num(total_count - peak), num(peak))
-        for beside in (peak - 1, peak + 1):
-            if 0 <= beside <= limit and not at_most(question, loss.of(num(total_count - beside), num(beside)), value):
-                raise Rejected(NAME, "peaks", f"{beside} positives do not certainly lose at most what {peak} do")
-        highest.append(value)
+        if isinstance(peak, list):
+            if len(peak) != limit + 1:
+                raise CertificateError(f"{NAME}: of 'peaks' one is no list of {limit + 1}, for each number of positives that move down.")
+            highest += [_peak(question, loss, total_count, limit, down, up) for down, up in enumerate(peak)]
+        elif not at_most(question, loss.raised, loss.lowered):
+            raise Rejected(NAME, "peaks", "positives that move up do not certainly lose at most what they do that move down")
+        else:
+            highest.append(_peak(question, loss, total_count, limit, peak, None))
     return greatest(question, *highest)
+
+
+def _peak(question: Asked, loss: Loss, queries: int, limit: int, positives: Any, raised: Any) -> Value:
+    """What no output loses more than of those with other numbers of positives, or of those that move up where they are told.
+
+    Where others lose the same number for each of theirs none need be looked at but the next ones.
+    """
+    tried, most = (positives, limit) if raised is None else (raised, limit - positives)
+    if type(tried) is not int or not 0 <= tried <= most:
+        raise CertificateError(f"{NAME}: of 'peaks' {str(tried)[:20]} is no number of positives from 0 to {most}.")
+
+    def lost(count: int) -> Value:
+        down, up = (count, 0) if raised is None else (positives, count)
+        return loss.of(num(queries - down - up), num(down), num(up))
+
+    value = lost(tried)
+    for beside in (tried - 1, tried + 1):
+        if 0 <= beside <= most and not at_most(question, lost(beside), value):
+            raise Rejected(NAME, "peaks", f"{beside} positives do not certainly lose at most what {tried} do")
+    return value
 
 
 def _lower(question: Asked, mechanism: AboveThreshold, losses: list[Loss], evidence: Mapping[str, Any], queries: Expr, most: Expr) -> Bound:
     """What one output loses."""
-    negatives, positives, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
-    if type(negatives) is not int or type(positives) is not int or type(move) is not int or min(negatives, positives, move) < 0:
+    told = [evidence.get(key, default) for key, default in (("negatives", None), ("positives", None), ("move", None), ("raised", 0))]
+    if not all(type(count) is int and count >= 0 for count in told):
         raise CertificateError(f"{NAME}: a lower bound wants 'negatives', 'positives' and 'move', integers of at least 0.")
+    negatives, positives, move, raised = (int(count) for count in told if count is not None)
     if move >= len(losses):
         raise CertificateError(f"{NAME}: there are {len(losses)} ways to move.")
-    k, c, loss = num(negatives), num(positives), losses[move]
-    asked_for = mul(c, add(k, ONE)) if mechanism.resample else add(k, c)
-    if not certainly_le(asked_for, queries, question.domains) or not certainly_le(c, most, question.domains):
+    if raised and mechanism.resample:
+        raise Rejected(NAME, "raised", "where the threshold is drawn again positives that move up are not looked at")
+    k, c, up, loss = num(negatives), num(positives), num(raised), losses[move]
+    asked_for = mul(c, add(k, ONE)) if mechanism.resample else add(k, c, up)
+    if not certainly_le(asked_for, queries, question.domains) or not certainly_le(add(c, up), most, question.domains):
         raise Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive")
-    value = times(question, c, loss.of(k, ONE)) if mechanism.resample else loss.of(k, c)
-    each = " before each" if mechanism.resample else ""
+    value = times(question, c, loss.of(k, ONE)) if mechanism.resample else loss.of(k, c, up)
+    output = f"{positives} positives and {negatives} negatives{' before each' if mechanism.resample else ''}"
     moves = f"{'up' if loss.up else 'not'} at negatives, {'down' if loss.down else 'not'} at positives"
-    return question.bound(value, f"{positives} positives and {negatives} negatives{each}", moves)
+    more = (f", {raised} positives more", ", up at these") if raised else ("", "")
+    return question.bound(value, output + more[0], moves + more[1])
 
 
 def _one(question: Asked, mechanism: AboveThreshold, queries: Expr, most: Expr) -> Value:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
-from flint import arb, ctx
+from flint import acb, arb, ctx
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
@@ -15,11 +16,11 @@ from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.numbers.gauss_rule import gauss
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.curves.unimodal import Hints
 from dpverify.trusted.rules.curves.unimodal import read as unimodal
 from dpverify.trusted.rules.selection import survival
-from dpverify.trusted.rules.selection.chances import Compared, Output
 from dpverify.trusted.rules.selection.noise_laws import Law, Whole, law
 
 NAME: Final = "two-candidates"
@@ -38,6 +39,8 @@ SOURCE: Final = Source("docs/theory/selection.md#two-candidates")
 
 MOST: Final = 2_000
 """Numbers in each list."""
+_DEEPEST: Final = 16
+"""Halvings of an interval between two places."""
 
 
 class Difference:
@@ -48,19 +51,44 @@ class Difference:
 
     def __init__(self, noise: Law, places: Sequence[Fraction], kinks: Sequence[Fraction]) -> None:
         self._noise, self._places, self._kinks = noise, places, kinks
+        self._known: dict[Fraction, arb] = {}
 
     def at(self, u: Fraction) -> arb:
         """S at a point: by evenness from its positive side."""
-        if u < 0:
-            return 1 - self.at(-u)
-        low, high = self._places[0], self._places[-1]
-        places = sorted({*self._places, *(u + kink for kink in self._kinks if low < u + kink < high)})
-        return _beyond(self._noise, u, tuple(places), ctx.prec)
+        if u not in self._known:
+            low, high = self._places[0], self._places[-1]
+            places = sorted({*self._places, *(u + kink for kink in self._kinks if low < u + kink < high)})
+            self._known[u] = 1 - self.at(-u) if u < 0 else _beyond(self._noise, u, tuple(places), ctx.prec)
+        return self._known[u]
 
 
 @remembered(1 << 12)
 def _beyond(noise: Law, u: Fraction, places: tuple[Fraction, ...], _: int) -> arb:
-    return Compared(noise, noise, ctx.prec // 2).probability(Output(1, 0, u, u, Fraction(0)), places)
+    """The mean of `P[Z' <= Z - u]`, a probability, over Z: to the left of all places, between them, and to the right."""
+    first, last = places[0], places[-1]
+    total = noise.at(first)[0] * arb(0).union(noise.at(first - u)[0]) + noise.at(last)[1] * noise.at(last - u)[0].union(arb(1))
+    off = noise.at(u)[1] * arb(2) ** -(2 * ctx.prec // 5)
+    for low, high in pairwise(places):
+        total += _between(noise, u, low, high, off)
+    return total
+
+
+def _between(noise: Law, u: Fraction, low: Fraction, high: Fraction, off: arb) -> arb:
+    """The same over Z in an interval, each part of it off by less than so much."""
+    here, there, moved = noise.next_to(low, high), noise.next_to(low - u, high - u), rational(u)
+    if here is None or there is None:
+        raise Rejected(NAME, "places", f"a density has a kink between {low} and {high}, or is not known there")
+
+    def bound(box: acb) -> arb:
+        """More than f(z) F(z - u): F is at most 1 in the middle of the box, and grows from there by the integral of f."""
+        found: arb = abs(here.density(box, True)) * (1 + abs(box - box.mid()) * abs(there.density(box - moved, True)))
+        return found
+
+    def value(z: acb) -> arb:
+        found: arb = here.density(z, False).real * there.below(z - moved, False).real
+        return found
+
+    return gauss(value, bound, rational(low), rational(high), off, _DEEPEST)
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

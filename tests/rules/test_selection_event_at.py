@@ -1,0 +1,94 @@
+"""Selections with a parameter for the number of answers, refuted at a delta above 0: the fewest answers, and forged events."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpverify.search.certificates import pack
+from dpverify.search.verify import verify
+from dpverify.trusted.kernel import check
+from dpverify.trusted.language.certificate import Line
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import parse
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.rules.selection import delta_event_at as rule
+from tests.selections import ALL_N, gaussian, laplace, largest, of, sparse
+
+TWO_UP = (("n", Domain(Fraction(2), None, lower_open=False, integer=True)),)
+
+
+def best_event(sigma, count, epsilon):
+    """The most that "the greatest is among the first k of two groups of like answers" tells, by sums on a grid."""
+    z = np.linspace(-9, 9, 1801) * sigma
+    weights = stats.norm.pdf(z, scale=sigma) * (z[1] - z[0])
+    best = 0.0
+    for k in range(1, count):
+        own = k * weights * stats.norm.cdf(z, scale=sigma) ** (k - 1)
+        for lead in np.linspace(-4 * sigma, 4 * sigma, 65):
+            p, q = (float(own @ stats.norm.cdf(z + x, scale=sigma) ** (count - k)) for x in (lead, lead - 2))
+            for here, there in ((p, q), (q, p), (1 - p, 1 - q), (1 - q, 1 - p)):
+                best = max(best, here - math.exp(epsilon) * there)
+    return best
+
+
+def test_a_delta_for_every_number_of_candidates_is_refuted_at_the_fewest_that_an_event_shows():
+    claim = of(largest(gaussian(4), "n"), "1", domains=TWO_UP, delta=parse("1/200"))
+    judgement = check(verify(claim).certificate)
+    assert judgement.verdict == "REFUTED" and judgement.delta_lower is None
+    fewest = int(judgement.witness["at"]["n"])
+    assert best_event(4, fewest, 1.0) > 1 / 200 * 0.99
+    assert best_event(4, fewest - 1, 1.0) < 1 / 200
+
+
+def test_queries_too_and_a_claim_that_grows_with_their_number_is_compared_at_that_number():
+    mechanism = sparse(laplace(1), laplace(2), "n")
+    assert verify(of(mechanism, "9/10", domains=ALL_N, delta=parse("1/50"))).judgement.verdict == "REFUTED"
+    assert verify(of(mechanism, "9/10", domains=ALL_N, delta=parse("min(1, n/2)"))).judgement.verdict == "PROVED"
+
+
+EVENT = {"group": 2, "lead": "1", "cuts": ["-60", "-1", "0", "1", "60"], "at": {"n": "4"}}
+CLAIM = of(largest(laplace(1), "n"), "1/8", domains=TWO_UP, delta=parse("1/100"))
+
+
+def alone(claim, verdict="REFUTED", **evidence):
+    return check(pack(claim, 128, verdict, [Line(rule.NAME, (), evidence, (), 128)]))
+
+
+def test_an_event_that_is_told_refutes_alone():
+    judgement = alone(CLAIM, **EVENT)
+    assert judgement.witness["at"] == {"n": "4"} and judgement.delta_lower is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "more", "why"),
+    [
+        (CLAIM, {"at": {"n": "1"}}, "outside the parameter's domain"),
+        (CLAIM, {"at": {"m": "4"}}, "not a parameter that ranges"),
+        (CLAIM, {"at": {}}, "wants a number"),
+        (CLAIM, {"group": 4}, "above 0 and below 4"),
+        (replace(CLAIM, epsilon=None), {}, "none is claimed"),
+        (replace(CLAIM, epsilon=parse("3 - n")), {}, "at least 0"),
+        (replace(CLAIM, mechanism=replace(CLAIM.mechanism, neighbours="one"), epsilon=parse("1/8")), {}, "more than one answer"),
+        (replace(CLAIM, delta=parse("min(1, n/4)")), {}, "the certificate says REFUTED"),
+    ],
+    ids=str,
+)
+def test_a_forged_event_is_refused(claim, more, why):
+    with pytest.raises((Rejected, CertificateError), match=why):
+        alone(claim, **{**EVENT, **more})
+
+
+def test_where_the_order_of_neighbours_is_given_only_that_order_counts():
+    """All answers go up: from q to q + d the first "no" loses probability; the other way round nothing is said."""
+    cuts = ["-60", "-1", "0", "1", "4", "5", "60"]
+    told = {"move": 0, "negatives": 1, "positives": 0, "next": "all", "answers": ["4", "0"], "cuts": cuts, "at": {"n": "3"}}
+    up, both = (of(sparse(laplace(1), laplace(1), "n", neighbours=order), "0", domains=ALL_N) for order in ("increasing", "all"))
+    assert float(rule.check(up, told).value.value) == pytest.approx(float(rule.check(both, told).value.value), rel=1e-9)
+    # at epsilon = 1/8 "no" of an answer far above is rarer on q + d, and far below "yes" is rarer on q
+    far = {**told, "answers": ["-5", "0"], "cuts": ["-60", "-5", "-4", "0", "60"]}
+    up, both = (replace(claim, epsilon=parse("1/8")) for claim in (up, both))
+    assert rule.check(up, far).value.value == 0 < rule.check(both, far).value.value
