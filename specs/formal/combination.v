@@ -251,7 +251,7 @@ move=> H; induction H as [X d Y M x x' v H | X d Y M x x' | X d1 T d2 U M1 M2 x 
   apply/eqP; rewrite -leye_eq; apply: (le_trans IH); apply: pair_epsilon_le => // S mS; by rewrite none.
 Qed.
 
-(* Rule: combination, lower, in part: samples without replacement are not covered. *)
+(* combination_samples.v has the rule, with samples without replacement. *)
 Theorem combination_lower X (N : relation X) d (Y : measurableType d) (M : mechanism R X Y) x x' v :
   N x x' -> loses_here M x x' v -> v <= tight_epsilon_in_order N M 0.
 Proof. by move=> xx H; exact: (apart xx (loses_here_holds H)). Qed.

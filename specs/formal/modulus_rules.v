@@ -97,7 +97,7 @@ Hypotheses (semi : seminorm norm) (scale0 : 0 < scale) (c0 : 0 < c).
 Hypothesis noise : adds_noise mu place M q (fun z => c * expR (- h (norm z / scale))).
 Let D := Delta / scale.
 
-(* Rule: modulus, upper, in part: that listed pieces on which h rises, falls or turns give every point its run is not derived, and translations are not covered. *)
+(* modulus_pieces.v derives the runs from listed pieces, and covers the whole line. *)
 Theorem modulus_upper (turn : R -> Prop) :
   moves_at_most N q norm Delta ->
   (forall t, turn t -> 0 <= t) ->
@@ -111,7 +111,6 @@ have between : forall x y z : R, 0 <= x -> 0 <= z -> x <= y -> y <= z -> 0 <= y 
 exact: (@moving R h D m (fun x => 0 <= x) turn between inside runs rise fall turns a b a0 b0 ab).
 Qed.
 
-(* Rule: modulus, upper, in part: the case that h never falls, for noise of a norm of the distance. *)
 (* Where h never falls (radial supremum). *)
 Theorem modulus_upper_rising : moves_at_most N q norm Delta -> never_falls h -> (forall r, 0 <= r -> h (r + D) - h r <= m) -> pure_dp N M m.
 Proof.

@@ -49,7 +49,6 @@ Definition charged_side (norm : V -> R) (side : V -> Prop) (v : V) :=
 Let both_places x x' z (y : Y) : place y - q x' - (z + (q x - q x')) = place y - (q x + z) /\ place y - q x - z = place y - (q x + z).
 Proof. by split; [rewrite opprD opprB addrACA addKr opprD addrA addrAC | rewrite opprD addrA]. Qed.
 
-(* Rule: divergence, lower, in part: a pole; that germs and continuity give the limits at the points is a hypothesis. *)
 (* A pole of the density at z. *)
 Theorem divergence_pole (norm : V -> R) (side : V -> Prop) x x' z (bound r : R) :
   both N x x' -> charged_side norm side (q x + z) -> 0 < r ->
@@ -71,7 +70,6 @@ have p2 : 0 <= expR v * `|bound| by apply: mulr_ge0; lra.
 by split; lra.
 Qed.
 
-(* Rule: divergence, lower, in part: a zero; that germs and continuity give the limits at the points is a hypothesis. *)
 (* A zero of the density at z: x and x' have changed places. *)
 Theorem divergence_zero (norm : V -> R) (side : V -> Prop) x x' z (bound r : R) :
   both N x x' -> charged_side norm side (q x + z) -> 0 < r -> 0 < bound -> (forall w, 0 <= f w) ->
@@ -124,7 +122,7 @@ Context (X : Type) (N : relation X) (M : mechanism R X Y) (q : X -> V) (norm : V
 Hypotheses (semi : seminorm norm) (scale0 : 0 < scale) (c0 : 0 < c).
 Hypothesis noise : adds_noise mu place M q (fun z => c * expR (- h (norm z / scale))).
 
-(* Rule: divergence, lower, in part: tails of noise of a norm of the distance; translations, products and noise on the integers are not covered. *)
+(* divergence.v has the whole rule. *)
 Theorem divergence_tail x x' : both N x x' -> 0 < norm (q x - q x') -> (forall v, charged mu place norm v) ->
   (forall r : R, r1 < r -> is_derive r 1 h (dh r)) -> (forall s, exists r0, forall r, r0 <= r -> s <= dh r) ->
   (tight_epsilon N M 0 = +oo)%E.
