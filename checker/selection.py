@@ -69,6 +69,8 @@ def log_concave_noisy_max(q, evidence):
     if m["report"] == "index+gap" and not asked.field.at_most(constant(2), count):
         raise Refused("there is no lead where there may be one candidate")
     if m["report"] == "index+gap" and asked.side == "upper":
+        several = m["noise"].get("integers") is True and not asked.field.at_most(count, constant(2))
+        forbid(several, Refused, "on the integers a lead of 0 tells of several answers that are the greatest")
         step = total("max", asked.field, [left, right])
     else:
         step = asked.least(right, asked.times(sub(count, ONE), left))
