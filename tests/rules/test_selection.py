@@ -597,7 +597,6 @@ def test_cells_of_a_density_are_no_more_than_a_certificate_may_list():
         Rough(GUMBEL).grid(Fraction(-(2**40)), Fraction(2**40))
 
 
-
 def test_a_refuted_delta_shows_what_is_left_of_the_event_at_the_claimed_epsilon():
     mechanism = sparse(gaussian(4), gaussian(8), 3, bounds=BOUNDS)
     witness = verify(of(mechanism, "1/10", delta=parse("1/1000"))).judgement.witness

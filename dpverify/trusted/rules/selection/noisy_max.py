@@ -50,9 +50,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 
 def leads_move_together(question: Asked, count: Expr) -> None:
-    """Raises Rejected on the integers for three candidates or more: a lead of 0 also tells that others are as great, whose noises must move too."""
+    """Raises Rejected on the integers for three candidates or more: a lead of 0 tells that others are as great, whose noises move too."""
     if question.whole and not certainly_le(count, num(2), question.domains):
-        raise Rejected(question.rule, "report", "on the integers several answers may be the greatest, so that a lead of 0 tells of them all")
+        raise Rejected(question.rule, "report", "on the integers several answers may be the greatest; a lead of 0 tells of them all")
 
 
 def _value(question: Asked, mechanism: NoisyMax, left: Value, right: Value) -> Value:
