@@ -57,12 +57,11 @@ class Asked:
 
 def log_concave_noisy_max(q, evidence):
     """docs/theory/selection.md#log-concave-noisy-max."""
-    asked, m = Asked(q, evidence), q.mechanism
     require(q.kind == "noisy_max", Refused, "the mechanism is no noisy max")
+    asked, m, whole = Asked(q, evidence), q.mechanism, q.mechanism["noise"].get("integers") is True
     if m["report"] not in ("index", "value", "index+gap") or m["neighbours"] not in ("all", "monotone", "one"):
         raise Malformed("a report, or neighbours, that noisy max has not")
     count, (left, right) = asked.natural(m["candidates"]), asked.slopes(m["noise"])
-    whole = m["noise"].get("integers") is True
     if m["report"] == "value":
         forbid(whole and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
