@@ -20,7 +20,7 @@ Hypotheses (mu1 : forall j, mu j setT = 1%E) (slopes : forall j, has_slopes (lam
 Hypotheses (kept1 : forall j, keeps (lam j) 1) (kept1' : forall j, keeps (lam j) (- 1)).
 Hypotheses (left0 : forall j, positive_slope (left j)) (right0 : forall j, positive_slope (right j)).
 Context (n : nat) dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> W -> R).
-Hypothesis noises : independent mu1 n nu Z.
+Hypothesis noises : independent_noises mu1 n nu Z.
 
 (* The rows of a run: comparisons that hold where they are at least 0, and numbers that are told. Each is a form in the noises, a number c that the
    answers give, and what they add with each move. Told numbers are looked at within B. *)
@@ -115,15 +115,131 @@ apply: (@le_trans _ _ (\int[nu]_(w in run_comes_out s) (expR (t * K - t * loss *
 by apply: subset_integral => // w _; rewrite lee_fin mulr_ge0// expR_ge0.
 Qed.
 
-(* Inputs along which the answers move again and again, and what is told, which has the probability that the run comes out. *)
-Context (X : Type) (N : relation X) d (Y : measurableType d) (M : mechanism R X Y) (x : nat -> X) (O : set Y).
-Hypotheses (mO : measurable O) (chain : forall s, both N (x s) (x s.+1)) (shown : forall s, M (x s) O = nu (run_comes_out s)).
-Hypothesis start : (0 < nu (run_comes_out 0))%E.
-
-Theorem worst_run_lower : (forall j, (j < n)%N -> within (at_noise j) (right j) /\ within (- at_noise j) (left j)) ->
-  (loss%:E <= tight_epsilon N M 0)%E.
-Proof.
-move=> inside; apply: (@chain_lower _ _ N _ _ M x O) => //; first by rewrite shown.
-move=> t t0 t1; have [C CE] := run_falls t0 t1 inside; exists C => s; rewrite shown; exact: CE.
-Qed.
 End Run.
+
+(* Inputs along which the answers move again and again, and what is told, which has the probability that the run comes out. *)
+Section Bounds.
+Context (R : realType) (mu lam : nat -> {measure set R -> \bar R}) (left right : nat -> option R).
+Hypotheses (mu1 : forall j, mu j setT = 1%E) (slopes : forall j, has_slopes (lam j) (mu j) (left j) (right j)).
+Hypotheses (kept1 : forall j, keeps (lam j) 1) (kept1' : forall j, keeps (lam j) (- 1)).
+Hypotheses (left0 : forall j, positive_slope (left j)) (right0 : forall j, positive_slope (right j)).
+Context (n : nat) dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> W -> R).
+Hypothesis noises : independent_noises mu1 n nu Z.
+Context (X : Type) (N : relation X) d (Y : measurableType d) (M : mechanism R X Y) (x : nat -> X) (O : set Y).
+Hypotheses (mO : measurable O) (chain : forall s, both N (x s) (x s.+1)) (start : (0 < M (x 0%N) O)%E).
+
+Section Once.
+Context (I : finType) (told : pred I) (a : I -> nat -> R) (c move y : I -> R) (B : R).
+Hypothesis shown : forall s, (M (x s) O <= nu (run_comes_out n Z told a c move B s))%E.
+Hypotheses (B0 : 0 <= B) (y0 : forall r, ~~ told r -> 0 <= y r).
+
+Let fine_shown s : fine (M (x s) O) <= fine (nu (run_comes_out n Z told a c move B s)).
+Proof.
+have m := measurable_run noises told a c move B s.
+by rewrite -lee_fin !fineK ?mass_fin ?law_total//; exact: independent_total noises.
+Qed.
+
+Theorem worst_run_lower : (forall j, (j < n)%N -> within (at_noise a y j) (right j) /\ within (- at_noise a y j) (left j)) ->
+  ((loss move y)%:E <= tight_epsilon N M 0)%E.
+Proof.
+move=> inside; apply: (chain_lower mO start chain) => t t0 t1.
+have [C CE] := run_falls slopes kept1 kept1' left0 right0 noises c move B0 y0 t0 t1 inside.
+by exists C => s; apply: le_trans (CE s).
+Qed.
+
+(* Where the sums are 0 but for infinite slopes no shifts keep the run. *)
+Theorem worst_run_infinite : (forall j, (j < n)%N -> none_within (at_noise a y j) (right j) /\ none_within (- at_noise a y j) (left j)) ->
+  0 < loss move y -> tight_epsilon N M 0 = +oo%E.
+Proof.
+move=> none l0; apply: (chain_infinite mO start chain) => L L0.
+pose k := 2 * L / loss move y; have k0 : 0 <= k by rewrite divr_ge0 ?mulr_ge0// ltW.
+pose ky r := k * y r.
+have ky0 r : ~~ told r -> 0 <= ky r by move=> /y0; exact: mulr_ge0.
+have gE j : at_noise a ky j = k * at_noise a y j by rewrite /at_noise mulr_sumr; apply: eq_bigr => r _; rewrite mulrA.
+have lE : loss move ky = 2 * L.
+  have -> : loss move ky = k * loss move y.
+    by rewrite /loss mulrN mulr_sumr; congr (- _); apply: eq_bigr => r _; rewrite mulrA.
+  by rewrite /k divfK// gt_eqF.
+have wide g (b : option R) : positive_slope b -> none_within g b -> within (k * g) b.
+  by case: b => //= s s0 g0; apply: le_trans (ltW s0); rewrite mulr_ge0_le0.
+have inside j : (j < n)%N -> within (at_noise a ky j) (right j) /\ within (- at_noise a ky j) (left j).
+  by move=> /none[nr nl]; rewrite gE -mulrN; split; exact: wide.
+have h0 : 0 <= 2^-1 :> R by lra.
+have h1 : 2^-1 < 1 :> R by lra.
+have [C CE] := run_falls slopes kept1 kept1' left0 right0 noises c move B0 ky0 h0 h1 inside.
+exists C => s; apply: le_trans (le_trans (fine_shown s) (CE s)) _; rewrite lE le_eqVlt; apply/orP; left; apply/eqP.
+by congr (_ * expR _); lra.
+Qed.
+End Once.
+
+(* Steps that leave the state and the counters as they were are repeated k times. copy j says in which repetition the noise j is drawn, if in one, and
+   origin j which noise of the steps it is. Rows of a repetition are forms in the noises outside and in its own; other rows in those outside alone. *)
+Section Repeated.
+Context (k : nat) (copy : nat -> option 'I_k) (origin : nat -> nat) (I J : finType) (told : pred I) (told' : pred J).
+Context (a : I -> nat -> R) (a' own : J -> nat -> R) (move y : I -> R) (move' y' : J -> R) (c : I + 'I_k * J -> R) (B : R).
+
+Definition repeated_told (r : I + 'I_k * J) := match r with inl r => told r | inr (_, r) => told' r end.
+Definition repeated_move (r : I + 'I_k * J) := match r with inl r => move r | inr (_, r) => move' r end.
+Definition repeated_form (r : I + 'I_k * J) j :=
+  match r, copy j with
+  | inl r, None => a r j
+  | inl r, Some _ => 0
+  | inr (_, r), None => a' r j
+  | inr (i, r), Some i' => if i' == i then own r (origin j) else 0
+  end.
+Definition repeated_weight (r : I + 'I_k * J) := match r with inl r => k%:R * y r | inr (_, r) => y' r end.
+
+Hypothesis shown : forall s, (M (x s) O <= nu (run_comes_out n Z repeated_told repeated_form c repeated_move B s))%E.
+Hypotheses (B0 : 0 <= B) (y0 : forall r, ~~ told r -> 0 <= y r) (y0' : forall r, ~~ told' r -> 0 <= y' r).
+(* The weights are for one time. *)
+Hypothesis outside : forall j, (j < n)%N -> copy j = None -> \sum_r y r * a r j + \sum_r y' r * a' r j = 0.
+Definition once_loss := - (\sum_r y r * move r + \sum_r y' r * move' r).
+
+Lemma big_repeated (F : I + 'I_k * J -> R) : \sum_r F r = \sum_r F (inl r) + \sum_i \sum_r F (inr (i, r)).
+Proof. by rewrite big_sumType/= pair_bigA/=; congr (_ + _); apply: eq_bigr => -[i r]. Qed.
+
+Let weight0 r : ~~ repeated_told r -> 0 <= repeated_weight r.
+Proof. by case: r => [r /y0|[i r] /y0' //] /= h; rewrite mulr_ge0. Qed.
+
+Let lossE : loss repeated_move repeated_weight = k%:R * once_loss.
+Proof.
+rewrite /loss /once_loss big_repeated/= mulrN mulrDr mulr_sumr; congr (- (_ + _)); first by apply: eq_bigr => r _; rewrite mulrA.
+by rewrite sumr_const card_ord mulr_natl.
+Qed.
+
+Let outsideE j : (j < n)%N -> copy j = None -> at_noise repeated_form repeated_weight j = 0.
+Proof.
+move=> jn cj; transitivity (k%:R * (\sum_r y r * a r j + \sum_r y' r * a' r j)); last by rewrite outside// mulr0.
+rewrite /at_noise big_repeated/= cj mulrDr mulr_sumr; congr (_ + _).
+  by apply: eq_bigr => r _; rewrite mulrA.
+by rewrite sumr_const card_ord mulr_natl.
+Qed.
+
+Let insideE j i : copy j = Some i -> at_noise repeated_form repeated_weight j = \sum_r y' r * own r (origin j).
+Proof.
+move=> cj; rewrite /at_noise big_repeated/= cj big1 ?add0r; last by move=> r _; rewrite mulr0.
+rewrite (bigD1 i)//= [X in _ + X]big1 ?addr0; last by move=> i' /negbTE ne; apply: big1 => r _; rewrite eq_sym ne mulr0.
+by apply: eq_bigr => r _; rewrite eqxx.
+Qed.
+
+Theorem worst_run_repeated : (forall j i, (j < n)%N -> copy j = Some i ->
+    within (\sum_r y' r * own r (origin j)) (right j) /\ within (- \sum_r y' r * own r (origin j)) (left j)) ->
+  ((k%:R * once_loss)%:E <= tight_epsilon N M 0)%E.
+Proof.
+move=> inside; rewrite -lossE; apply: (worst_run_lower shown B0 weight0) => j jn.
+have zero (b : option R) : positive_slope b -> within 0 b by case: b => //= s /ltW.
+case cj : (copy j) => [i|]; first by rewrite (insideE cj); exact: inside cj.
+by rewrite outsideE// oppr0; split; exact: zero.
+Qed.
+
+Theorem worst_run_repeated_infinite : (0 < k)%N -> (forall j i, (j < n)%N -> copy j = Some i ->
+    none_within (\sum_r y' r * own r (origin j)) (right j) /\ none_within (- \sum_r y' r * own r (origin j)) (left j)) ->
+  0 < once_loss -> tight_epsilon N M 0 = +oo%E.
+Proof.
+move=> k0 inside l0; apply: (worst_run_infinite shown B0 weight0); last by rewrite lossE mulr_gt0 ?ltr0n.
+move=> j jn; have zero (b : option R) : none_within 0 b by case: b => //= s.
+case cj : (copy j) => [i|]; first by rewrite (insideE cj); exact: inside cj.
+by rewrite outsideE// oppr0; split; exact: zero.
+Qed.
+End Repeated.
+End Bounds.
