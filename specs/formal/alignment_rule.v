@@ -5,7 +5,7 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions arithmetic kernels independent log_concave streams.
+From dpverify Require Import definitions arithmetic kernels independent log_concave streams endless.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
@@ -251,6 +251,28 @@ move=> z _; rewrite lee_fin indicE; case: eqP => h; last by case: (_ \in _).
 by rewrite mem_set//; case/andP: (r01 (next Q s z)).
 Qed.
 
+(* Two of what has to hold then add up to 0, and a noise without atoms is in them: so it is at one value. *)
+Lemma excluded_by_sum (Q : program State W [finType of 'I_B]) s (b : 'I_B) (F F' : form) an j : (forall z, branch Q s z = b -> 0 <= value F an s z /\ 0 <= value F' an s z) ->
+  (forall z, value F an s z + value F' an s z <= 0) -> (j < n)%N -> of_noise F j != 0 -> (forall z, mu j [set z] = 0%E) ->
+  nu [set z | branch Q s z = b] = 0%E.
+Proof.
+move=> both sum jn fj atom; have mb : measurable [set z | branch Q s z = b].
+  rewrite (_ : [set z | _] = xsection [set x : State * W | branch Q x.1 x.2 = b] s); first exact: measurable_xsection (measurable_branch Q b).
+  by apply/seteqP; split=> z; rewrite /xsection/= inE.
+pose t := - (\sum_a of_state F a * u a s + \sum_l of_answer F l * an (told s) l + rest F (told s)).
+have mform : measurable_fun setT (fun z => \sum_(i < n) of_noise F i * Z i z).
+  have mZ := measurable_noises noises; elim: (n) => [|k' IHk].
+    by rewrite (_ : (fun _ => _) = cst 0); [exact: measurable_fun_cst | apply/funext => z; rewrite big_ord0].
+  rewrite (_ : (fun _ => _) = (fun z => \sum_(i < k') of_noise F i * Z i z) \+ (fun z => of_noise F k' * Z k' z)); last by apply/funext => z; rewrite big_ord_recr.
+  by apply: measurable_funD => //; apply: measurable_funM; [exact: measurable_fun_cst | exact: mZ].
+have mt : measurable [set z | \sum_(i < n) of_noise F i * Z i z = t].
+  rewrite (_ : [set z | _] = setT `&` (fun z => \sum_(i < n) of_noise F i * Z i z) @^-1` [set t]); last by rewrite setTI.
+  by apply: mform => //; exact: measurable_set1.
+apply/eqP; rewrite eq_le measure_ge0 andbT -(independent_null noises jn fj atom t).
+apply: le_measure; rewrite ?inE// => z /= bz; have [h h'] := both z bz; have := sum z.
+rewrite /t; move: h h'; rewrite {1 3}/value; set v' := value F' an s z; set x1 := \sum_a _; set x2 := \sum_(i < n) _; set x3 := \sum_l _; lra.
+Qed.
+
 (* -- The rule -- *)
 
 Variables (C : finType) (grows : 'I_B -> C -> R) (price : C -> R) (each : R) (ahead : Mode -> R) (idle : pred 'I_B) (limit unit largest : C -> R).
@@ -288,23 +310,35 @@ Hypothesis differ : forall mo s, followed mo s -> exists w d, [/\ mean_of vertex
 Variables (C : finType) (grows : 'I_B -> C -> R) (price : C -> R) (each : R) (ahead : Mode -> R) (idle : pred 'I_B) (limit unit largest : C -> R).
 Hypotheses (unit0 : forall j, 0 < unit j) (multiple : forall b j, exists k : nat, grows b j = k%:R * unit j) (largestP : forall b j, grows b j <= largest j).
 Hypotheses (price0 : forall j, 0 <= price j) (each0 : 0 <= each) (idle_grows : forall b j, idle b -> grows b j = 0).
-Variables (s0 s0' : State) (length steps : nat) (start : R) (M M' : {measure set H -> \bar R}) (known : State -> Prop).
+Variables (s0 s0' : State) (steps : nat) (start : R) (known : State -> Prop).
 Hypotheses (measurable_told : measurable_fun setT told) (known0 : known s0).
-Hypotheses (MP : forall A, measurable A -> M A = tells nu told length P s0 A) (MP' : forall A, measurable A -> M' A = tells nu told length P' s0' A).
 
-(* Rule: alignment, upper, in part: of runs that may not end what is told in any number of steps, not the step to infinitely many; that noise with a
-   density is at one value with probability 0 is a hypothesis. *)
-Theorem alignment_rule : (forall path : length.-tuple 'I_B,
-    (exists mo last, [/\ aligned told u apart followed one mo s0 s0',
-      checked_along mu lam n Z told u guards tell after P P' answers' vertex apart moves followed occurs grows price each ahead idle mo path last,
-      0 <= ahead last, ahead mo <= start & ends_in_time grows each idle limit steps path]) \/ excluded nu P known path) ->
-  close (start + each *+ steps + \sum_j price j * most limit unit largest j) 0 M M'.
+(* Modes go along with each path of so many steps, from one in which runs begin, or what is followed excludes it. *)
+Definition gone_along (path : seq 'I_B) :=
+  (exists mo last, [/\ aligned told u apart followed one mo s0 s0',
+    checked_along mu lam n Z told u guards tell after P P' answers' vertex apart moves followed occurs grows price each ahead idle mo path last,
+    0 <= ahead last, ahead mo <= start & ends_in_time grows each idle limit steps path]) \/ excluded nu P known path.
+
+Lemma alignment_in_steps (length : nat) : (forall path : length.-tuple 'I_B, gone_along path) -> forall A, measurable A ->
+  (tells nu told length P s0 A <= (expR (start + each *+ steps + \sum_j price j * most limit unit largest j))%:E * tells nu told length P' s0' A)%E.
 Proof.
-move=> paths; apply: (alignment_close (independent_total noises) (aligned := aligned told u apart followed one) (ahead := ahead) unit0 multiple largestP price0
-  each0 idle_grows (told := told) (s0 := s0) (s0' := s0') measurable_told _ MP MP'); first by move=> mo s s' [].
+move=> paths; apply: (alignment_tells (independent_total noises) (aligned := aligned told u apart followed one) (ahead := ahead) unit0 multiple
+  largestP price0 each0 idle_grows (told := told) (s0 := s0) (s0' := s0') measurable_told); first by move=> mo s s' [].
 move=> path; have [[mo [last [al ck a0 st time]]]|ex] := paths path; [left | right].
 - have [total pa] := checked_paid noises by_answers by_answers' differ ck.
   by exists mo, total, last.
 - by move=> g ug; exact: (excluded_run noises ug ex).
+Qed.
+
+(* The outputs of two neighbours: runs may end or not; the sets that finitely many steps decide generate all. *)
+(* Rule: alignment, upper. *)
+Theorem alignment_rule dT (T : measurableType dT) (M M' : {measure set T -> \bar R}) (decided : set (set T)) : M setT = 1%E -> M' setT = 1%E ->
+  decided setT -> (forall A, decided A -> decided (~` A)) -> (forall A A', decided A -> decided A' -> decided (A `&` A')) -> measurable = <<s decided >> ->
+  (forall A, decided A -> exists length D, [/\ measurable D, M A = tells nu told length P s0 D, M' A = tells nu told length P' s0' D &
+    forall path : length.-tuple 'I_B, gone_along path]) ->
+  close (start + each *+ steps + \sum_j price j * most limit unit largest j) 0 M M'.
+Proof.
+move=> M1 M1' dT1 dC dI dG by_steps; apply: (close_of_decided M1 M1' dT1 dC dI dG) => A dA.
+by have [length [D [mD -> -> paths]]] := by_steps A dA; exact: alignment_in_steps.
 Qed.
 End Rule.

@@ -190,17 +190,15 @@ Qed.
 (* What is told after a number of steps. *)
 Variables (dH : measure_display) (H : measurableType dH) (told : State -> H) (s0 s0' : State) (k steps : nat) (start : R).
 Hypotheses (measurable_told : measurable_fun setT told) (same_told : forall m s s', aligned m s s' -> told s = told s').
-Variables (M M' : {measure set H -> \bar R}).
 Definition tells (Q : program) (s : State) (A : set H) : \bar R := (\sum_(path : k.-tuple Branch) run Q (fun s => \1_A (told s)) path s)%:E.
-Hypotheses (MP : forall A, measurable A -> M A = tells P s0 A) (MP' : forall A, measurable A -> M' A = tells P' s0' A).
 
 (* The paths that a run may take: modes go along with each of them, from one in which runs begin; others have probability 0. *)
-Theorem alignment_close : (forall path : k.-tuple Branch,
+Theorem alignment_tells : (forall path : k.-tuple Branch,
     (exists m total last, [/\ aligned m s0 s0', paid_along m path total last, 0 <= ahead last, ahead m <= start & ends_in_time steps path]) \/
     (forall g, unit_valued g -> run P g path s0 = 0)) ->
-  close (start + each *+ steps + \sum_j price j * most j) 0 M M'.
+  forall A, measurable A -> (tells P s0 A <= (expR (start + each *+ steps + \sum_j price j * most j))%:E * tells P' s0' A)%E.
 Proof.
-move=> paths A mA; rewrite adde0 MP// MP'// /tells -EFinM lee_fin mulr_sumr; apply: ler_sum => path _.
+move=> paths A mA; rewrite /tells -EFinM lee_fin mulr_sumr; apply: ler_sum => path _.
 have ug : unit_valued (fun s => \1_A (told s) : R).
   split; last by move=> s; rewrite indicE; case: (_ \in _); rewrite ?lexx ?ler01.
   apply: (measurable_after (g := \1_A : H -> R) measurable_told); exact: measurable_fun_indic.
