@@ -57,21 +57,21 @@ class Asked:
 
 def log_concave_noisy_max(q, evidence):
     """docs/theory/selection.md#log-concave-noisy-max."""
-    asked, m = Asked(q, evidence), q.mechanism
     require(q.kind == "noisy_max", Refused, "the mechanism is no noisy max")
+    asked, m, whole = Asked(q, evidence), q.mechanism, q.mechanism["noise"].get("integers") is True
     if m["report"] not in ("index", "value", "index+gap") or m["neighbours"] not in ("all", "monotone", "one"):
         raise Malformed("a report, or neighbours, that noisy max has not")
     count, (left, right) = asked.natural(m["candidates"]), asked.slopes(m["noise"])
     if m["report"] == "value":
-        forbid(m["noise"].get("integers") is True and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
+        forbid(whole and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
         return asked.bound(total("max", asked.field, [asked.times(count, left), right]))
-    if m["report"] == "index+gap" and not asked.field.at_most(constant(2), count):
-        raise Refused("there is no lead where there may be one candidate")
-    if m["report"] == "index+gap" and asked.side == "upper":
+    lead = m["report"] == "index+gap"
+    forbid(lead and not asked.field.at_most(constant(2), count), Refused, "there is no lead where there may be one candidate")
+    step = asked.least(right, asked.times(sub(count, ONE), left))
+    if lead and asked.side == "upper":
+        forbid(whole and not asked.field.at_most(count, constant(2)), Refused, "on the integers a lead of 0 tells of several answers")
         step = total("max", asked.field, [left, right])
-    else:
-        step = asked.least(right, asked.times(sub(count, ONE), left))
     return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), step))
 
 

@@ -178,8 +178,6 @@ Definition moved_by D : relation ('I_n -> R) := fun q q' => forall j, (`|q' j - 
 (* All move the same way. *)
 Definition raised_by D : relation ('I_n -> R) := fun q q' => forall j, (0 <= q' j - q j <= D)%R.
 
-(* Rule: survival, upper, in part: S(m) <= e^v S(m + r) for every m is the hypothesis, which the rule checks between cuts. *)
-(* Rule: log-concave-noisy-max, upper, in part: the index, by the right tail: v = r b+ where S(m) <= e^(r b+) S(m + r). *)
 Theorem noisy_max_all v D : (0 <= v)%R -> survives mu v (2 * D) -> pure_dp (moved_by D) M v.
 Proof.
 move=> v0 S q q' qq; have {}qq : moved_by D q q' by case: qq => // qq j; rewrite distrC.
@@ -187,8 +185,6 @@ apply: (noisy_max_close v0 S) => i j; apply: le_trans (ler_norm _) _; apply: le_
 by rewrite mulr2n mulrDl mul1r ler_add.
 Qed.
 
-(* Rule: survival, upper, in part: neighbours whose answers all move the same way. *)
-(* Rule: log-concave-noisy-max, upper, in part: the index, by the right tail, where all answers move the same way. *)
 Theorem noisy_max_monotone v D : (0 <= v)%R -> survives mu v D -> pure_dp (raised_by D) M v.
 Proof.
 move=> v0 S q q' [qq|qq]; apply: (noisy_max_close v0 S) => i j.

@@ -115,8 +115,7 @@ have -> : (m - a) * (hi / S (b + r) - lo / S a) = hi / S (b + r) * (m - a) - lo 
 lra.
 Qed.
 
-(* Rule: survival, upper, in part: from the cuts to S(m) <= e^v S(m + r) for every m, of which selection.v makes a bound for any number of answers; to
-   the right of the cuts it is a hypothesis, which the rule shows by the slope of -log f. *)
+(* From the cuts to S(m) <= e^v S(m + r) for every m; survival_rule.v is the rule. *)
 Theorem survival_by_cells (n : nat) (cuts lo hi : nat -> R) :
   - ln (S (cuts 0%N + r)) <= v -> (forall i, (i <= n)%N -> 0 < S (cuts i + r)) ->
   (forall i, (i < n)%N -> [/\ 0 <= lo i, 0 <= hi i, forall z, cuts i <= z -> z < cuts i.+1 -> lo i <= f z,

@@ -552,6 +552,24 @@ def test_words_that_mean_nothing_are_no_claim(forged):
         from_json({**claim, "mechanism": {**claim["mechanism"], **forged}})
 
 
+def test_on_the_integers_a_lead_of_0_tells_of_all_that_are_the_greatest():
+    """By enumeration: the third of four answers leads by 0, so it ties with the fourth, and the first two are below."""
+
+    def log_chance(move):
+        here = (5 + move, 5 + move, -move, -move)
+        law = [math.exp(-abs(z) / 2) for z in range(-100, 101)]  # of GEOMETRIC, up to a factor; what is beyond has less than e^-45 of it
+        below = dict(zip(range(-100, 102), itertools.accumulate(law, initial=0), strict=True))
+        told = (law[t - here[2] + 100] * law[t - here[3] + 100] * below[t - here[0]] * below[t - here[1]] for t in range(-90, 90))
+        return math.log(sum(told))
+
+    told = of(largest(GEOMETRIC, 4, report="index+gap"), 1)
+    assert log_chance(0) - log_chance(1) > 1.5
+    assert verify(told).judgement.verdict != "PROVED"
+    with pytest.raises(Rejected, match="several answers may be the greatest"):
+        noisy_max.check(told, {})
+    assert tight(largest(GEOMETRIC, 2, report="index+gap")) == (1, 1)
+
+
 def test_on_the_integers_answers_move_by_the_integer_part():
     assert tight(largest(GEOMETRIC, 3), "3/2") == (1, 1)
     assert verify(of(largest(GEOMETRIC, 3), 1)).judgement.assumptions.count("answers are integers") == 1
@@ -578,7 +596,6 @@ def test_exact_answers_against_noise_without_a_closed_form_are_told_apart_too():
 def test_cells_of_a_density_are_no_more_than_a_certificate_may_list():
     with pytest.raises(Undecided, match="no power series"):
         Rough(GUMBEL).grid(Fraction(-(2**40)), Fraction(2**40))
-
 
 
 def test_a_refuted_delta_shows_what_is_left_of_the_event_at_the_claimed_epsilon():

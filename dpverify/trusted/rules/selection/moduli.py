@@ -14,13 +14,14 @@ from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, OnL
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import noises
 from dpverify.trusted.rules.selection.compared import Asked, asked
+from dpverify.trusted.rules.selection.noisy_max import leads_move_together
 
 NAME: Final = "selection-moduli"
 STATEMENT: Final = (
     "Let w(s) be the pure epsilon of a noise by itself where what it is added to moves by at most s. The index of the greatest of any "
-    "number of noisy answers has at most w(r), its lead over the next one too: r = 2D where each answer moves by at most D, r = D where "
-    "all move the same way or one moves alone. Above threshold with c positives and any number of queries has at most w_1(D) + c w_2(2D). "
-    "What n noisy answers tell is at most n w(D)."
+    "number of noisy answers has at most w(r), on the reals its lead over the next one too: r = 2D where each answer moves by at most D, "
+    "r = D where all move the same way or one moves alone. Above threshold with c positives and any number of queries has at most "
+    "w_1(D) + c w_2(2D). What n noisy answers tell is at most n w(D)."
 )
 CHECKED: Final = ("the pure epsilon of each noise, by rules about it", "the counts are integers of at least 1, the noises on the line")
 ASSUMED: Final = ("the noises are independent of each other",)
@@ -67,6 +68,8 @@ def _of_max(question: Asked, mechanism: NoisyMax, way: str) -> list[tuple[Expr, 
         return [(ONE if mechanism.neighbours == "one" else count, "noise", 1)]
     if mechanism.report == "index+gap" and not certainly_le(num(2), count, question.domains):
         raise Rejected(NAME, "candidates", "there is no lead over a next one where there may be one alone")
+    if mechanism.report == "index+gap":
+        leads_move_together(question, count)
     return [(ONE, "noise", 2 if mechanism.neighbours == "all" else 1)]
 
 

@@ -38,6 +38,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         return question.bound(_value(question, mechanism, left, right), "values of the greatest answer", "all one way")
     if mechanism.report == "index+gap" and not certainly_le(num(2), count, question.domains):
         raise Rejected(NAME, "candidates", "there is no lead over a next one where there may be one alone")
+    if mechanism.report == "index+gap" and question.side == "upper":
+        leads_move_together(question, count)
     span = num(2) if mechanism.neighbours == "all" else ONE
     if mechanism.report == "index+gap" and question.side == "upper":
         per_step = greatest(question, left, right)
@@ -45,6 +47,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         per_step = least(question, right, times(question, sub(count, ONE), left))
     moves = "the winner down, all others up" if mechanism.neighbours == "all" else "the winner down alone"
     return question.bound(times(question, span, per_step), "the index of an answer that is far below, or above, the others", moves)
+
+
+def leads_move_together(question: Asked, count: Expr) -> None:
+    """Raises Rejected on the integers for three candidates or more: a lead of 0 tells that others are as great, whose noises move too."""
+    if question.whole and not certainly_le(count, num(2), question.domains):
+        raise Rejected(question.rule, "report", "on the integers several answers may be the greatest; a lead of 0 tells of them all")
 
 
 def _value(question: Asked, mechanism: NoisyMax, left: Value, right: Value) -> Value:
