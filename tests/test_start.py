@@ -21,6 +21,7 @@ NOT_NEEDED = (
     *("dpverify.catalogue.formulas.boxes", "dpverify.catalogue.formulas.typeset", "dpverify.catalogue.schema"),
     *("dpverify.cli.baseline", "dpverify.cli.audit", "dpverify.cli.report", "dpverify.cli.explain", "dpverify.cli.found"),
     *("dpverify.report.page", "dpverify.report.laws", "dpverify.report.derived", "dpverify.report.listed", "dpverify.report.record"),
+    *("dpverify.report.utility", "dpverify.project.made", "dpverify.search.divergence", "dpverify.search.cosets"),
     *("dpverify.trusted.parts.streams", "dpverify.trusted.rules.spaces"),
     *("dpverify.trusted.rules.curves", "dpverify.search.table", "dpverify.search.selection", "dpverify.search.streams"),
 )
