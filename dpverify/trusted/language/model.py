@@ -530,8 +530,7 @@ VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 def names_of(stream: Stream) -> tuple[str, ...]:
     """All that a stream names: answers, noises, state and counters."""
-    drawn, named = stream.once + stream.fresh, stream.state + stream.limits
-    return (*stream.answers, *(each.name for each in drawn), *(each.name for each in named))
+    return (*stream.answers, *(one.name for one in stream.once + stream.fresh), *(each.name for each in stream.state + stream.limits))
 
 
 def variables_of(mechanism: Mechanism) -> Iterator[str]:
