@@ -12,9 +12,10 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, add, children, mul, symbols
+from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, add, mul, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.numbers.complex import Complex, compiled
@@ -118,7 +119,7 @@ def _split(h: Expr) -> tuple[Expr, list[_BesselTerm]]:
     terms = h.args if isinstance(h, Add) else (h,)
     bessels = [_bessel_term(term) for term in terms]
     rest = add(*(term for term, bessel in zip(terms, bessels, strict=True) if bessel is None))
-    if _has_bessel(rest):
+    if calls(rest, "besselk", "logbesselk"):
         raise Undecided("lunes of noise whose log-density has a logarithm of a Bessel function inside another function are not covered.")
     return rest, [bessel for bessel in bessels if bessel is not None]
 
@@ -134,10 +135,6 @@ def _plus(first: Complex, others: list[Complex]) -> Complex:
         return total
 
     return total
-
-
-def _has_bessel(expr: Expr) -> bool:
-    return (isinstance(expr, Call) and expr.name in ("besselk", "logbesselk")) or any(map(_has_bessel, children(expr)))
 
 
 def _bessel_term(term: Expr) -> _BesselTerm | None:
