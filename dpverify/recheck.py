@@ -24,6 +24,9 @@ from dpverify.trusted.language.model import Claim, Measure
 
 WAY_OUT: Final = "         Make it again from its claim file: dpverify verify FILE --certificates DIR."
 """What is left to do with a certificate that does not hold."""
+_FORM: Final = "Its parameters have not the form that dpverify writes."
+_SHOWN: Final = 60
+"""How many characters of a parameter are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def recheck(path: Path) -> Rechecked:
     except OSError as error:
         return Rechecked(2, (printable(f"{path}: {error.strerror}"),))
     except CertificateError as error:
-        return Rechecked(2, (printable(f"{path}: not a certificate that holds: {error}"), WAY_OUT))
+        return Rechecked(2, (printable(f"{path}: not a certificate that holds: {_in_full(error)}"), WAY_OUT))
     except Rejected as error:
         return Rechecked(1, (printable(f"{path}: rejected by {error}"), WAY_OUT))
     digest = sha256(raw).hexdigest()
@@ -59,6 +62,20 @@ def recheck(path: Path) -> Rechecked:
     lines = (f"{judgement.verdict:8} {path}: {said[0]}", *(f"         {line}" for line in (*said[1:], f"SHA-256 {digest}")))
     rules = tuple(dict.fromkeys(line["rule"] for line in data["lines"]))
     return Rechecked(0, tuple(map(printable, lines)), judgement, digest, rules, tuple(places))
+
+
+def _in_full(error: CertificateError) -> str:
+    """What is wrong, with what a rule had read where it stopped, as a reader of the certificate finds it."""
+    from dpverify.trusted.facts.stumbles import Unusable  # what a certificate that holds need not load
+
+    stumble = error.__cause__  # the kernel names the line
+    if not isinstance(stumble, Unusable):
+        return str(error)
+    if stumble.missing:
+        return f"{error} {stumble.key!r} is missing." if stumble.key else f"{error} {_FORM}"
+    shown = json.dumps(stumble.value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+    return f"{error} The rule had read {stumble.key!r} last, {shown}. {_FORM}"
 
 
 def statement(claim: Claim) -> list[str]:

@@ -18,6 +18,7 @@ from dpverify.search.certificates import encode, pack
 from dpverify.trusted import kernel, proof
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.fact import as_bounds
+from dpverify.trusted.facts.stumbles import unusable
 from dpverify.trusted.language import certificate
 from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.certificate import MAX_LINES, Line, decode, unpack
@@ -190,7 +191,7 @@ def _set(path: tuple, value):
         (_set(("claim", "mechanism", "kind"), "magic"), "stands where a mechanism of a known kind does"),
         (_set(("claim", "mechanism", "kind"), []), "stands where a mechanism of a known kind does"),
         (_set(("claim", "mechanism"), {"kind": "table"}), 'the key \'rows\' is missing in {"kind": "table"}'),
-        (_set(("claim", "mechanism"), "table"), "\"table\" stands where a mechanism of a known kind does"),
+        (_set(("claim", "mechanism"), "table"), '"table" stands where a mechanism of a known kind does'),
         (_set(("claim", "mechanism", "rows", 0, 0), "1/"), "'rows' is no expression: the expression ends too early"),
         (_set(("claim", "mechanism", "rows"), 7), "'rows' is 7, which dpverify does not write there"),
         (_set(("claim", "delta"), None), "not in canonical form"),
@@ -469,6 +470,26 @@ def test_the_kernel_alone_rechecks_files(tmp_path):
         run = subprocess.run([sys.executable, "-m", "dpverify.kernel", *map(str, files)], capture_output=True, text=True, check=False)
         assert run.returncode == code, run.stderr
     assert recheck(good).lines[0] == f"PROVED   {good}: rr, a claim, epsilon 11/10, delta 0"
+
+
+@pytest.mark.parametrize(("value", "shown"), [(7, "7"), (10**99, "1" + 56 * "0" + "...")])
+def test_a_reader_is_told_what_a_rule_had_read_where_it_stopped(tmp_path, value, shown):
+    file = tmp_path / "stumbles.cert.json"
+    data = certified("1.1", "PROVED", UPPER)
+    data["lines"][0]["parameters"] = {"cells": value}
+    file.write_text(json.dumps(data))
+    found = recheck(file)
+    assert found.code == 2
+    assert f"line 0: finite-table: what it is given cannot be used. The rule had read 'cells' last, {shown}. Its" in found.lines[0]
+
+
+@pytest.mark.parametrize(
+    ("ask", "key", "missing"), [(lambda p: p["x"], "x", True), (lambda p: p.get("y") + 1, "y", False), (len, "", True)]
+)
+def test_what_a_rule_stumbled_over_is_what_it_read_last(ask, key, missing):
+    found = unusable("fake", ask, {"y": None})
+    assert (found.key, found.missing) == (key, missing)
+    assert isinstance(found, CertificateError)
 
 
 def test_verdicts_have_one_order():

@@ -132,7 +132,7 @@ def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premise
     try:
         found = ask(parameters)
     except STUMBLES as error:
-        raise CertificateError(f"{name}: what it is given cannot be used: {load('facts.stumbles').where(ask, parameters)}") from error
+        raise load("facts.stumbles").unusable(name, ask, parameters) from error
     if premises:
         given.require_read(name)
     says: Says = (found,) if isinstance(found, Bound) else found

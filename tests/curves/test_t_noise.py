@@ -56,7 +56,7 @@ def test_the_closed_form_is_the_integral_over_lunes(nu: str, d: int, shift: str,
 @pytest.mark.parametrize("d", [2, 3, 6])
 def test_what_lunes_leave_out_far_away_is_the_mass_of_balls_beyond(d: int) -> None:
     """The integral of -g'(r) r^d/d beyond R, by parts that of g r^(d - 1) and g(R) R^d/d."""
-    h, start = f"(5 + {d})/2*log(1 + r**2/5)", Fraction(64)
+    h, start = f"(5 + {d})/2*log(1 + r**2/5)", arb(64)
     with precision(96), mp.workdps(30):
         lunes = Lunes(parse(h), parse(profile("5", d)), d, parse("1"), SHAPES, sorted(turns_of_loss(parse(h), parse("1"), SHAPES)))
         slope = mpmath.quad(

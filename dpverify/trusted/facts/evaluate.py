@@ -19,7 +19,7 @@ STEP: Final = 64
 SLACK: Final = 16
 """Bits of relative accuracy that a profile may fall short of the working precision."""
 _ROUNDS: Final = 3
-"""How many precisions are tried: a value that is exactly 0 in the end is never relatively accurate."""
+"""How often a value is computed at most: one that is exactly 0 is never relatively accurate."""
 
 _SPARE: Final = 2 * STEP
 """Bits beyond the working precision with which epsilons and values are rounded that are known to more."""
@@ -34,7 +34,11 @@ def known(expr: Expr) -> Callable[[], arb]:
 
 
 def accurately(compute: Callable[[], arb]) -> arb:
-    """What `compute` encloses, at as much precision as cancellation makes necessary. Raises Undecided for a ball that is not finite."""
+    """What `compute` encloses, at as much precision as cancellation makes necessary. Raises Undecided for a ball that is not finite.
+
+    How much is lost is not known before the value is: each ball shows how many bits it lacks, and with these the value is computed again.
+    A ball of which no bit is right shows only that it lacks at least as many as there were. Precisions grow fourfold at most.
+    """
     before = ctx.prec
     wanted, bits = before - SLACK, _rounded(before + STEP // 2)
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from flint import arb
@@ -93,19 +94,14 @@ def greatest(pairs: Sequence[Pair]) -> Pair:
     if len(pairs) == 1:
         return pairs[0]
     same = all(pair.forward is pair.backward for pair in pairs)
-    forward = _greatest([pair.forward for pair in pairs])
-    backward = forward if same else _greatest([pair.backward for pair in pairs])
+    forward = extreme([pair.forward for pair in pairs], arb.max)
+    backward = forward if same else extreme([pair.backward for pair in pairs], arb.max)
     return Pair(forward, backward, everywhere=all(pair.everywhere for pair in pairs))
 
 
-def _greatest(profiles: Sequence[Profile]) -> Profile:
-    def profile(epsilon: arb) -> arb:
-        best = profiles[0](epsilon)
-        for other in profiles[1:]:
-            best = best.max(other(epsilon))
-        return best
-
-    return profile
+def extreme(profiles: Sequence[Profile], better: Callable[[arb, arb], arb]) -> Profile:
+    """The greatest or the least of profiles at every epsilon, by what is the better of two values."""
+    return lambda epsilon: reduce(better, (profile(epsilon) for profile in profiles))
 
 
 @dataclass(frozen=True, slots=True)

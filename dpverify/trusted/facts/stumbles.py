@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
-_FORM: Final = "its parameters have not the form that dpverify writes."
+from dpverify.trusted.language.errors import CertificateError
+
+
+class Unusable(CertificateError):
+    """Parameters that a rule cannot use. key: of the one that it had read last, "" for none; missing: whether it is not there."""
+
+    key: str = ""
+    value: Any = None
+    missing: bool = False
 
 
 class _Read(dict[str, Any]):
@@ -24,12 +31,11 @@ class _Read(dict[str, Any]):
         return super().get(key, default)
 
 
-def where(ask: Callable[[Mapping[str, Any]], Any], parameters: Mapping[str, Any]) -> str:
-    """What is wrong, as a reader of the certificate finds it."""
+def unusable(name: str, ask: Callable[[Mapping[str, Any]], Any], parameters: Mapping[str, Any]) -> Unusable:
+    """What a rule stumbled over."""
     read = _Read(parameters)
     with suppress(Exception):
         ask(read)
-    if read.last not in read:
-        return f"{read.last!r} is missing." if read.last else _FORM
-    shown = json.dumps(read[read.last])
-    return f"it had read {read.last!r} last, {shown if len(shown) <= 60 else shown[:57] + '...'}; {_FORM}"
+    found = Unusable(f"{name}: what it is given cannot be used.")
+    found.key, found.value, found.missing = read.last, parameters.get(read.last), read.last not in parameters
+    return found

@@ -72,7 +72,7 @@ def _with_disc(function: Complex, point: Fraction, bound: arb) -> Complex:
     return f
 
 
-def _reference(piece: Piece) -> arb:
+def rough_mass(piece: Piece) -> arb:
     """About the mass of a piece, a point only, to set tolerances by: the largest density * distance on a grid of powers of two."""
     best = arb(0)
     for k in range(-24, 25):
@@ -106,10 +106,9 @@ def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
 def _integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int, prec: int) -> arb:
     with precision(prec):
         found = pieces(density, name, lower, upper)
-        references = [_reference(piece) for piece in found]
         largest = arb(0)
-        for reference in references:
-            largest = largest.max(reference)
+        for piece in found:
+            largest = largest.max(rough_mass(piece))
         total = arb(0)
         for piece in found:
             total += _piece_integral(piece, largest.mid(), bits)
@@ -119,7 +118,7 @@ def _integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction 
 def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
     total, left, right = arb(0), piece.lower, piece.upper
     for end, other in _singular_ends(piece):
-        start = _start(piece, end, reference * arb(2) ** -(bits + _SPARE))
+        start = start_of_end(piece, end, reference * arb(2) ** -(bits + _SPARE))
         far = End(end.side, max(start, _beyond(end, other)), end.point)
         total += _mass(piece.density, piece.name, far, ctx.prec)
         if end.side in ("-inf", "right"):
@@ -130,7 +129,7 @@ def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
     return total + _quadrature(piece.density, piece.name, left, right, reference, bits)
 
 
-def _start(piece: Piece, end: End, least: arb) -> Fraction:
+def start_of_end(piece: Piece, end: End, least: arb) -> Fraction:
     """About where an end starts whose mass is known to `least`, a power of 2 in its chart: a guess, for masses are enclosed wherever it is.
 
     With sizes (density times distance) at three powers of 2 in a row, each 2^-a of the one before, the mass is the first over a: how far

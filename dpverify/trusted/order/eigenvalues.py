@@ -36,7 +36,10 @@ def largest_root(polynomial: fmpq_poly) -> tuple[Expr, Expr]:
 
 
 def _enclose_root(factor: fmpq_poly) -> tuple[fmpq, fmpq]:
-    """low <= largest root <= high of a monic irreducible factor with real roots that are not negative."""
+    """low <= largest root <= high of a monic irreducible factor with real roots that are not negative.
+
+    By halves from ends whose ratio is the degree: ROOT_BITS + log2(degree) of them, each decided exactly.
+    """
     degree = int(factor.degree())
     total = -factor[degree - 1]  # the sum of the roots: the largest lies between their mean and their sum
     low, high = total / degree, total

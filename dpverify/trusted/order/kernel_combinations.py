@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Call, Expr, Num, Sym, add, children, mul, substitute
+from dpverify.trusted.language.expr import Expr, Num, Sym, add, mul, substitute
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import finite, rational, value
@@ -27,7 +28,7 @@ def squared_norm(written: Expr, h: Expr, low: Fraction, high: Fraction, told: An
     told: "points", rationals that rise, and "weights", the c_i. Of the covariance s is the later point.
     """
     points, weights = _read(told, low, high)
-    if _steps(h) or _steps(written):
+    if calls(h, "floor") or calls(written, "floor"):
         raise Rejected(WHAT, "the difference", "it, or the covariance, has a floor in it, which is continuous nowhere that it steps")
     for a, b in pairwise(sorted({low, *points, high})):
         there = {"t": Domain(a, b, False, False)}
@@ -41,10 +42,6 @@ def squared_norm(written: Expr, h: Expr, low: Fraction, high: Fraction, told: An
     if total < 0:
         raise Rejected(WHAT, "the covariance", "it is none: a combination of its values has a negative variance")
     return finite(total)
-
-
-def _steps(expr: Expr) -> bool:
-    return (isinstance(expr, Call) and expr.name == "floor") or any(map(_steps, children(expr)))
 
 
 def _beside(written: Expr, x: Fraction, later: bool) -> Expr:

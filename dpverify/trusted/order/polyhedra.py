@@ -17,7 +17,7 @@ from flint import arb, fmpq, fmpq_poly
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.model import Matrix, Vector
-from dpverify.trusted.order.linear import dot
+from dpverify.trusted.order.linear import dot, to_fmpq
 
 MOST_FLAGS: Final = 3_000
 """The most chains of facets of facets that are looked at for one integral."""
@@ -40,15 +40,15 @@ class Shift:
         """Raises Undecided where there are too many facets."""
         if len(facets) ** len(vector) > MOST_FLAGS:
             raise Undecided(f"{len(facets)} facets in {len(vector)} dimensions are too many to integrate over.")
-        self._facets = [tuple(map(_rational, a)) for a in facets]
-        self._heights = [_rational(dot(a, vector)) for a in facets]
+        self._facets = [tuple(map(to_fmpq, a)) for a in facets]
+        self._heights = [to_fmpq(dot(a, vector)) for a in facets]
         whole = Polyhedra(_ZERO).integral([(a, fmpq(1), _NONE) for a in self._facets])
         self._whole = whole[_NONE](_ZERO)
         self._found: dict[Fraction, list[tuple[Polyhedra, Terms]]] = {}
 
     def divergence(self, length: Fraction, epsilon: Fraction) -> arb:
         """H(epsilon) of the noise and the same moved by `length` times the vector, at any real epsilon."""
-        t, at = _rational(length), _rational(epsilon)
+        t, at = to_fmpq(length), to_fmpq(epsilon)
         if all(t * height + at >= 0 for height in self._heights):
             return arb(0)
         pieces = self._found.setdefault(length, [])
@@ -60,10 +60,6 @@ class Shift:
             pieces.append((where, terms))
         common = sum((arb(k(at)) * (-arb(_at(line, at))).exp() for line, k in terms.items()), arb(0)) / arb(self._whole)
         return (1 - common).max(arb(0)).min(arb(1))
-
-
-def _rational(x: Fraction) -> fmpq:
-    return fmpq(x.numerator, x.denominator)
 
 
 def _at(line: Line, epsilon: fmpq) -> fmpq:

@@ -15,16 +15,15 @@ from typing import Any, Final
 
 from flint import acb, arb, ctx
 
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import (
     ZERO,
-    Call,
     Expr,
     Num,
     add,
-    children,
     div,
     format_expr,
     mul,
@@ -262,7 +261,7 @@ class _Functions:
 
     def _require_smooth(self) -> None:
         """Raises unless the function certainly has the derivatives that the space wants, and is 0 where the noise is."""
-        if _steps(self.h):  # at a single point it may have another value than beside it
+        if calls(self.h, "floor"):  # at a single point it may have another value than beside it
             raise Rejected(WHAT, "the difference", "it has a floor in it, which is continuous nowhere that it steps")
         for number in range(len(self.pieces)):
             self._require_analytic(number)
@@ -343,8 +342,3 @@ def interval_of(noise: EllipticalProcess) -> tuple[Fraction, Fraction]:
     if noise.covariance in ("brownian", "bridge") and low != 0:
         raise Rejected(WHAT, "the interval", "this noise starts at 0")
     return low, high
-
-
-def _steps(expr: Expr) -> bool:
-    """Whether there is a floor in an expression."""
-    return (isinstance(expr, Call) and expr.name == "floor") or any(map(_steps, children(expr)))

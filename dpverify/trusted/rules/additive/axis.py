@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, Call, Expr, Num, Sym, add, children, div, mul, neg, sub, substitute, symbols
+from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, add, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import Claim, Radial, Translation
@@ -67,7 +68,7 @@ class Line:
     def __init__(self, h: Expr, name: str, half: bool, shift: Expr, dimension: Expr) -> None:
         self.h, self.name, self.half, self.shift, self.dimension = h, name, half, shift, dimension
         self.step = constant(shift)
-        self._smooth = not _has_kinks(h)
+        self._smooth = not calls(h, "abs", "min", "max", "floor")
         self._losses: dict[tuple[Expr, Expr, int] | int, Loss] = {}
         self._programs: dict[Expr | None, tuple[Expr, Expr, BallProgram]] = {}
         self._slopes: dict[End, tuple[Expr, Germ]] = {}
@@ -146,10 +147,6 @@ class Line:
         slope, _, rest = self.program(smooth)
         jet, rate = rest(at), constant(slope)
         return Jet(jet.v + rate * at, jet.d1 + rate, jet.d2)
-
-
-def _has_kinks(expr: Expr) -> bool:
-    return (isinstance(expr, Call) and expr.name in ("abs", "min", "max", "floor")) or any(map(_has_kinks, children(expr)))
 
 
 def direction(line: Line, lower: Fraction, upper: Fraction, flat: int = 1) -> int:

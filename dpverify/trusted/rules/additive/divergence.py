@@ -11,13 +11,13 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Source, Translation
-from dpverify.trusted.language.noise import Additive, variable
+from dpverify.trusted.language.noise import Additive, profile, variable
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.rules.additive.near_points import check_inner_point, check_point, check_reach, density_of
+from dpverify.trusted.rules.additive.near_points import check_inner_point, check_point, check_reach
 from dpverify.trusted.rules.additive.point_witness import shown
 from dpverify.trusted.rules.additive.points import noise_of, sign_of
 
@@ -72,6 +72,6 @@ def _check_tail(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, 
     lattice = isinstance(noise, Translation) and noise.integers
     if not (reach >= 1 if lattice else reach > 0):
         raise Rejected(NAME, "sensitivity", "it is not certainly positive" + (", at least 1" if lattice else ""))
-    slope: Germ = end_jet(neg_log(density_of(noise)), variable(noise), end).d1
+    slope: Germ = end_jet(neg_log(profile(noise)), variable(noise), end).d1
     if slope.diverges() != (1 if end.side == "+inf" else -1):
         raise Rejected(NAME, end.side, "the slope of -log(density) does not certainly diverge outwards")

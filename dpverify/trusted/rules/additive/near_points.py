@@ -12,7 +12,7 @@ from dpverify.trusted.facts.assumptions import EVERY
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, children, div, mul, neg, num, power, sub, substitute
 from dpverify.trusted.language.model import Claim, Product, Radial, Translation
-from dpverify.trusted.language.noise import Additive, variable
+from dpverify.trusted.language.noise import Additive, profile, variable
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, rational, value
@@ -33,7 +33,7 @@ def check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, 
     if isinstance(noise, Translation) and noise.integers:
         raise Rejected(RULE, "point", "noise on the integers has no limits at a point")
     there, assumed = _there(claim, noise, Num(end.point), evidence)
-    limit: Germ = end_jet(density_of(noise), variable(noise), end).v
+    limit: Germ = end_jet(profile(noise), variable(noise), end).v
     if limit.diverges() == 1:
         if not there.is_finite():
             raise Rejected(RULE, "other", "the density is not certainly bounded there")
@@ -54,7 +54,7 @@ def check_inner_point(claim: Claim, noise: Additive, evidence: Mapping[str, Any]
         raise Rejected(RULE, "point", "noise on the integers has no limits at a point")
     point, name = read_point(evidence.get("point")), variable(noise)
     there, assumed = _there(claim, noise, point, evidence)
-    small = _without_roots(density_of(noise), -1 if evidence["side"] == "pole" else 1)
+    small = _without_roots(profile(noise), -1 if evidence["side"] == "pole" else 1)
     radius = rational(read_fraction(evidence, "radius", RULE))
     near = (constant(point) - radius).union(constant(point) + radius)
     _check_inside(noise, near)
@@ -103,7 +103,7 @@ def _there(claim: Claim, noise: Additive, point: Expr, evidence: Mapping[str, An
     near = (constant(other) - radius).union(constant(other) + radius)
     _check_inside(noise, near)
     stretched = () if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach) else (EVERY,)
-    return value(density_of(noise), {variable(noise): near}), stretched
+    return value(profile(noise), {variable(noise): near}), stretched
 
 
 def check_reach(end: End, noise: Additive) -> None:
@@ -125,8 +125,3 @@ def _check_inside(noise: Additive, near: arb) -> None:
     lower, upper = domain(noise)
     if not ((lower is None or near >= rational(lower)) and (upper is None or near <= rational(upper))):
         raise Rejected(RULE, "other", "its neighbourhood is not certainly inside the domain of the density")
-
-
-def density_of(noise: Additive) -> Any:
-    """The density, up to a factor, as a function of one number."""
-    return noise.profile if isinstance(noise, Radial) else noise.density

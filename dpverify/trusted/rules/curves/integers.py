@@ -121,7 +121,11 @@ class Law:
         return (total / self.total).max(arb(0)).min(arb(1))
 
     def _half_line(self, epsilon: arb) -> arb:
-        """For log-concave p, where p/q does not rise: S is all below the first integer that it certainly does not reach."""
+        """For log-concave p, where p/q does not rise: S is all below the first integer that it certainly does not reach.
+
+        That is found by steps that double until one lands in S, and halves between: of a place n integers from the mode, at most 2 log2(n)
+        ratios, each of which is proved.
+        """
         factor, outside, step = epsilon.exp(), self._past, 1
         inside = outside - 1
         while not self._gap(inside, factor) >= 0:

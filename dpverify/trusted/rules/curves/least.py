@@ -8,7 +8,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
+from dpverify.trusted.facts.pairs import Curve, Pair, extreme, symmetric
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import Source
@@ -47,16 +47,6 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
 def _least(pairs: Sequence[Pair]) -> Pair | None:
     if len(pairs) < 2:
         return pairs[0] if pairs else None
-    forward = _lowest([pair.forward for pair in pairs])
+    forward = extreme([pair.forward for pair in pairs], arb.min)
     same = all(pair.forward is pair.backward for pair in pairs)
-    return symmetric(forward) if same else Pair(forward, _lowest([pair.backward for pair in pairs]))
-
-
-def _lowest(profiles: Sequence[Profile]) -> Profile:
-    def profile(epsilon: arb) -> arb:
-        best = profiles[0](epsilon)
-        for other in profiles[1:]:
-            best = best.min(other(epsilon))
-        return best
-
-    return profile
+    return symmetric(forward) if same else Pair(forward, extreme([pair.backward for pair in pairs], arb.min))

@@ -12,10 +12,10 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.trusted.language.errors import ExprError, Undecided
+from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.balls import constant, exact, rational
+from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.noise import weighted
 from dpverify.trusted.numbers.quadrature import integral
@@ -226,7 +226,11 @@ class Lunes:
         return about(beyond, arb(0), span.low, 2 * shift if span.high is None else span.high.min(2 * shift), True, _ABOUT)
 
     def _outwards(self, chart: _Chart, span: Span, epsilon: arb, wanted: int) -> tuple[arb, arb]:
-        """Where to end an endless chart, and what lies beyond."""
+        """Where to end an endless chart, and what lies beyond.
+
+        The sizes of the integrand at distances that double say where too little is left, and one mass of the noise then proves it. At each
+        size the mass beyond is about what it is for noise that goes on to fall as the power of the radius that it falls as there.
+        """
         most, v = arb(0), chart.size
         for _ in range(_MOST_DOUBLINGS):
             at = chart.at_distance(v).mid()
@@ -235,9 +239,9 @@ class Lunes:
                 break
             height = self._lune(self._place(chart, acb(at), epsilon, False), False).real * v
             most = most.max(height.mid()) if height.is_finite() else most
-            tail = self._tail(far)
-            if tail <= most * arb(2) ** -wanted:
-                return at, arb(0).union(tail)
+            start = far if self._convex else self._start(far)
+            if start is not None and self._beyond(start) <= most * arb(2) ** -wanted:
+                return at, arb(0).union(self._beyond(start) if self._convex else self._far_tail(start))
             v = 2 * v
         raise Undecided("how far out the noise matters is not certain: its tail is too heavy, or the loss there is too close to epsilon.")
 
@@ -259,25 +263,26 @@ class Lunes:
             mass = integral(self._density, "r", Fraction(0), exact(middle), bits=ctx.prec - 8)
         return mass + edge * (radius - middle) - edge * radius / self._d
 
-    def _tail(self, radius: arb) -> arb:
-        """An upper bound of the integral of -g'(r) r^d / d, hence of g(r) r^(d - 1), beyond a radius."""
-        if self._convex:  # r h' rises, so that the density falls at least as this power of r
-            power = radius * self._slope(acb(radius), False).real - (self._d - 1)
-            edge = self._radial(radius) * radius
-            return (edge / self._d + edge / (power - 1)).upper() if power > 1 else arb("inf")
-        if not radius > _LEAST_TAIL:
-            return arb("inf")
-        start = Fraction(2) ** (exact(radius.lower()).__floor__().bit_length() - 1)
-        if start not in self._tails:
-            self._tails[start] = self._far_tail(start)
-        return self._tails[start]
+    def _beyond(self, radius: arb) -> arb:
+        """About the integral of -g'(r) r^d / d, hence of g(r) r^(d - 1), beyond a radius; an upper bound where h is convex.
 
-    def _far_tail(self, start: Fraction) -> arb:
-        try:
+        There r h' rises, so that the density falls at least as this power of r.
+        """
+        power = radius * self._slope(acb(radius), False).real - (self._d - 1)
+        edge = self._radial(radius) * radius
+        return (edge / self._d + edge / (power - 1)).upper() if power > 1 else arb("inf")
+
+    @staticmethod
+    def _start(radius: arb) -> arb | None:
+        """The last power of two up to a radius; None where that is too near for what is known of tails."""
+        return arb(2) ** (exact(radius.lower()).__floor__().bit_length() - 1) if radius > _LEAST_TAIL else None
+
+    def _far_tail(self, radius: arb) -> arb:
+        """An upper bound of the same integral beyond a power of two."""
+        start = exact(radius)
+        if start not in self._tails:
             mass = end_mass(self._density, "r", End("+inf", start))
-        except (Undecided, ExprError):
-            return arb("inf")
-        if mass is None:
-            raise Undecided("the noise is not integrable.")
-        radius = rational(start)
-        return (self._radial(radius) * radius / self._d + mass).upper()
+            if mass is None:
+                raise Undecided("the noise is not integrable.")
+            self._tails[start] = (self._radial(radius) * radius / self._d + mass).upper()
+        return self._tails[start]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from flint import arb, ctx
 
@@ -15,6 +16,9 @@ from dpverify.trusted.numbers.jets import Jet
 
 Sloped = Callable[[arb], tuple[arb, arb]]
 """Value and slope."""
+
+_BEYOND: Final = 4
+"""How often the width of a value fits between the level and the values beside the root: once for either value, and to spare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +62,29 @@ def _of_cell(f: Callable[[arb], Jet], low: arb, high: arb) -> Iterator[Rise]:
 def around(f: Sloped, level: arb, low: arb, high: arb, rising: bool, bits: int, unit: int = 0) -> tuple[arb, arb]:
     """Points on either side of where a monotone f passes a level, f certainly not past it at the first, and at the last past it or there.
 
-    An end of [low, high] stands where no point inside is certain. bits: how near each other they are wanted, relative to their size, or to
-    `unit` where that is more.
+    Each is as far from the root as f needs, by its slope there, to leave the level by more than its values are wide; an end of [low, high]
+    stands where that is not inside, or not certain. bits: how near each other they may be at most, relative to their size, or to `unit`
+    where that is more.
     """
     root = about(f, level, low, high, rising, bits, unit)
-    width = arb(2) ** -bits * _size(root, unit)
-    return _certain(f, level, root, -width, low, not rising), _certain(f, level, root, width, high, rising)
+    value, slope = f(root)
+    width = (arb(2) ** -bits * _size(root, unit)).max(_BEYOND * (value - level).abs_upper() / abs(slope.mid()))
+    left, right = (root - width).mid(), (root + width).mid()
+    before = left > low and _past(f(left)[0], level, not rising)
+    after = right < high and _past(f(right)[0], level, rising)
+    return left if before else low, right if after else high
 
 
-def _certain(f: Sloped, level: arb, root: arb, width: arb, end: arb, above: bool) -> arb:
-    """The first of root + width, root + 16 width, ... where f is certainly above (below) the level; `end` beyond it."""
-    while True:
-        point = (root + width).mid()
-        if not (point > end if width < 0 else point < end):
-            return end
-        value = f(point)[0]
-        if (value >= level) if above else (value <= level):
-            return point
-        width = width * 16
+def _past(value: arb, level: arb, above: bool) -> bool:
+    return bool(value >= level if above else value <= level)
 
 
 def about(f: Sloped, level: arb, low: arb, high: arb, rising: bool, bits: int, unit: int = 0) -> arb:
-    """A point of [low, high] near the root, by Newton's steps, and halves where these leave the bracket or do not gain. Proves nothing."""
+    """A point of [low, high] near the root; proves nothing.
+
+    Newton's method, kept inside a bracket: a step that leaves the bracket, or is more than half of the one before, goes to the middle
+    instead. So between two of these the steps end after as many halvings as there are bits wanted, and each of them halves the bracket.
+    """
     low, high, least = low.mid(), high.mid(), arb(2) ** -(bits + 4)
     at = _middle(low, high)
     moved = high - low

@@ -14,20 +14,19 @@ from dpverify.trusted.numbers.balls import exact, rational, value
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.pieces import Piece
+from dpverify.trusted.numbers.quadrature import rough_mass, start_of_end
 from dpverify.trusted.rules.curves.unimodal import Reading
 
 _DEPTH: Final = 4
 """Masses are known to a relative accuracy where they are above the whole times 2^-precision to this power."""
-_FAR: Final = 22
-_NEAREST: Final = 3
-_FARTHEST: Final = 1000
-"""Powers of two: before the nearest end, and how far out a mass is looked for that has no enclosure yet, and a tail that is narrow."""
 
 
 class Outward:
     """The mass of a density, in pieces with a cut at 0, beyond a distance from 0, to the right, to a high relative accuracy.
 
-    Its edges are powers of two and the points half way between them; the masses of the cells are kept.
+    Its edges are powers of two and the points half way between them; the masses of the cells are kept. Where the tail beyond the last
+    edge starts is told by the size of the density, and then its mass is enclosed; a point beyond, or one beyond which little else is
+    left than that tail, is given a tail that starts further out.
     """
 
     def __init__(self, parts: Sequence[Piece], falling: bool) -> None:
@@ -37,12 +36,13 @@ class Outward:
         self._edges: list[Fraction] = [Fraction(0)]
         self._masses: list[arb] = []
         self._sums: list[arb] = []
-        self._power = _NEAREST
         self.tail = arb(0)
-        if parts and parts[-1].upper is None:
-            self._extend()
-            while self.tail.rad() > self._sums[0] * arb(2) ** -ctx.prec and self._power < _FARTHEST:
-                self._extend()
+        self._endless = bool(parts) and parts[-1].upper is None
+        if self._endless:
+            largest = arb(0)
+            for part in parts:
+                largest = largest.max(rough_mass(part))
+            self._extend(max(self._start(largest), self._after(Fraction(0))))
         elif parts:
             self._add_cells(parts[-1].upper or Fraction(0))
 
@@ -51,24 +51,24 @@ class Outward:
         """The farthest edge."""
         return self._edges[-1]
 
-    def _extend(self) -> None:
-        """The next end that has an enclosed mass."""
-        last = self._parts[-1]
-        while self._power < _FARTHEST:
-            self._power += max(1, self._power // 4)
-            end = End("+inf", Fraction(2) ** self._power)
-            if last.lower is not None and end.start <= last.lower:
-                continue
-            try:
-                mass = end_mass(last.density, "z", end)
-            except (Undecided, ExprError):
-                continue
-            if mass is None:
-                raise Undecided("the density is not integrable.")
-            self.tail = mass
-            self._add_cells(end.start)
-            return
-        raise Undecided("whether the density is integrable at infinity is not certain.")
+    def _start(self, size: arb) -> Fraction:
+        """About where a tail starts that is known to the working precision of a size."""
+        return start_of_end(self._parts[-1], End("+inf", Fraction(1)), size * arb(2) ** -ctx.prec)
+
+    def _after(self, distance: Fraction) -> Fraction:
+        """The power of two beyond a distance, and beyond where the last piece starts."""
+        return Fraction(2) ** max(distance, self._parts[-1].lower or Fraction(0)).__floor__().bit_length()
+
+    def _extend(self, start: Fraction) -> None:
+        """A tail that starts further out than the last edge."""
+        try:
+            mass = end_mass(self._parts[-1].density, "z", End("+inf", start))
+        except (Undecided, ExprError) as error:
+            raise Undecided("whether the density is integrable at infinity is not certain.") from error
+        if mass is None:
+            raise Undecided("the density is not integrable.")
+        self.tail = mass
+        self._add_cells(start)
 
     def _add_cells(self, to: Fraction) -> None:
         edges = {to, *(p.lower for p in self._parts if p.lower is not None)}
@@ -111,20 +111,26 @@ class Outward:
         """The mass beyond an exact distance of at least 0."""
         if not self._parts:
             return arb(0)
-        mass = self._beyond(distance)
-        while mass.rel_accuracy_bits() < ctx.prec // 2 and self._parts[-1].upper is None and self._power < _FAR:
-            self._extend()
-            mass = self._beyond(distance)
+        at = exact(distance)
+        if self._endless and at > self.extent:
+            self._extend(self._after(at))
+        mass = self._beyond(at)
+        if self._endless and at > 0 and mass.rel_accuracy_bits() < ctx.prec // 2:
+            start = self._start(self._size(at))
+            if start > self.extent:
+                self._extend(start)
+                mass = self._beyond(at)
         return mass
 
-    def _beyond(self, distance: arb) -> arb:
-        while self._parts[-1].upper is None and not distance <= rational(self.extent):
-            self._extend()
-        at = exact(distance)
+    def _size(self, distance: Fraction) -> arb:
+        """About the mass beyond a distance: the density there times the distance."""
+        return (value(self._parts[-1].density, {"z": rational(distance)}) * rational(distance)).mid()
+
+    def _beyond(self, at: Fraction) -> arb:
         i = next((i for i, edge in enumerate(self._edges) if at <= edge), None)
         if i is None:
             return arb(0)
-        return self._sums[i] if at == self._edges[i] else self._sums[i] + self._cell(distance, self._edges[i])
+        return self._sums[i] if at == self._edges[i] else self._sums[i] + self._cell(rational(at), self._edges[i])
 
 
 class BothSides:

@@ -138,6 +138,7 @@ class Shifts:
     def _sorted(self, shift: arb, weight: Callable[[_Box], arb], fine: arb, keeps_leaps: bool = False) -> tuple[list[Interval], list[_Box]]:
         """Boxes of y that are certainly in S for every shift of a ball, joined; and those undecided, split while they weigh more than fine.
 
+        This is adaptive quadrature: what is decided at any time is proved, the heaviest box is halved next, at most _MOST_SPLITS times.
         keeps_leaps: boxes that p(. - t) may leap on count as not decided.
         """
         inside: list[Interval] = []
@@ -181,22 +182,16 @@ class Shifts:
 
     def _sign(self, y: arb, shift: arb, here: Near, there: Near) -> tuple[int, arb]:
         """1 where p > a p(. - shift) on the box, at every shift, -1 where nowhere, 0 where not decided; and the most of the difference."""
-        gap = here.v - self._factor * there.v
-        most = here.v.upper()
-        for attempt in (0, 1):
-            if gap >= 0:
-                return 1, most
-            if gap <= 0:
-                return -1, most
-            if gap.is_finite():
-                most = most.min(gap.upper())
-            if attempt == 0:
-                if here.leaps or there.leaps:
-                    break
-                middle = y.mid()
-                slope = here.d1 - self._factor * there.d1
-                gap = self.density.over(middle).v - self._factor * self.density.over(middle - shift).v + slope * (y - middle)
-        return 0, most
+        most, gap = here.v.upper(), here.v - self._factor * there.v
+        if not (gap >= 0 or gap <= 0 or here.leaps or there.leaps):  # by the mean of its slope
+            most, middle = _least(most, gap), y.mid()
+            slope = here.d1 - self._factor * there.d1
+            gap = self.density.over(middle).v - self._factor * self.density.over(middle - shift).v + slope * (y - middle)
+        return (1 if gap >= 0 else -1 if gap <= 0 else 0), _least(most, gap)
+
+
+def _least(most: arb, gap: arb) -> arb:
+    return most.min(gap.upper()) if gap.is_finite() else most
 
 
 def _joined(boxes: Sequence[Interval]) -> Iterator[Interval]:

@@ -197,7 +197,11 @@ class Student:
 
 
 def _sharp(a: arb, b: arb, c: arb, at: arb) -> arb:
-    """2F1(a, b; c; at), at more precision where large parameters cancel."""
+    """2F1(a, b; c; at), at more precision where large parameters cancel.
+
+    How much they cancel depends on the transformation that flint takes: it is seen in the ball, which is computed again with twice the
+    bits while half of them are wrong, so that the last ball costs about as much as all before it.
+    """
     wanted = bits = ctx.prec
     for _ in range(_ROUNDS):
         with precision(bits):

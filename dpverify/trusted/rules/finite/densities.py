@@ -10,6 +10,7 @@ from typing import Final
 
 from flint import arb
 
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import (
     ZERO,
@@ -200,12 +201,12 @@ def _step(expr: Expr, part: Polytope) -> int | None:
 
 def has_kinks(expr: Expr) -> bool:
     """Whether abs, min, max or floor is left in the expression."""
-    return (isinstance(expr, Call) and expr.name in KINKS) or any(map(has_kinks, children(expr)))
+    return calls(expr, *KINKS)
 
 
 def has_floor(expr: Expr) -> bool:
     """Whether a floor is left in the expression."""
-    return (isinstance(expr, Call) and expr.name == "floor") or any(map(has_floor, children(expr)))
+    return calls(expr, "floor")
 
 
 def constants(expr: Expr, ranges: Mapping[str, arb]) -> frozenset[Expr] | None:

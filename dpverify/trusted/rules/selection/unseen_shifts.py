@@ -15,6 +15,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Source, Stream, Vector, on_integers
 from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.order.linear import dot
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.streams import FAMILIES, Step, step_of, vertices
@@ -93,12 +94,8 @@ def _read(question: Asked, stream: Stream, told: Any) -> Shifts:
             raise Rejected(NAME, name, "it is not certainly Gaussian noise on the line")
         rates[name] = power(form[1], _TWO)
     points = [point for family in FAMILIES.get(stream.neighbours, (stream.neighbours,)) for point in vertices(stream, family)]
-    costs = [add(*(mul(num(_at(row, point) ** 2), rates[name]) for name, row in shifts.items())) for point in points]
+    costs = [add(*(mul(num(dot(row, point) ** 2), rates[name]) for name, row in shifts.items())) for point in points]
     return Shifts(shifts, _greater(question, costs))
-
-
-def _at(row: Vector, point: Vector) -> Fraction:
-    return sum((factor * x for factor, x in zip(row, point, strict=True)), Fraction(0))
 
 
 def _greater(question: Asked, values: Sequence[Expr]) -> Expr:

@@ -1,0 +1,10 @@
+"""Which functions stand in an expression."""
+
+from __future__ import annotations
+
+from dpverify.trusted.language.expr import Call, Expr, children
+
+
+def calls(expr: Expr, *names: str) -> bool:
+    """Whether one of the functions of these names stands anywhere in an expression."""
+    return (isinstance(expr, Call) and expr.name in names) or any(calls(part, *names) for part in children(expr))
