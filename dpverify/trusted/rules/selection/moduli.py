@@ -63,12 +63,12 @@ def terms(question: Asked, way: Any) -> list[tuple[Expr, str, int]]:
 
 def _of_max(question: Asked, mechanism: NoisyMax, way: str) -> list[tuple[Expr, str, int]]:
     count = question.natural(mechanism.candidates, "candidates")
+    if mechanism.report == "index" and certainly_le(count, ONE, question.domains):
+        return []  # the index of one answer tells nothing
     if way == "told" or mechanism.report == "value":
         return [(ONE if mechanism.neighbours == "one" else count, "noise", 1)]
     if mechanism.report == "index+gap" and not certainly_le(num(2), count, question.domains):
         raise Rejected(NAME, "candidates", "there is no lead over a next one where there may be one alone")
-    if mechanism.report == "index" and certainly_le(count, ONE, question.domains):
-        return []  # the index of one answer tells nothing
     return [(ONE, "noise", 2 if mechanism.neighbours == "all" else 1)]
 
 
