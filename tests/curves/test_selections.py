@@ -210,7 +210,7 @@ def by_far(n, reach, epsilon):
         (delta_greatest, sparse(L2, G2, 3, report="fresh", fresh=G2), "all are to be Gaussian"),
         (delta_greatest, sparse(G1, G2, 3, report="fresh", fresh=L2), "all are to be Gaussian"),
         (delta_greatest, largest(LOGISTIC, 3), "not certainly Gaussian or Laplace"),
-        (delta_greatest, largest(G1, 2000), "from 1 to 1000"),
+        (delta_greatest, largest(G1, 2 * 10**9), "from 1 to 1000000000"),
         (delta_greatest, largest(G1, "5/2"), "not certainly an integer"),
         (delta_release, largest(L2, 3), "not certainly Gaussian noise on the line"),
         (delta_release, largest(GEOMETRIC, 3), "lives on the integers"),

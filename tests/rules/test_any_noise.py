@@ -471,3 +471,9 @@ def test_no_shift_has_a_cost_that_no_premise_states():
 def test_an_open_question_says_what_would_help(mechanism, why):
     verified = verify(of(mechanism, domains=(("n", Domain(Fraction(1), None, lower_open=False, integer=True)),)))
     assert verified.judgement.verdict == "UNKNOWN" and any(why in reason for reason in verified.reasons)
+
+
+def test_the_index_of_one_answer_tells_nothing_whatever_the_noise():
+    assert verify(of(largest(CAUCHY, 1), "0")).judgement.verdict == "PROVED"
+    assert verify(of(largest(CAUCHY, 1, report="value"), "1/100")).judgement.verdict != "PROVED"
+    assert verify(of(largest(CAUCHY, 2), "1/100")).judgement.verdict == "REFUTED"

@@ -92,3 +92,13 @@ def test_where_the_order_of_neighbours_is_given_only_that_order_counts():
     far = {**told, "answers": ["-5", "0"], "cuts": ["-60", "-5", "-4", "0", "60"]}
     up, both = (replace(claim, epsilon=parse("1/8")) for claim in (up, both))
     assert rule.check(up, far).value.value == 0 < rule.check(both, far).value.value
+
+
+def test_of_a_number_of_candidates_beyond_a_thousand_both_sides_are_known():
+    """delta at n = 10,001 is at most n times that of one noise that is moved by 2 (theory#each-noise), and no less than at fewer."""
+    mu = 2 / 8
+    each = stats.norm.cdf(mu / 2 - 1 / mu) - math.e * stats.norm.cdf(-mu / 2 - 1 / mu)
+    judgement = verify(of(largest(gaussian(8), 10_001), "1", delta=parse("3/100"))).judgement
+    assert judgement.verdict == "PROVED"
+    low, high = (float(end.value) for end in (judgement.delta_lower, judgement.delta_upper))
+    assert best_event(8, 12, 1.0) < low <= high < 10_001 * each

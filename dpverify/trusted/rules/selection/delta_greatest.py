@@ -20,7 +20,6 @@ from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.selection.chances import MOST
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import law_of, of_run
 from dpverify.trusted.rules.selection.noise_laws import Closed
@@ -39,6 +38,9 @@ CHECKED: Final = (
 )
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/selection.md#greatest-noise")
+
+MOST: Final = 10**9
+"""Candidates, queries or positives."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ def terms(question: Asked, way: Any) -> list[tuple[Expr, str, int]]:
 
 def _of_max(question: Asked, mechanism: NoisyMax, way: str) -> list[tuple[Expr, str, int]]:
     count = question.natural(mechanism.candidates, "candidates")
+    if mechanism.report == "index" and certainly_le(count, ONE, question.domains):
+        return []  # the index of one answer tells nothing
     if way == "told" or mechanism.report == "value":
         return [(ONE if mechanism.neighbours == "one" else count, "noise", 1)]
     if mechanism.report == "index+gap" and not certainly_le(num(2), count, question.domains):
