@@ -155,8 +155,8 @@ class Field:
             return atom(("pi",))
         if name in ("exp", "log"):
             return getattr(self, name)(args[0])
-        if name == "abs" and (self.at_most({}, args[0]) or self.at_most(args[0], {})):
-            return args[0] if self.at_most({}, args[0]) else scale(args[0], -1)
+        if name == "abs":
+            return self.extreme("max", [args[0], scale(args[0], -1), {}])
         if name in ("cosh", "sinh"):
             up, down = self.exp(args[0]), self.exp(scale(args[0], -1))
             return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
