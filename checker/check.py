@@ -59,9 +59,10 @@ def examined(data, notes):
             raise Refused(f"{here}{why}") from why
         unread = UNREAD & line.get("parameters", {}).keys() if facts[-1] is not None else ()
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    pure = delta == {} and not any(key in claim for key in ("measure", "order", "within"))
-    require(pure, Undecided, "the claim is not one of pure privacy in both orders")
-    return judged(data, field, epsilon, [f for f in facts if f is not None and f.about == "whole"], notes)
+    require(delta == {} and not any(key in claim for key in ("measure", "within")), Undecided, "the claim is not one of pure privacy")
+    told = [line["rule"] == "one-sided" or f and f.side == "upper" or "order" not in claim for f, line in zip(facts, data["lines"], strict=True)]
+    whole = [f for f, counts in zip(facts, told, strict=True) if f is not None and f.about == "whole" and counts]  # of one order: not from below
+    return judged(data, field, epsilon, whole, notes)
 
 
 def judged(data, field, epsilon, facts, notes):

@@ -33,8 +33,9 @@ def infer(claim, field, line, facts, rules, made):
         q = down(q, step["part"])
     forbid(q.kind in COMBINATORS and place, Undecided, "a part that is made of parts")
     premises = [facts[n] for n in line.get("premises", [])]
-    require(rule in rules or (rule == "combination" and not place), Undecided, "the rule is not known here")
-    found = rules[rule](further(q), evidence) if rule in rules else combination(claim, q, evidence, premises)
+    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided}
+    require(rule in rules or rule in of_the_claim, Undecided, "the rule is not known here")
+    found = rules[rule](further(q), evidence) if rule in rules else of_the_claim[rule](claim, q, evidence, premises)
     return made("whole" if not place else about(further(q)), *found)
 
 
@@ -295,3 +296,21 @@ def sloped(q):
     require(all(rate.keys() <= {()} for rate in rates), Undecided, "slopes that are not rational")
     rows = [[rate[()] * x for x in map(rational, inner.query["rows"][0])] for rate, (inner, _) in zip(rates, listed, strict=True)]
     return noise.stretched({"kind": "lp", "p": "1"}, rows, q.field)
+
+
+def one_sided(claim, q, evidence, _):
+    """docs/theory/composition.md#one-sided, of tables and noise by themselves."""
+    side, forward, m = evidence.get("side"), claim.get("order") == "one-sided", q.mechanism
+    require("order" in claim and side in ("upper", "lower"), Undecided, "no order of neighbours, or no pure privacy")
+    adjacency = {claim.get("adjacency"), q.query["adjacency"] if q.query else None} - {None}
+    require(adjacency <= {"add-remove"}, Refused, "neighbours are not by adding or removing a record")
+    if q.kind in ("table", "exponential"):
+        require(m["adjacent"] is not None, Undecided, "inputs that are not listed in an order")
+        pairs, assumed = [tuple(pair) for pair in m["adjacent"]], ["the listed inputs are adjacent, the record in the first of them"]
+        require(all(pair in Table(q).pairs for pair in pairs), Undecided, "a pair of one input")
+    else:
+        require(q.query, Undecided, "in which way a record moves the answer")
+        n, assumed = len(q.query["rows"][0]), []
+        pairs = [tuple(Fraction((i == j) * (1 if forward else -1)) for i in range(n)) for j in range(n)]
+    losses = [Joint(side, x if forward or q.query else x[::-1], [], False, []).leaf(q, None) for x in pairs]
+    return side, total("max", q.field, [{}, *losses]), {}, [*assumed, "the guarantee is for one order of the data alone", IDEAL]
