@@ -16,7 +16,6 @@ import noise
 import parts
 import selection
 import shape
-import streams
 import terms
 from algebra import Field, constant
 from noise import INFINITE
@@ -24,9 +23,9 @@ from terms import Malformed, Refused, Undecided, forbid, require
 
 PROVED_BY = [noise.concave_exponent, noise.convex_exponent, noise.power_identity, noise.point_witness, noise.divergence, noise.cosets]
 PROVED_BY += [noise.equal_answers, finite.finite_table, finite.exponential_general, finite.kary_response, finite.staircase]
-PROVED_BY += [finite.stated_epsilon, selection.log_concave_noisy_max, selection.log_concave_threshold, streams.alignment, streams.worst_run, kernels.kernel_box, kernels.kernel_point]
+PROVED_BY += [finite.stated_epsilon, selection.log_concave_noisy_max, selection.log_concave_threshold, kernels.kernel_box, kernels.kernel_point]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in PROVED_BY}
-UNREAD = {"normaliser", "witness", "event", "neighbours", "start"}
+UNREAD = {"normaliser", "witness", "event", "neighbours", "start", "cells", "value"}
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")

@@ -5,15 +5,10 @@ from itertools import permutations
 import algebra as al
 import terms
 from algebra import ONE, add, constant, mul, scale, sub
-from noise import IDEAL, INFINITE, natural, side_of, whole
+from noise import IDEAL, INFINITE, natural, side_of, total, whole
 from terms import Malformed, Refused, Undecided, forbid, require
 
 PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
-
-
-def apart(field, p, q):
-    """Whether two constants are certainly different."""
-    return not al.names(sub(p, q)) and (field.positive(sub(p, q)) or field.positive(sub(q, p)))
 
 
 class Table:
@@ -35,9 +30,7 @@ class Table:
             self._scores(q, m)
         for row in self.rows if q.kind == "table" else ():
             good = all(self.field.at_most({}, p) for p in row) and self.field.equal(add(*row), ONE)
-            below = not good and any(self.field.positive(scale(p, -1)) for p in row)
-            wrong = Refused if below or apart(self.field, add(*row), ONE) else Undecided
-            require(good, wrong, "the probabilities of a row are not certainly at least 0, with the sum 1")
+            require(good, Undecided, "the probabilities of a row are not certainly at least 0, with the sum 1")
 
     def _scores(self, q, m):
         forbid(m["points"], Undecided, "an exponential mechanism of points")
@@ -63,38 +56,18 @@ def loss_at(table, a, b, y):
     return INFINITE if table.zero(b, y) else sub(field.log(p), field.log(q))
 
 
-def _cell(item, table):
-    require(isinstance(item, list) and len(item) == 3 and all(type(i) is int for i in item), Malformed, "a cell is [x, x', y]")
-    known = tuple(item[:2]) in table.pairs and 0 <= item[2] < len(table.rows[0])
-    require(known, Refused, "a cell is no adjacent pair with an output")
-    return item
-
-
 def finite_table(q, evidence):
-    """docs/theory/finite.md#finite-table."""
-    if "cells" in evidence:
-        require(isinstance(evidence["cells"], list), Malformed, "'cells' is no list")
-        table = Table(q)
-        assumed = [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
-        if not table.pairs:
-            return "upper", {}, {}, assumed
-        named = [_cell(item, table) for item in evidence["cells"]]
-        require(named, Refused, "no cell is named")
-        forbid(any(table.zero(x, y) for a, b, y in named for x in (a, b)), Refused, "a named cell has a zero")
-        tops = [loss_at(table, *cell) for cell in named]
-        cells = [(a, b, y) for a, b in table.pairs for y in range(len(table.rows[a])) if not table.zero(a, y)]
-        for cell in cells:
-            loss = loss_at(table, *cell)
-            require(loss != INFINITE, Refused, "a zero faces a probability above 0")
-            below = any(table.field.at_most(loss, top) for top in tops)
-            wrong = Refused if not below and all(table.field.positive(sub(loss, top)) for top in tops) else Undecided
-            require(below, wrong, f"the loss at {list(cell)} is not certainly below a named cell")
-        return "upper", table.field.extreme("max", tops), {}, assumed
-    q, at = q.at(evidence)
-    table = Table(q)
-    a, b, y = _cell(evidence.get("cell"), table)
-    forbid(table.zero(a, y), Refused, "the probability on x is 0")
-    return "lower", loss_at(table, a, b, y), at, [IDEAL, PAIRS["lower"] if q.mechanism["adjacent"] else "any two inputs are adjacent"]
+    """docs/theory/finite.md#finite-table: of all cells from above, whichever are named."""
+    side, (q, at) = "upper" if "cells" in evidence else "lower", q.at(evidence, "cells" not in evidence)
+    table, listed = Table(q), [evidence.get("cell")]
+    if side == "upper":
+        listed = [(a, b, y) for a, b in table.pairs for y in range(len(table.rows[a])) if not table.zero(a, y)]
+    known = all(tuple(cell[:2]) in table.pairs and 0 <= cell[2] < len(table.rows[0]) and not table.zero(cell[0], cell[2]) for cell in listed)
+    require(known, Refused, "a cell is no adjacent pair with an output that has a probability")
+    losses = [loss_at(table, *cell) for cell in listed]
+    forbid(side == "upper" and INFINITE in losses, Refused, "a zero faces a probability above 0")
+    told = PAIRS[side] if q.mechanism["adjacent"] is not None or side == "lower" else "any two inputs are adjacent"
+    return side, total("max", q.field, losses) if losses else {}, at, [IDEAL, told]
 
 
 def exponential_general(q, evidence):
@@ -119,12 +92,6 @@ def kary_response(q, evidence):
         return side, INFINITE, at, assumed
     require(field.positive(p) and field.positive(sub(ONE, p)), Refused, "p is not certainly between 0 and 1")
     ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), al.Fraction(-1)))
-    if "value" in evidence:
-        value = field.form(terms.parse(evidence["value"]))
-        require(field.positive(value, strict=False), Undecided if field.domains else Refused, "the value is not certainly at least 0")
-        wrong = Refused if apart(field, ratio, field.exp(value)) else Undecided
-        require(field.equal(ratio, field.exp(value)), wrong, "p (k - 1)/(1 - p) is not certainly exp(value)")
-        return side, value, at, assumed
     return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, assumed
 
 

@@ -18,7 +18,6 @@ class Asked:
         self.moved = ONE if self.q.moved is None else self.q.moved
         require(self.field.positive(self.moved, strict=False), Refused, "the sensitivity is not certainly at least 0")
         noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if isinstance(m.get(key), dict)]
-        noises += [each["noise"] for each in m["once"] + m["fresh"]] if q.kind == "stream" else []
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
 
