@@ -41,8 +41,7 @@ class Question:
         forbid(not isinstance(given, dict) or (given and not allowed), Malformed, "'at' does not belong here, or is no object")
         values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
         for name, x in values.items():
-            require(name in domains, Malformed, f"{name} is no parameter")
-            require(within(x, domains.pop(name)), Refused, f"{name} = {x} is not in its domain")
+            require(name in domains and within(x, domains.pop(name)), Refused, f"{name} = {x} is no parameter, or not in its domain")
         field = Field(domains)
         moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
         return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
@@ -62,14 +61,11 @@ def within(x, domain):
 
 def rational(text):
     """The number that "a", "a/b" or "m*2^e" writes."""
-    try:
-        if type(text) is int:
-            return Fraction(text)
-        top, mark, power = str(text).partition("*2^")
-        forbid(mark and abs(int(power)) > 100_000, Undecided, "a number with an exponent that is too large")
-        return int(top) * Fraction(2) ** int(power) if mark else Fraction(re.fullmatch(r"-?\d+(/\d+)?", top, re.ASCII).group())
-    except (ValueError, AttributeError, ZeroDivisionError) as error:
-        raise Malformed(f"{str(text)[:40]!r} is no exact number") from error
+    top, mark, power = str(text).partition("*2^")
+    good = re.fullmatch(r"-?\d+(/0*[1-9]\d*)?", top, re.ASCII) and re.fullmatch(r"-?\d+" if mark else "", power, re.ASCII)
+    require(good and type(text) in (int, str), Malformed, f"{str(text)[:40]!r} is no exact number")
+    forbid(len(power) > 6, Undecided, "a number with an exponent that is too large")
+    return Fraction(top) * Fraction(2) ** int(power or 0)
 
 
 def side_of(evidence, default="upper"):
@@ -198,13 +194,10 @@ def check_norm(norm, dimension):
         return
     require(dimension is not None, Undecided, "a norm by a matrix in a dimension that is no number")
     rows = matrix_of(norm["matrix"])
-    forbid(not rows or any(len(row) != dimension for row in rows), Refused, "the matrix of the norm is not of its dimension")
-    pivots = eliminated(rows)[1]
-    if norm["kind"] != "ellipsoid":
-        require(len(pivots) >= dimension, Refused, "the rows of the norm do not span the space")
-    else:
-        good = rows == [list(column) for column in zip(*rows, strict=True)] and dimension == sum(p > 0 for p in pivots)
-        require(good, Refused, "the matrix of the norm is not symmetric and positive definite")
+    pivots = eliminated(rows)[1] if rows and all(len(row) == dimension for row in rows) else []
+    definite = rows == [list(column) for column in zip(*rows, strict=True)] and all(p > 0 for p in pivots)
+    good = len(pivots) >= dimension and (definite or norm["kind"] != "ellipsoid")
+    require(good, Refused, "the rows of the norm do not span the space, or its matrix is not symmetric and positive definite")
 
 
 def differences(query):
@@ -348,7 +341,7 @@ class Noise:
         if self.q.kind == "radial" or near.lo >= 0:
             return al.evaluate(self.h, self.bits, {"r": near})
         left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Decimal(0), (-near).lo), (-near).hi)})
-        return left if near.hi <= 0 else left.hull(al.evaluate(self.h, self.bits, {"r": Interval(Decimal(0), near.hi)}))
+        return left if near.hi <= 0 else left.hull(self.value(Interval(Decimal(0), near.hi)))
 
     def loss(self, a, b):
         """The sum of h(b) - h(a) over coordinates."""
@@ -358,10 +351,9 @@ class Noise:
 
 def assumed_of(noise, side):
     """What a bound takes for granted of noise."""
-    q = noise.q
-    real = ["histograms are real"] * (side == "lower" and q.query is not None and q.query["adjacency"] in ("l1", "l2"))
-    worst = "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
-    return real + [f"{worst} the stated sensitivity"] * (not q.query) + ["answers are integers"] * (noise.whole and not q.query) + [IDEAL]
+    query, worst = noise.q.query, "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
+    real = ["histograms are real"] * (side == "lower" and query is not None and query["adjacency"] in ("l1", "l2"))
+    return real + ([] if query else [f"{worst} the stated sensitivity", *["answers are integers"] * noise.whole]) + [IDEAL]
 
 
 # -- rules -----------------------------------------------------------------------------------------------------------------------
@@ -400,9 +392,8 @@ def convex_exponent(q, evidence):
     """docs/theory/additive.md#convex-exponent."""
     side, q, at, noise = _opened(q, evidence)
     rates = slopes(noise)
-    steep = INFINITE in rates
-    forbid(steep and (side == "upper" or not q.field.positive(noise.shift)), Undecided, "a slope without bound")
-    value = INFINITE if steep else _alike(noise, side, lambda t: mul(q.field.extreme("max", rates), t), linear=True)
+    forbid(INFINITE in rates and (side == "upper" or not q.field.positive(noise.shift)), Undecided, "a slope without bound")
+    value = INFINITE if INFINITE in rates else _alike(noise, side, lambda t: mul(q.field.extreme("max", rates), t), linear=True)
     return side, value, at, assumed_of(noise, side)
 
 
@@ -412,10 +403,9 @@ def slopes(noise):
     half = ends in ([True, False], [False, True]) and noise.support[ends[1]].sign() == 0
     good = bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends)
     require(good, Undecided, "whether h is convex, and never falls in the distance")
-    sides = [noise.sides[ends[1]]] if half else [noise.h] if noise.even else noise.sides[::-1]
-    found = [growth(noise.field, h) for h in sides]
-    for top, lead in found:
-        forbid(top != INFINITE and (top < 1 or not noise.q.field.positive(lead)), Undecided, "whether the slope of h has a positive limit")
+    found = [growth(noise.field, h) for h in ([noise.sides[ends[1]]] if half else noise.sides[::-1])]
+    good = all(top == INFINITE or (top >= 1 and noise.q.field.positive(lead)) for top, lead in found)
+    require(good, Undecided, "whether the slope of h has a positive limit")
     rates = [lead if top == 1 else INFINITE for top, lead in found]
     if half:
         rates.insert(ends[1], INFINITE)
@@ -446,26 +436,18 @@ def power_identity(q, evidence):
 def point_witness(q, evidence):
     """docs/theory/additive.md#point-witness."""
     q, at = q.at(evidence)
-    forbid(q.field.domains, Refused, "parameters without a value")
-    noise = Noise(q, line=True)
+    noise, told = Noise(q, line=True), evidence.get("value")
     noise.check_integrable()
     a, b, assumed = _points(noise, evidence)
     radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
+    forbid(q.field.domains or "limit" in evidence, Undecided, "parameters without a value, or the loss of two points in the limit")
     require(radius > 0 or noise.whole, Refused, "the radius is not positive: a point has probability 0")
     near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
-    beyond = [[_beyond(noise, x) for x in side] for side in near]
-    forbid(any(beyond[0]), Refused, "the density of P is 0 on the neighbourhood")
-    if evidence.get("value") == "inf" and "limit" not in evidence:
-        [noise.value(x) for x in near[0]]
-        require(any(beyond[1]), Refused, "the density of Q does not vanish on the neighbourhood")
-        return "lower", INFINITE, at, [*assumed, IDEAL]
-    forbid(any(beyond[1]), Refused, "the neighbourhood is not inside the support")
-    loss = noise.loss(*near)
-    forbid("limit" in evidence, Undecided, "the loss of two points in the limit")
-    value = rational(evidence.get("value"))
-    here = noise.loss(*([_around(noise, x, Fraction(0)) for x in side] for side in (a, b)))
-    require(loss.lo >= value, Refused if here.hi < value else Undecided, "the loss on the neighbourhood is not certainly so great")
-    return "lower", constant(value), at, [*assumed, IDEAL]
+    here, beyond = (any([_beyond(noise, x) for x in side]) for side in near)
+    require(not here and beyond == (told == "inf"), Refused, "the density of P is 0 on the neighbourhood, or that of Q is and should not be")
+    good = all([noise.value(x) for x in near[0]]) if beyond else noise.loss(*near).lo >= rational(told)
+    require(good, Undecided, "the loss on the neighbourhood is not certainly so great")
+    return "lower", INFINITE if beyond else constant(rational(told)), at, [*assumed, IDEAL]
 
 
 def _points(noise, evidence):
@@ -487,37 +469,34 @@ def _around(noise, p, radius):
 def _beyond(noise, near):
     """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
     low, high = noise.support
-    beyond = (low and near.hi < low.lo) or (high and near.lo > high.hi)
-    within_it = not ((low and near.lo < low.hi) or (high and near.hi > high.lo))
-    require(beyond or within_it, Undecided, "a neighbourhood at an end of the support")
-    return beyond
+    beyond, inside = (low and near.hi < low.lo) or (high and near.lo > high.hi), not (low and near.lo < low.hi) and not (high and near.hi > high.lo)
+    require(beyond or inside, Undecided, "a neighbourhood at an end of the support")
+    return bool(beyond)
 
 
 def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
     q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
-    require(q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b)), Refused, "a distance is not certainly at least 0")
-    require(not noise.whole or all(whole(field, x) for x in (*a, *b)), Refused, "a point is no integer")
+    good = (q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b))) and (not noise.whole or all(whole(field, x) for x in (*a, *b)))
+    require(good, Refused, "a distance is not certainly at least 0, or a point is no integer")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
+    real = ["histograms are real"] * (q.query is not None and q.query["adjacency"] in ("l1", "l2"))
     if q.kind != "product":
-        require(len(shifts) == 1, Refused, "this noise wants one point")
         exact = field.equal(sizes[0], noise.shift)
         around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
-        require(field.at_most(sizes[0], noise.shift), Refused, "the points are further apart than answers move")
-        real = q.query and q.query["adjacency"] in ("l1", "l2")
-        forbid(q.query and not (real or exact or around), Refused, "the distance of the points is not that of answers")
-        far = "answers of some neighbours are the sensitivity apart" if exact or around else EVERY
-        return ["histograms are real"] * bool(real) if q.query else [far]
+        good = len(shifts) == 1 and field.at_most(sizes[0], noise.shift) and (not q.query or real or exact or around)
+        require(good, Refused, "several points, or they are further apart than answers move, or not as far as some do")
+        return real if q.query else ["answers of some neighbours are the sensitivity apart" if exact or around else EVERY]
     require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
         known = not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query)
         require(known, Refused, "the shift is not one of the query's differences")
-        return ["histograms are real"] * (q.query["adjacency"] == "l1")
+        return real
     require(noise.norm["kind"] == "lp", Undecided, "shifts of coordinates in a norm by a matrix")
     e = rational(noise.norm["p"] or 1)
-    total = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
-    fits = all(field.at_most(s, field.power(noise.shift, e)) for s in total)
+    lengths = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
+    fits = all(field.at_most(s, field.power(noise.shift, e)) for s in lengths)
     require(fits, Refused, "the points are further apart than answers move")
     return [EVERY]
 
@@ -525,20 +504,19 @@ def _pair(noise, a, b):
 def divergence(q, evidence):
     """docs/theory/additive.md#divergence, far out and at 0."""
     q, at = q.at(evidence)
-    forbid(evidence.get("side") not in ("+inf", "-inf", "right") or q.field.domains, Undecided, "a density that vanishes inside")
-    noise = Noise(q)
+    side, noise = evidence.get("side"), Noise(q)
+    elsewhere = side not in ("+inf", "-inf", "right") or (side == "right" and (evidence["point"] != "0" or noise.whole))
+    forbid(q.field.domains or elsewhere, Undecided, "a density that diverges, or vanishes, elsewhere than at 0")
     noise.check_integrable()
-    require(q.field.positive(noise.shift), Refused, "answers do not move")
-    if evidence["side"] == "right":
-        forbid(evidence["point"] != "0" or noise.whole, Undecided, "a density that diverges elsewhere than at 0")
+    require(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), Refused, "answers do not move, or a distance is negative")
+    if side == "right":
         logs, noise.bits = noise.logs(noise.h), 200
         require(q.field.positive(logs) or q.field.positive(scale(logs, -1)), Refused, "the density has a limit at 0 that is positive")
         _, b, assumed = _points(noise, {"a": ["0"], "b": [evidence["other"]]})
         near = _around(noise, b[0], rational(evidence["radius"]))
         require(near.lo > 0 and noise.value(near), Refused, "the other point is too near to 0")
         return "lower", INFINITE, at, [*assumed, IDEAL]
-    forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
-    top, lead = growth(noise.field, noise.sides[evidence["side"] == "-inf"])
+    top, lead = growth(noise.field, noise.sides[side == "-inf"])
     require(top == INFINITE or (top > 1 and q.field.positive(lead)), Refused, "the slope of h is not certainly unbounded")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
 
@@ -546,10 +524,9 @@ def divergence(q, evidence):
 def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
     side = side_of(evidence, None)
-    if q.kind == "kernel":
-        require(q.moved is not None and q.field.zero(q.moved), Refused, "the inputs are not certainly the same")
-        return side, {}, {}, ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]
-    forbid(q.kind == "elliptical_process", Undecided, "a process")
+    if q.kind in ("kernel", "elliptical_process"):
+        require(q.moved is not None and q.field.zero(q.moved), Refused, "the inputs, or the answers, are not certainly the same")
+        return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
     noise = Noise(q)
     noise.check_integrable()
     require(q.field.zero(noise.shift), Refused, "the answers of neighbours are not certainly the same")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from dpverify.ground.outside import printable, read_regular
-from dpverify.project.formal import coq
+from dpverify.project.formal import coq, statements
 from dpverify.project.formal.replay import replay
 from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
@@ -20,7 +20,7 @@ class Replays:
 
     def __init__(self, folder: Path | None, seconds: float | None, *, compiled: bool) -> None:
         self._folder, self._seconds = folder, seconds
-        self._theory = coq.compiled_theory() if compiled else None
+        self._theory = statements.statements(coq.compiled_theory()) if compiled else None
         self.replayed = self.written = self.refused = self.asked = 0
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ class Replays:
             target = f"{_INDENT}written to {written}: {made.proves}."
         if self._theory is None:
             return printable(target)
-        checked = coq.check(made.text, self._theory, self._seconds)
+        checked = statements.check(made.text, self._theory, self._seconds)
         if checked.fault:
             self.refused += 1
             return printable(f"{_INDENT}not replayed in Coq: the file that was written for it is refused: {checked.fault}")

@@ -32,7 +32,7 @@ OF_REALS: Final = frozenset(
 )
 """Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
 _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w ]+)\.", re.MULTILINE)
-_AXIOM: Final = re.compile(r"^([\w.]+)\s*(?:$|:)", re.MULTILINE)
+_AXIOM: Final = re.compile(r"^([\w.']+)\s*(?:$|:)", re.MULTILINE)
 
 
 class CoqError(DpverifyError):
@@ -96,7 +96,7 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
         work.mkdir()
         for file in files:
             shutil.copy(file, work / file.name)
-            fault, _ = _run(work / file.name, work, LIBRARY_SECONDS)
+            fault, _ = run(work / file.name, work, LIBRARY_SECONDS)
             if fault:
                 raise CoqError(f"{file} does not compile here: {fault} Are all of these installed? {INSTALL}")
         with contextlib.suppress(OSError):  # another run was faster
@@ -105,11 +105,11 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
 
 
 def check(text: str, compiled: Path, seconds: float | None) -> Checked:
-    """Whether Coq accepts a file, and what its last theorem rests on."""
+    """Whether Coq accepts a file over the theory with all its proofs, and what its last theorem rests on."""
     with tempfile.TemporaryDirectory(prefix="dpverify-replay-") as place:
         file = Path(place) / "claim.v"
         file.write_text(text, encoding="utf-8")
-        fault, output = _run(file, compiled, seconds)
+        fault, output = run(file, compiled, seconds)
     return Checked(fault, () if fault else tuple(axioms(output)))
 
 
@@ -120,9 +120,9 @@ def axioms(output: str) -> Iterator[str]:
         yield match.group(1)
 
 
-def _run(file: Path, compiled: Path, seconds: float | None) -> tuple[str, str]:
-    """What is wrong with a file, and what Coq writes."""
-    command = [program(), *OPTIONS, "-Q", str(compiled), "dpverify", str(file)]
+def run(file: Path, compiled: Path, seconds: float | None, *mode: str) -> tuple[str, str]:
+    """What is wrong with a file, and what Coq writes. mode: -vos reads statements alone, -vok proves over those of other files."""
+    command = [program(), *mode, *OPTIONS, "-Q", str(compiled), "dpverify", str(file)]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         cwd=file.parent, start_new_session=True,
