@@ -187,18 +187,14 @@ class Field:
 
     def floor(self, p):
         """The floor of a constant."""
-        near = evaluate(p, PRECISIONS[1])
-        for n in range(floor(near.lo), floor(near.lo) + 3):
-            if self.at_most(constant(n), p) and self.positive(sub(constant(n + 1), p)):
-                return n
-        raise Undecided("the floor of what is not told from an integer")
+        low = floor(evaluate(p, PRECISIONS[1]).lo)
+        found = [n for n in range(low, low + 3) if self.at_most(constant(n), p) and self.positive(sub(constant(n + 1), p))]
+        require(found, Undecided, "the floor of what is not told from an integer")
+        return found[0]
 
     def content(self, p):
         """(c, product, rest) with p = c * product * rest, the rest with no common factor."""
-        least = dict(next(iter(p)))
-        for m in p:
-            powers = dict(m)
-            least = {a: min(e, powers.get(a, Fraction(0))) for a, e in {**dict.fromkeys(powers, Fraction(0)), **least}.items()}
+        least = {a: min(dict(n).get(a, Fraction(0)) for n in p) for m in p for a, _ in m}
         kept = {a: e for a, e in least.items() if e and self.atom_positive(a)}
         rest = mul(p, {tuple(sorted(((a, -e) for a, e in kept.items()), key=repr)): Fraction(1)})
         c = key(rest)[0][1]

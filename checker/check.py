@@ -104,16 +104,14 @@ def main(files):
     """Print the answer to each file."""
     worst = 0
     for file in files:
-        claim = {}
         try:
             data = json.loads(Path(file).read_bytes().decode(), object_pairs_hook=shape.pairs)
-            answer, claim = examine(data), data["claim"]
+            answer, told = examine(data), "{mechanism_name} is {epsilon}-differentially private".format(**data["claim"])
         except (Malformed, OSError, *ODD) as error:
-            answer = Answer("refused", None, None, None, (), [str(error)])
+            answer, told = Answer("refused", None, None, None, (), [str(error)]), "no certificate"
         decided = answer.kind == "decided"
         worst = max(worst, ("decided", "undecided", "refused").index(answer.kind))
-        named, epsilon = claim.get("mechanism_name", "?"), claim.get("epsilon", "?")
-        print(f"{file}: {named} is {epsilon}-differentially private:", answer.verdict or answer.kind)
+        print(f"{file}: {told}: {answer.verdict or answer.kind}")
         enclosed = [f"tight epsilon from {shown(answer.lower)} to {shown(answer.upper)}"] if decided else []
         for line in [*enclosed, *(f"assumed: {a}" for a in answer.assumed), *("not looked at: " * decided + note for note in answer.notes)]:
             print(f"  {line}")

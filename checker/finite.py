@@ -33,10 +33,7 @@ class Table:
             require(good, Undecided, "the probabilities of a row are not certainly at least 0, with the sum 1")
 
     def _scores(self, q, m):
-        forbid(m["points"], Undecided, "an exponential mechanism of points")
-        if q.moved is not None:
-            moves = [sub(s, t) for a, b in self.pairs for s, t in zip(self.rows[a], self.rows[b], strict=True)]
-            require(all(self.field.at_most(move, q.moved) for move in moves), Refused, "scores differ by more than the sensitivity")
+        forbid(m["points"] or q.moved is not None, Undecided, "an exponential mechanism of points, or of a stated sensitivity")
         self.scores, beta = self.rows, q.form(m["beta"])
         self.rows = [[mul(beta, s) for s in row] for row in self.rows]
         self.sums = [add(*(self.field.exp(x) for x in row)) for row in self.rows]
@@ -86,13 +83,10 @@ def kary_response(q, evidence):
     q, at = q.at(evidence, side == "lower")
     require(q.kind == "kary_response", Refused, "the mechanism is no k-ary response")
     field, k, p = q.field, q.form(q.mechanism["k"]), q.form(q.mechanism["p"])
-    assumed = [IDEAL, *["any two inputs are adjacent"] * (side == "lower")]
     require(whole(field, k) and field.at_most(constant(2), k), Refused, "k is not certainly an integer of at least 2")
-    if side == "lower" and (field.zero(p) or field.equal(p, ONE)):
-        return side, INFINITE, at, assumed
     require(field.positive(p) and field.positive(sub(ONE, p)), Refused, "p is not certainly between 0 and 1")
     ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), al.Fraction(-1)))
-    return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, assumed
+    return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, [IDEAL, "any two inputs are adjacent"]
 
 
 def staircase(q, evidence):

@@ -204,11 +204,10 @@ def differences(query):
     """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
     rows = matrix_of(query["rows"])
     forbid(not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows), Refused, "the rows of the query are not of one length")
+    forbid(query["adjacency"] == "l2", Undecided, "a query on histograms under l2")
     columns = list(dict.fromkeys(zip(*rows, strict=True)))
     if query["adjacency"] == "replace":
         columns = [tuple(x - y for x, y in zip(f, g, strict=True)) for f, g in combinations(columns, 2)]
-    elif query["adjacency"] not in ("add-remove", "l1"):
-        raise Undecided("a query on histograms under l2")
     return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
 
 

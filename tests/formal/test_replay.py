@@ -142,7 +142,7 @@ def test_what_coq_says_is_told_with_the_axioms(monkeypatch, tmp_path):
     done = run("--replay", "coq")
     assert done.exit_code == 0
     said = "1 axioms of MathComp Analysis (boolp.propositional_extensionality) and 1 of Coq's real numbers (Classical_Prop.classic)"
-    assert f"replayed in Coq: the claim. It rests on {said}." in done.output
+    assert f"replayed in Coq: the claim. The theory and the tactics that it calls rest on {said}." in done.output
     assert "1 of 1 replayed in Coq" in done.output
 
 

@@ -31,6 +31,8 @@ OF_REALS: Final = frozenset(
     ("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic", "Epsilon.epsilon_statement"),
 )
 """Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
+OF_MACHINE_NUMBERS: Final = frozenset(("PrimInt63", "Uint63", "PrimFloat", "FloatAxioms"))
+"""The modules of those of machine integers and floats, by which `interval` calculates."""
 _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w ]+)\.", re.MULTILINE)
 _AXIOM: Final = re.compile(r"^([\w.']+)\s*(?:$|:)", re.MULTILINE)
 
@@ -96,7 +98,7 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
         work.mkdir()
         for file in files:
             shutil.copy(file, work / file.name)
-            fault, _ = run(work / file.name, work, LIBRARY_SECONDS)
+            fault, _ = _run(work / file.name, work, LIBRARY_SECONDS)
             if fault:
                 raise CoqError(f"{file} does not compile here: {fault} Are all of these installed? {INSTALL}")
         with contextlib.suppress(OSError):  # another run was faster
@@ -104,12 +106,12 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
     return made
 
 
-def check(text: str, compiled: Path, seconds: float | None) -> Checked:
-    """Whether Coq accepts a file over the theory with all its proofs, and what its last theorem rests on."""
+def check(text: str, compiled: Path, seconds: float | None, name: str = "claim") -> Checked:
+    """Whether Coq accepts a file, and what its last theorem rests on, where it asks that."""
     with tempfile.TemporaryDirectory(prefix="dpverify-replay-") as place:
-        file = Path(place) / "claim.v"
+        file = Path(place) / f"{name}.v"
         file.write_text(text, encoding="utf-8")
-        fault, output = run(file, compiled, seconds)
+        fault, output = _run(file, compiled, seconds)
     return Checked(fault, () if fault else tuple(axioms(output)))
 
 
@@ -120,9 +122,9 @@ def axioms(output: str) -> Iterator[str]:
         yield match.group(1)
 
 
-def run(file: Path, compiled: Path, seconds: float | None, *mode: str) -> tuple[str, str]:
-    """What is wrong with a file, and what Coq writes. mode: -vos reads statements alone, -vok proves over those of other files."""
-    command = [program(), *mode, *OPTIONS, "-Q", str(compiled), "dpverify", str(file)]
+def _run(file: Path, compiled: Path, seconds: float | None) -> tuple[str, str]:
+    """What is wrong with a file, and what Coq writes."""
+    command = [program(), *OPTIONS, "-Q", str(compiled), "dpverify", str(file)]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         cwd=file.parent, start_new_session=True,
