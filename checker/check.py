@@ -19,7 +19,7 @@ import shape
 import terms
 from algebra import Field, constant
 from noise import INFINITE
-from terms import Malformed, Refused, Undecided, forbid, require
+from terms import Malformed, Refused, Undecided, forbid, must, sure
 
 PROVED_BY = [noise.concave_exponent, noise.convex_exponent, noise.power_identity, noise.point_witness, noise.divergence, noise.cosets]
 PROVED_BY += [noise.equal_answers, finite.finite_table, finite.exponential_general, finite.kary_response, finite.staircase]
@@ -58,7 +58,7 @@ def examined(data, notes):
             raise Refused(f"{here}{why}") from why
         unread = UNREAD & line.get("parameters", {}).keys() if facts[-1] is not None else ()
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    require(delta == {} and not any(key in claim for key in ("measure", "within")), Undecided, "the claim is not one of pure privacy")
+    sure(delta == {} and not any(key in claim for key in ("measure", "within")), "the claim is not one of pure privacy")
     told = [line["rule"] == "one-sided" or f and f.side == "upper" or "order" not in claim for f, line in zip(facts, data["lines"], strict=True)]
     whole = [f for f, counts in zip(facts, told, strict=True) if f is not None and f.about == "whole" and counts]  # of one order: not from below
     return judged(data, field, epsilon, whole, notes)
@@ -72,11 +72,11 @@ def judged(data, field, epsilon, facts, notes):
     against = [f for f in lowers if f.value == INFINITE or (epsilon is not None and above(field, f, epsilon))]
     upper, lower = best(field, "min", [f.value for f in uppers]), best(field, "max", [f.value for f in lowers if not f.at])
     clash = any(f.value == INFINITE or (not f.at and field.positive(al.sub(f.value, g.value))) for f in lowers for g in uppers)
-    require(not clash and not (met and against), Refused, "the lines contradict each other")
+    must(not clash and not (met and against), "the lines contradict each other")
     found = "PROVED" if met else "REFUTED" if against else "UNKNOWN"
     if found == "UNKNOWN" and (notes or data["verdict"] != "UNKNOWN"):
         return Answer("undecided", None, lower, upper, (), notes or ["the bounds that the lines give are not compared with the claim here"])
-    require(found == data["verdict"], Refused, f"the certificate says {data['verdict']}, its lines give {found}")
+    must(found == data["verdict"], f"the certificate says {data['verdict']}, its lines give {found}")
     rest = (met or against)[0].assumed if found != "UNKNOWN" else ()
     return Answer("decided", found, lower, upper, tuple(dict.fromkeys(rest)), notes)
 

@@ -6,7 +6,7 @@ import algebra as al
 import terms
 from algebra import ONE, add, constant, mul, scale, sub
 from noise import IDEAL, INFINITE, natural, side_of, total, whole
-from terms import Malformed, Refused, Undecided, forbid, require
+from terms import Refused, Undecided, forbid, must, sure
 
 PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
 
@@ -17,7 +17,7 @@ class Table:
     def __init__(self, q):
         m = q.mechanism
         self.q, self.field = q, q.field
-        require(q.kind in ("table", "exponential"), Refused, "there are no lists of inputs and outputs")
+        must(q.kind in ("table", "exponential"), "there are no lists of inputs and outputs")
         listed = m["rows" if q.kind == "table" else "scores"]
         forbid(not listed or any(not row or len(row) != len(listed[0]) for row in listed), Refused, "rows are not of one length, or none")
         self.rows = [[q.form(x) for x in row] for row in listed]
@@ -29,8 +29,7 @@ class Table:
         if q.kind == "exponential":
             self._scores(q, m)
         for row in self.rows if q.kind == "table" else ():
-            good = all(self.field.at_most({}, p) for p in row) and self.field.equal(add(*row), ONE)
-            require(good, Undecided, "the probabilities of a row are not certainly at least 0, with the sum 1")
+            sure(all(self.field.at_most({}, p) for p in row) and self.field.equal(add(*row), ONE), "whether a row is a distribution")
 
     def _scores(self, q, m):
         forbid(m["points"] or q.moved is not None, Undecided, "an exponential mechanism of points, or of a stated sensitivity")
@@ -41,7 +40,7 @@ class Table:
     def zero(self, x, y):
         """Whether a probability is 0."""
         above, zero = self.q.kind == "exponential" or self.field.positive(self.rows[x][y]), self.field.zero(self.rows[x][y])
-        require(above or zero, Undecided, "a probability that may be 0")
+        sure(above or zero, "a probability that may be 0")
         return not above
 
 
@@ -60,7 +59,7 @@ def finite_table(q, evidence):
     if side == "upper":
         listed = [(a, b, y) for a, b in table.pairs for y in range(len(table.rows[a])) if not table.zero(a, y)]
     known = all(tuple(cell[:2]) in table.pairs and 0 <= cell[2] < len(table.rows[0]) and not table.zero(cell[0], cell[2]) for cell in listed)
-    require(known, Refused, "a cell is no adjacent pair with an output that has a probability")
+    must(known, "a cell is no adjacent pair with a likely output")
     losses = [loss_at(table, *cell) for cell in listed]
     forbid(side == "upper" and INFINITE in losses, Refused, "a zero faces a probability above 0")
     told = PAIRS[side] if q.mechanism["adjacent"] is not None or side == "lower" else "any two inputs are adjacent"
@@ -69,9 +68,9 @@ def finite_table(q, evidence):
 
 def exponential_general(q, evidence):
     """docs/theory/finite.md#exponential-general."""
-    require(q.kind == "exponential", Refused, "the mechanism is no exponential one")
+    must(q.kind == "exponential", "the mechanism is no exponential one")
     table, beta = Table(q), q.form(q.mechanism["beta"])
-    require(q.field.positive(beta, strict=False), Refused, "beta is not certainly at least 0")
+    must(q.field.positive(beta, strict=False), "beta is not certainly at least 0")
     moves = [sub(s, t) for a, b in table.pairs for s, t in zip(table.scores[a], table.scores[b], strict=True)]
     most = q.field.extreme("max", [dict(k) for k in dict.fromkeys(map(al.key, moves))]) if moves else {}
     return "upper", mul(scale(beta, 2), most), {}, [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
@@ -81,10 +80,10 @@ def kary_response(q, evidence):
     """docs/theory/finite.md#kary-response."""
     side = side_of(evidence, None)
     q, at = q.at(evidence, side == "lower")
-    require(q.kind == "kary_response", Refused, "the mechanism is no k-ary response")
+    must(q.kind == "kary_response", "the mechanism is no k-ary response")
     field, k, p = q.field, q.form(q.mechanism["k"]), q.form(q.mechanism["p"])
-    require(whole(field, k) and field.at_most(constant(2), k), Refused, "k is not certainly an integer of at least 2")
-    require(field.positive(p) and field.positive(sub(ONE, p)), Refused, "p is not certainly between 0 and 1")
+    must(whole(field, k) and field.at_most(constant(2), k), "k is not certainly an integer of at least 2")
+    must(field.positive(p) and field.positive(sub(ONE, p)), "p is not certainly between 0 and 1")
     ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), al.Fraction(-1)))
     return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, [IDEAL, "any two inputs are adjacent"]
 
@@ -106,10 +105,10 @@ def staircase(q, evidence):
 def stated_epsilon(q, _):
     """docs/theory/composition.md#stated-epsilon."""
     m = q.mechanism
-    require(q.kind == "guarantee", Refused, "nothing is stated of the mechanism")
+    must(q.kind == "guarantee", "nothing is stated of the mechanism")
     forbid(m["measure"] not in ("approximate", "bounded_range") or "order" in m, Undecided, "what is stated otherwise, or of one order")
     rows = [[q.form(x) for x in row] for row in m["rows"]]
     known = [row[0] for row in rows if len(row) == 1 + (m["measure"] == "approximate") and all(q.field.zero(x) for x in row[1:])]
-    require(known and all(q.field.at_most({}, x) for row in rows for x in row), Undecided, "no pure epsilon is certainly stated")
-    require(natural(q.field, q.factor), Undecided, "what is stated on no whole number of steps")
+    sure(known and all(q.field.at_most({}, x) for row in rows for x in row), "no pure epsilon is certainly stated")
+    sure(natural(q.field, q.factor), "what is stated on no whole number of steps")
     return "upper", mul(q.factor, q.field.extreme("min", known)), {}, ["the mechanism is as private as is stated", IDEAL]

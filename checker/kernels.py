@@ -8,7 +8,7 @@ import algebra as al
 from algebra import Field, add, constant, scale, sub
 from intervals import Interval, point
 from noise import IDEAL, INFINITE, dot, rational
-from terms import Malformed, Refused, Undecided, forbid, num, replaced, require
+from terms import Malformed, Undecided, forbid, must, num, replaced, require, sure
 
 NAMES = ("y", "theta", "other")  # the output, an input, the one next to it
 TOLD = ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]
@@ -117,21 +117,21 @@ def settled(tree, box):
         return [tree]
     if tree[:2] == ("call", "floor"):
         near = al.evaluate(Field(dict.fromkeys(box, (None, None, True, True, False))).form(tree[2][0]), 120, box)
-        require(near.hi - near.lo < 60, Undecided, "floor of what moves far")
+        sure(near.hi - near.lo < 60, "floor of what moves far")
         return [num(n) for n in range(floor(near.lo), floor(near.hi) + 1)]
     found = list(dict.fromkeys(product(*(settled(part, box) for part in tree))))
-    require(len(found) <= 60, Undecided, "a density of too many values")
+    sure(len(found) <= 60, "a density of too many values")
     return found
 
 
 def opened(q, told):
     """The density of a kernel, the ends of its outputs and inputs and how far apart these are, and numbers that evidence tells."""
-    require(q.kind == "kernel", Refused, "the mechanism is no kernel")
+    must(q.kind == "kernel", "the mechanism is no kernel")
     forbid(q.field.domains or None in q.mechanism["output"], Undecided, "a kernel with parameters, or with outputs without end")
     forms = [q.form(text) for key in ("output", "input") for text in q.mechanism[key]] + [q.moved or {}, *map(q.form, told)]
-    require(all(p.keys() <= {()} for p in forms), Undecided, "an end that is not rational")
+    sure(all(p.keys() <= {()} for p in forms), "an end that is not rational")
     low, high, least, most, moved, *numbers = (p.get((), Fraction(0)) for p in forms)
-    require(low < high and least < most and moved >= 0, Refused, "the ends of outputs or inputs do not rise, or the sensitivity is negative")
+    must(low < high and least < most and moved >= 0, "the ends of outputs or inputs do not rise, or the sensitivity is negative")
     return q.tree(q.mechanism["density"]), ((low, high), (least, most)), most - least if q.moved is None else moved, numbers
 
 
@@ -142,20 +142,18 @@ def kernel_box(q, evidence):
     ends = zip(unit, (outputs, inputs, inputs), strict=True)
     region = Part([(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in ends for sign in (-1, 1)], product(outputs, inputs, inputs))
     apart = minus(unit[1], unit[2])
-    shown = region.cut(apart, moved).cut(turned(apart), moved).shows(evidence["tree"], density, target)
-    require(shown, Undecided, "the loss is not certainly at most the value")
+    sure(region.cut(apart, moved).cut(turned(apart), moved).shows(evidence["tree"], density, target), "whether the loss is so small")
     return "upper", target, {}, TOLD
 
 
 def kernel_point(q, evidence):
     """docs/theory/finite.md#kernel-point."""
     density, (outputs, inputs), moved, (*pair, low, high, y) = opened(q, [evidence[x] for x in ("theta", "other")] + [*evidence["event"], evidence["y"]])
-    require(outputs[0] <= low < high <= outputs[1] and low <= y <= high, Refused, "no interval of outputs with the point in it")
-    good = all(inputs[0] <= x <= inputs[1] for x in pair) and abs(pair[0] - pair[1]) <= moved
-    require(good, Refused, "the two are no inputs, or not so near to each other")
+    must(outputs[0] <= low < high <= outputs[1] and low <= y <= high, "no interval of outputs with the point in it")
+    must(all(inputs[0] <= x <= inputs[1] for x in pair) and abs(pair[0] - pair[1]) <= moved, "the two are no neighbouring inputs")
     near = Part([], [(low,), (high,)])
     trees = [settled(replaced(density, {"theta": num(x)}), near.box) for x in pair]
-    require(all(len(tree) == 1 for tree in trees), Undecided, "a density that may jump there")
+    sure(all(len(tree) == 1 for tree in trees), "a density that may jump there")
     p, other = (near.form(tree) for (tree,) in trees)
-    require(near.positive(p) and (not other or near.positive(other)), Undecided, "a density that may be 0 there")
+    sure(near.positive(p) and (not other or near.positive(other)), "a density that may be 0 there")
     return "lower", INFINITE if not other else sub(*(Field({}).log(value(x, [y])) for x in (p, other))), {}, TOLD

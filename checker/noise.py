@@ -12,12 +12,13 @@ import algebra as al
 import terms
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
 from intervals import Interval, point, precision
-from terms import Malformed, Refused, Undecided, forbid, num, replaced, require
+from terms import Malformed, Refused, Undecided, forbid, must, num, replaced, require, sure
 
 INFINITE = "infinite"
 R = ("s", "r")
 LOG_R = al.atom(("l", al.key(symbol("r"))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
+ADDED = ("radial", "translation", "product")
 IDEAL = "what is drawn is drawn from the law that is declared"
 
 
@@ -41,7 +42,7 @@ class Question:
         forbid(not isinstance(given, dict) or (given and not allowed), Malformed, "'at' does not belong here, or is no object")
         values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
         for name, x in values.items():
-            require(name in domains and within(x, domains.pop(name)), Refused, f"{name} = {x} is no parameter, or not in its domain")
+            must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")
         field = Field(domains)
         moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
         return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
@@ -103,7 +104,7 @@ def _degree(field, p):
         forbid(any(a != R for a, _ in moving), Undecided, "what grows otherwise than a power")
         powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
     top, lead = max(powers.items())
-    require(field.positive(lead), Undecided, "a sum whose greatest power may vanish")
+    sure(field.positive(lead), "a sum whose greatest power may vanish")
     return top, lead
 
 
@@ -127,12 +128,12 @@ def growth(field, h):
         else:
             top, lead = growth(field, {a[1]: e})
             falls, rises = top != INFINITE and field.positive(scale(lead, -1)), top == INFINITE or (top > 0 and field.positive(lead))
-            require(falls or (rises and field.positive(outer)), Undecided, "an exponential whose growth is not known")
+            sure(falls or (rises and field.positive(outer)), "an exponential whose growth is not known")
             fast = fast or rises
         if power > 0 or a[0] == "l":
             powers[power], known = add(powers.get(power, {}), factor), known if a == R else max(known, power)
     top = max(p for p in powers if powers[p] or p == 0)
-    require(fast or top >= known, Undecided, "powers that cancel, and what is left of them")
+    sure(fast or top >= known, "powers that cancel, and what is left of them")
     return (INFINITE, None) if fast else (top, powers[top])
 
 
@@ -192,12 +193,11 @@ def check_norm(norm, dimension):
     if norm["kind"] == "lp":
         forbid(norm["p"] is not None and rational(norm["p"]) < 1, Refused, "p is below 1, where l_p is no norm")
         return
-    require(dimension is not None, Undecided, "a norm by a matrix in a dimension that is no number")
+    sure(dimension is not None, "a norm by a matrix in a dimension that is no number")
     rows = matrix_of(norm["matrix"])
     pivots = eliminated(rows)[1] if rows and all(len(row) == dimension for row in rows) else []
     definite = rows == [list(column) for column in zip(*rows, strict=True)] and all(p > 0 for p in pivots)
-    good = len(pivots) >= dimension and (definite or norm["kind"] != "ellipsoid")
-    require(good, Refused, "the rows of the norm do not span the space, or its matrix is not symmetric and positive definite")
+    must(len(pivots) >= dimension and (definite or norm["kind"] != "ellipsoid"), "no norm: rows that do not span, or not definite")
 
 
 def differences(query):
@@ -231,12 +231,11 @@ def stretched(norm, rows, field):
     """The greatest length of the answers to queries where histograms differ by at most 1 in l2."""
     p = "1" if len(rows) == 1 else norm["p"]
     if norm["kind"] == "lp" and p == "1":
-        require(len(rows) <= 8, Undecided, "how far many queries move under l2")
+        sure(len(rows) <= 8, "how far many queries move under l2")
         signs = product((1, -1), repeat=len(rows))
         rows = [[dot(each, column) for column in zip(*rows, strict=True)] for each in signs]
     straight = all(dot(a, b) == 0 for a, b in combinations(rows, 2))
-    known = norm["kind"] == "lp" and (p in ("1", None) or (p == "2" and straight))
-    require(known, Undecided, "how far a query moves under l2")
+    sure(norm["kind"] == "lp" and (p in ("1", None) or (p == "2" and straight)), "how far a query moves under l2")
     return field.power(constant(max(dot(row, row) for row in rows)), Fraction(1, 2))
 
 
@@ -246,9 +245,8 @@ def gauge(columns, vectors, told):
     for weights, v in zip(told["primal"], vectors, strict=True):
         each = [(rational(w), columns[int(i)]) for i, w in weights.items()]
         made = up_to_sign([sum(w * column[j] for w, column in each) for j in range(len(y))])
-        require(made == v and sum(abs(w) for w, _ in each) <= value, Undecided, "whether a vector is so short")
-    good = all(abs(dot(y, column)) <= 1 for column in columns) and any(abs(dot(y, v)) == value for v in vectors)
-    require(good, Undecided, "whether a vector is so long")
+        sure(made == v and sum(abs(w) for w, _ in each) <= value, "whether a vector is so short")
+    sure(all(abs(dot(y, column)) <= 1 for column in columns) and any(abs(dot(y, v)) == value for v in vectors), "the length of a vector")
     return constant(value)
 
 
@@ -279,24 +277,24 @@ class Noise:
 
     def __init__(self, q, line=False):
         m = q.mechanism
-        require(q.kind in ("radial", "translation", "product"), Refused, "only radial, translation and product noise is additive")
+        must(q.kind in ADDED, "only radial, translation and product noise is additive")
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
         self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
         size = q.form(m["dimension"]) if "dimension" in m else ONE
-        require(natural(q.field, size), Refused, "the dimension is not certainly an integer of at least 1")
+        must(natural(q.field, size), "the dimension is not certainly an integer of at least 1")
         number = int(size[()]) if set(size) == {()} else None
         check_norm(self.norm, number)
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
         factor = q.form(m["scale"]) if q.kind == "radial" else ONE
-        require(q.field.positive(factor), Refused, "the scale is not certainly positive")
+        must(q.field.positive(factor), "the scale is not certainly positive")
         self.shift = mul(self._reach(number), q.field.power(factor, Fraction(-1)))
-        require(q.field.positive(self.shift, strict=False), Refused, "the sensitivity is not certainly at least 0")
+        must(q.field.positive(self.shift, strict=False), "the sensitivity is not certainly at least 0")
         if self.whole and not whole(q.field, self.shift):
-            require(not al.names(self.shift), Undecided, "the floor of the sensitivity")
+            sure(not al.names(self.shift), "the floor of the sensitivity")
             self.shift = constant(q.field.floor(self.shift))
         self.field = q.field.over("r")
         if "support" in m and m["support"] != [None, None]:
-            require(line, Undecided, "noise on a part of the line")
+            sure(line, "noise on a part of the line")
             self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
         name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
         turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
@@ -306,7 +304,7 @@ class Noise:
 
     def _reach(self, dimension):
         q = self.q
-        require(q.query or q.moved is not None, Refused, "neither a sensitivity nor a query is given")
+        must(q.query or q.moved is not None, "neither a sensitivity nor a query is given")
         if q.query is None:
             return q.moved
         forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
@@ -320,11 +318,10 @@ class Noise:
         """Undecided unless exp(-h) certainly has finite mass far out, and near 0 on a half line; a support with ends has none to check."""
         for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
             top, lead = growth(self.field, h) if end is None else (INFINITE, None)
-            far = top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension))
-            require(far, Undecided, "whether the density is integrable far out")
+            sure(top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension)), "whether mass is finite far out")
             logs = self.logs(h)
             start, few = self.at_zero(sub(h, mul(logs, LOG_R))), self.q.field.positive(sub(self.dimension, logs))
-            require(start is not None and few and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
+            sure(start is not None and few and not (logs and self.whole), "whether the density is integrable near 0")
 
     def logs(self, h):
         """The multiple of log r in h."""
@@ -370,7 +367,7 @@ def concave_exponent(q, evidence):
     side, q, at, noise = _opened(q, evidence)
     forbid(not noise.even or not bent(noise.field, noise.h, -1), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
-    require(start is not None, Undecided, "whether h is finite at 0")
+    sure(start is not None, "whether h is finite at 0")
     noise.check_integrable()
     value = _alike(noise, side, lambda t: sub(al.substitute(noise.h, q.field, {"r": t}), start) if t else {})
     return side, value, at, assumed_of(noise, side)
@@ -382,8 +379,7 @@ def _alike(noise, side, loss, linear=False):
     forbid(noise.norm["kind"] != "lp" and noise.q.kind == "product", Undecided, "coordinates in a norm by a matrix")
     if n == ONE:
         return loss(noise.shift)
-    known = side == "upper" or (noise.even and (not noise.q.query or (linear and p == "1")))
-    require(known, Undecided, "whether coordinates move alike")
+    sure(side == "upper" or (noise.even and (not noise.q.query or (linear and p == "1"))), "whether coordinates move alike")
     return mul(n, loss(noise.shift if p is None else mul(noise.shift, field.power(n, -1 / rational(p)))))
 
 
@@ -400,11 +396,10 @@ def slopes(noise):
     """The limits of the slope of a convex h to the left and to the right, each certainly positive, or INFINITE."""
     ends = [end is not None for end in noise.support]
     half = ends in ([True, False], [False, True]) and noise.support[ends[1]].sign() == 0
-    good = bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends)
-    require(good, Undecided, "whether h is convex, and never falls in the distance")
+    sure(bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends), "whether h is convex and never falls")
     found = [growth(noise.field, h) for h in ([noise.sides[ends[1]]] if half else noise.sides[::-1])]
     good = all(top == INFINITE or (top >= 1 and noise.q.field.positive(lead)) for top, lead in found)
-    require(good, Undecided, "whether the slope of h has a positive limit")
+    sure(good, "whether the slope has a limit above 0")
     rates = [lead if top == 1 else INFINITE for top, lead in found]
     if half:
         rates.insert(ends[1], INFINITE)
@@ -423,10 +418,8 @@ def power_identity(q, evidence):
         forbid(not square or len(square) + len(free) < len(inside), Undecided, "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
-    same = ratios and all(field.equal(ratios[0], other) for other in ratios)
-    require(same, Undecided, "an exponent that is no sum of logarithms of one A0 + A1 r**2")
-    good = field.positive(ratios[0]) and field.positive(weight) and field.positive(sub(scale(weight, 2), noise.dimension))
-    require(good, Undecided, "whether the density is integrable")
+    sure(ratios and all(field.equal(ratios[0], other) for other in ratios), "an exponent that is no sum of logarithms of one A0 + A1 r**2")
+    sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), noise.dimension)))), "whether the density is integrable")
     unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
     value = _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)])))
     return side, value, at, assumed_of(noise, side)
@@ -440,12 +433,11 @@ def point_witness(q, evidence):
     a, b, assumed = _points(noise, evidence)
     radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
     forbid(q.field.domains or "limit" in evidence, Undecided, "parameters without a value, or the loss of two points in the limit")
-    require(radius > 0 or noise.whole, Refused, "the radius is not positive: a point has probability 0")
+    must(radius > 0 or noise.whole, "the radius is not positive: a point has probability 0")
     near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
     here, beyond = (any([_beyond(noise, x) for x in side]) for side in near)
-    require(not here and beyond == (told == "inf"), Refused, "the density of P is 0 on the neighbourhood, or that of Q is and should not be")
-    good = all([noise.value(x) for x in near[0]]) if beyond else noise.loss(*near).lo >= rational(told)
-    require(good, Undecided, "the loss on the neighbourhood is not certainly so great")
+    must(not here and beyond == (told == "inf"), "the density of P is 0 on the neighbourhood, or that of Q is and should not be")
+    sure(all([noise.value(x) for x in near[0]]) if beyond else noise.loss(*near).lo >= rational(told), "whether the loss is so great")
     return "lower", INFINITE if beyond else constant(rational(told)), at, [*assumed, IDEAL]
 
 
@@ -469,7 +461,7 @@ def _beyond(noise, near):
     """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
     low, high = noise.support
     beyond, inside = (low and near.hi < low.lo) or (high and near.lo > high.hi), not (low and near.lo < low.hi) and not (high and near.hi > high.lo)
-    require(beyond or inside, Undecided, "a neighbourhood at an end of the support")
+    sure(beyond or inside, "a neighbourhood at an end of the support")
     return bool(beyond)
 
 
@@ -477,26 +469,24 @@ def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
     q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
     good = (q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b))) and (not noise.whole or all(whole(field, x) for x in (*a, *b)))
-    require(good, Refused, "a distance is not certainly at least 0, or a point is no integer")
+    must(good, "a distance is not certainly at least 0, or a point is no integer")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
     real = ["histograms are real"] * (q.query is not None and q.query["adjacency"] in ("l1", "l2"))
     if q.kind != "product":
         exact = field.equal(sizes[0], noise.shift)
         around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
         good = len(shifts) == 1 and field.at_most(sizes[0], noise.shift) and (not q.query or real or exact or around)
-        require(good, Refused, "several points, or they are further apart than answers move, or not as far as some do")
+        must(good, "the points are several, or not as far apart as answers")
         return real if q.query else ["answers of some neighbours are the sensitivity apart" if exact or around else EVERY]
-    require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
+    must(field.at_most(constant(len(shifts)), noise.copies), "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
-        known = not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query)
-        require(known, Refused, "the shift is not one of the query's differences")
+        must(not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query), "the shift is no difference of the query")
         return real
-    require(noise.norm["kind"] == "lp", Undecided, "shifts of coordinates in a norm by a matrix")
+    sure(noise.norm["kind"] == "lp", "shifts of coordinates in a norm by a matrix")
     e = rational(noise.norm["p"] or 1)
     lengths = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
-    fits = all(field.at_most(s, field.power(noise.shift, e)) for s in lengths)
-    require(fits, Refused, "the points are further apart than answers move")
+    must(all(field.at_most(s, field.power(noise.shift, e)) for s in lengths), "the points are further apart than answers move")
     return [EVERY]
 
 
@@ -507,16 +497,16 @@ def divergence(q, evidence):
     elsewhere = side not in ("+inf", "-inf", "right") or (side == "right" and (evidence["point"] != "0" or noise.whole))
     forbid(q.field.domains or elsewhere, Undecided, "a density that diverges, or vanishes, elsewhere than at 0")
     noise.check_integrable()
-    require(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), Refused, "answers do not move, or a distance is negative")
+    must(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), "answers do not move, or a distance is negative")
     if side == "right":
         logs, noise.bits = noise.logs(noise.h), 200
-        require(q.field.positive(logs) or q.field.positive(scale(logs, -1)), Refused, "the density has a limit at 0 that is positive")
+        must(q.field.positive(logs) or q.field.positive(scale(logs, -1)), "the density has a limit at 0 that is positive")
         _, b, assumed = _points(noise, {"a": ["0"], "b": [evidence["other"]]})
         near = _around(noise, b[0], rational(evidence["radius"]))
-        require(near.lo > 0 and noise.value(near), Refused, "the other point is too near to 0")
+        must(near.lo > 0 and noise.value(near), "the other point is too near to 0")
         return "lower", INFINITE, at, [*assumed, IDEAL]
     top, lead = growth(noise.field, noise.sides[side == "-inf"])
-    require(top == INFINITE or (top > 1 and q.field.positive(lead)), Refused, "the slope of h is not certainly unbounded")
+    must(top == INFINITE or (top > 1 and q.field.positive(lead)), "the slope of h is not certainly unbounded")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
 
 
@@ -524,17 +514,17 @@ def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
     side = side_of(evidence, None)
     if q.kind in ("kernel", "elliptical_process"):
-        require(q.moved is not None and q.field.zero(q.moved), Refused, "the inputs, or the answers, are not certainly the same")
+        must(q.moved is not None and q.field.zero(q.moved), "the inputs, or the answers, are not certainly the same")
         return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
     noise = Noise(q)
     noise.check_integrable()
-    require(q.field.zero(noise.shift), Refused, "the answers of neighbours are not certainly the same")
+    must(q.field.zero(noise.shift), "the answers of neighbours are not certainly the same")
     return side, {}, {}, assumed_of(noise, "upper")
 
 
 def cosets(q, evidence):
     """docs/theory/additive.md#cosets."""
     forbid(evidence.get("quantity", "pure") != "pure" or q.query is None, Undecided, "cosets of other than pure privacy")
-    require(q.kind == "translation" and q.mechanism["integers"] and unlike_integers(q.query), Refused, "the answers differ by integers")
+    must(q.kind == "translation" and q.mechanism["integers"] and unlike_integers(q.query), "the answers differ by integers")
     Noise(Question(q.mechanism, ONE, None, q.field, q.values)).check_integrable()
     return "lower", INFINITE, {}, [*["histograms are real"] * (q.query["adjacency"] in ("l1", "l2")), IDEAL]
