@@ -21,11 +21,9 @@ from algebra import Field, constant
 from noise import INFINITE
 from terms import Malformed, Refused, Undecided, forbid, must, sure
 
-PROVED_BY = [noise.concave_exponent, noise.convex_exponent, noise.power_identity, noise.point_witness, noise.divergence, noise.cosets]
-PROVED_BY += [noise.equal_answers, finite.finite_table, finite.exponential_general, finite.kary_response, finite.staircase]
-PROVED_BY += [finite.stated_epsilon, selection.log_concave_noisy_max, selection.log_concave_threshold, kernels.kernel_box, kernels.kernel_point]
-RULES = {rule.__name__.replace("_", "-"): rule for rule in PROVED_BY}
-UNREAD = {"normaliser", "witness", "event", "neighbours", "start", "cells", "value"}
+EVERY = [made for module in (noise, finite, selection, kernels) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
+UNREAD = {"normaliser", "witness", "neighbours", "start", "cells", "peaks", "point-witness event", "kary-response value"}
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
@@ -56,11 +54,11 @@ def examined(data, notes):
             notes.append(f"{here}{why}")
         except (Malformed, Refused) as why:
             raise Refused(f"{here}{why}") from why
-        unread = UNREAD & line.get("parameters", {}).keys() if facts[-1] is not None else ()
+        unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
     sure(delta == {} and not any(key in claim for key in ("measure", "within")), "the claim is not one of pure privacy")
-    told = [line["rule"] == "one-sided" or f and f.side == "upper" or "order" not in claim for f, line in zip(facts, data["lines"], strict=True)]
-    whole = [f for f, counts in zip(facts, told, strict=True) if f is not None and f.about == "whole" and counts]  # of one order: not from below
+    both = [line["rule"] == "one-sided" or "order" not in claim for line in data["lines"]]
+    whole = [f for f, counts in zip(facts, both, strict=True) if f is not None and f.about == "whole" and (counts or f.side == "upper")]
     return judged(data, field, epsilon, whole, notes)
 
 

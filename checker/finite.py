@@ -3,9 +3,8 @@
 from itertools import permutations
 
 import algebra as al
-import terms
 from algebra import ONE, add, constant, mul, scale, sub
-from noise import IDEAL, INFINITE, natural, side_of, total, whole
+from noise import IDEAL, INFINITE, natural, sided, total, whole
 from terms import Refused, Undecided, forbid, must, sure
 
 PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
@@ -27,15 +26,11 @@ class Table:
         every = permutations(range(len(listed)), 2)
         self.pairs = [(a, b) for a, b in every if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
         if q.kind == "exponential":
-            self._scores(q, m)
+            forbid(m["points"] or q.moved is not None, Undecided, "an exponential mechanism of points, or of a stated sensitivity")
+            self.scores, self.rows = self.rows, [[mul(q.form(m["beta"]), s) for s in row] for row in self.rows]
+            self.sums = [add(*(self.field.exp(x) for x in row)) for row in self.rows]
         for row in self.rows if q.kind == "table" else ():
             sure(all(self.field.at_most({}, p) for p in row) and self.field.equal(add(*row), ONE), "whether a row is a distribution")
-
-    def _scores(self, q, m):
-        forbid(m["points"] or q.moved is not None, Undecided, "an exponential mechanism of points, or of a stated sensitivity")
-        self.scores, beta = self.rows, q.form(m["beta"])
-        self.rows = [[mul(beta, s) for s in row] for row in self.rows]
-        self.sums = [add(*(self.field.exp(x) for x in row)) for row in self.rows]
 
     def zero(self, x, y):
         """Whether a probability is 0."""
@@ -58,7 +53,7 @@ def finite_table(q, evidence):
     table, listed = Table(q), [evidence.get("cell")]
     if side == "upper":
         listed = [(a, b, y) for a, b in table.pairs for y in range(len(table.rows[a])) if not table.zero(a, y)]
-    known = all(tuple(cell[:2]) in table.pairs and 0 <= cell[2] < len(table.rows[0]) and not table.zero(cell[0], cell[2]) for cell in listed)
+    known = all((a, b) in table.pairs and 0 <= y < len(table.rows[0]) and not table.zero(a, y) for a, b, y in listed)
     must(known, "a cell is no adjacent pair with a likely output")
     losses = [loss_at(table, *cell) for cell in listed]
     forbid(side == "upper" and INFINITE in losses, Refused, "a zero faces a probability above 0")
@@ -78,11 +73,12 @@ def exponential_general(q, evidence):
 
 def kary_response(q, evidence):
     """docs/theory/finite.md#kary-response."""
-    side = side_of(evidence, None)
-    q, at = q.at(evidence, side == "lower")
+    side, q, at = sided(q, evidence, None)
     must(q.kind == "kary_response", "the mechanism is no k-ary response")
     field, k, p = q.field, q.form(q.mechanism["k"]), q.form(q.mechanism["p"])
     must(whole(field, k) and field.at_most(constant(2), k), "k is not certainly an integer of at least 2")
+    if side == "lower" and (field.zero(p) or field.equal(p, ONE)):
+        return side, INFINITE, at, [IDEAL, "any two inputs are adjacent"]
     must(field.positive(p) and field.positive(sub(ONE, p)), "p is not certainly between 0 and 1")
     ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), al.Fraction(-1)))
     return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, [IDEAL, "any two inputs are adjacent"]
@@ -90,13 +86,12 @@ def kary_response(q, evidence):
 
 def staircase(q, evidence):
     """docs/theory/additive.md#staircase."""
-    side = side_of(evidence, None)
-    q, at = q.at(evidence, side == "lower")
+    side, q, at = sided(q, evidence, None)
     forbid(q.kind != "staircase" or q.query is not None, Refused, "the mechanism is no staircase noise, or has a query")
     field, epsilon, gamma = q.field, q.form(q.mechanism["epsilon"]), q.form(q.mechanism["gamma"])
     moved = ONE if q.moved is None else q.moved
-    if not (field.positive(epsilon) and field.positive(moved) and field.positive(gamma, strict=False) and field.at_most(gamma, ONE)):
-        raise Refused("epsilon and the sensitivity are not certainly positive, or gamma not in [0, 1]")
+    good = field.positive(epsilon) and field.positive(moved) and field.at_most({}, gamma) and field.at_most(gamma, ONE)
+    must(good, "epsilon and the sensitivity are not certainly positive, or gamma not in [0, 1]")
     steps = ONE if field.at_most(moved, ONE) else constant(-field.floor(scale(moved, -1)))
     word = "no answer moves further than" if side == "upper" else "some answers are apart by"
     return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]

@@ -87,10 +87,8 @@ def rising(function, x, positive=False):
 
 
 def _whole(x, n):
-    result = point(1)
-    for digit in bin(n)[2:]:
-        result = result * result * x if digit == "1" else result * result
-    return result
+    half = _whole(x, n // 2) if n else None
+    return point(1) if half is None else half * half * x if n % 2 else half * half
 
 
 def exp(x):

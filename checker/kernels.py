@@ -140,7 +140,8 @@ def kernel_box(q, evidence):
     (density, (outputs, inputs), moved, _), target = opened(q, ()), q.form(evidence["value"])
     unit = [tuple(Fraction(i == j) for i in range(3)) for j in range(3)]
     ends = zip(unit, (outputs, inputs, inputs), strict=True)
-    region = Part([(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in ends for sign in (-1, 1)], product(outputs, inputs, inputs))
+    planes = [(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in ends for sign in (-1, 1)]
+    region = Part(planes, product(outputs, inputs, inputs))
     apart = minus(unit[1], unit[2])
     sure(region.cut(apart, moved).cut(turned(apart), moved).shows(evidence["tree"], density, target), "whether the loss is so small")
     return "upper", target, {}, TOLD
@@ -148,7 +149,8 @@ def kernel_box(q, evidence):
 
 def kernel_point(q, evidence):
     """docs/theory/finite.md#kernel-point."""
-    density, (outputs, inputs), moved, (*pair, low, high, y) = opened(q, [evidence[x] for x in ("theta", "other")] + [*evidence["event"], evidence["y"]])
+    told = [evidence["theta"], evidence["other"], *evidence["event"], evidence["y"]]
+    density, (outputs, inputs), moved, (*pair, low, high, y) = opened(q, told)
     must(outputs[0] <= low < high <= outputs[1] and low <= y <= high, "no interval of outputs with the point in it")
     must(all(inputs[0] <= x <= inputs[1] for x in pair) and abs(pair[0] - pair[1]) <= moved, "the two are no neighbouring inputs")
     near = Part([], [(low,), (high,)])

@@ -69,11 +69,11 @@ def rational(text):
     return Fraction(top) * Fraction(2) ** int(power or 0)
 
 
-def side_of(evidence, default="upper"):
-    """The side that evidence names."""
+def sided(q, evidence, default="upper"):
+    """The side that evidence names, the question at the parameters that it fixes, and these."""
     side = evidence.get("side", default)
     require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
-    return side
+    return (side, *q.at(evidence, side == "lower"))
 
 
 def natural(field, p):
@@ -281,12 +281,12 @@ class Noise:
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
         self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
         size = q.form(m["dimension"]) if "dimension" in m else ONE
-        must(natural(q.field, size), "the dimension is not certainly an integer of at least 1")
+        factor = q.form(m["scale"]) if q.kind == "radial" else ONE
+        good = natural(q.field, size) and q.field.positive(factor)
+        must(good, "the dimension is not certainly an integer of at least 1, or the scale is not certainly positive")
         number = int(size[()]) if set(size) == {()} else None
         check_norm(self.norm, number)
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
-        factor = q.form(m["scale"]) if q.kind == "radial" else ONE
-        must(q.field.positive(factor), "the scale is not certainly positive")
         self.shift = mul(self._reach(number), q.field.power(factor, Fraction(-1)))
         must(q.field.positive(self.shift, strict=False), "the sensitivity is not certainly at least 0")
         if self.whole and not whole(q.field, self.shift):
@@ -347,17 +347,17 @@ class Noise:
 
 def assumed_of(noise, side):
     """What a bound takes for granted of noise."""
-    query, worst = noise.q.query, "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
-    real = ["histograms are real"] * (side == "lower" and query is not None and query["adjacency"] in ("l1", "l2"))
-    return real + ([] if query else [f"{worst} the stated sensitivity", *["answers are integers"] * noise.whole]) + [IDEAL]
+    query, lower = noise.q.query, side == "lower"
+    apart = "answers of some neighbours are apart, in the worst direction, by" if lower else "no answer moves further than"
+    real = ["histograms are real"] * (lower and query is not None and query["adjacency"] in ("l1", "l2"))
+    return [*real, IDEAL] if query else [f"{apart} the stated sensitivity", *["answers are integers"] * noise.whole, IDEAL]
 
 
 # -- rules -----------------------------------------------------------------------------------------------------------------------
 
 
 def _opened(q, evidence):
-    side = side_of(evidence)
-    q, at = q.at(evidence, side == "lower")
+    side, q, at = sided(q, evidence)
     q.told = dict(evidence.get("sensitivity") or {})
     return side, q, at, Noise(q)
 
@@ -435,9 +435,9 @@ def point_witness(q, evidence):
     forbid(q.field.domains or "limit" in evidence, Undecided, "parameters without a value, or the loss of two points in the limit")
     must(radius > 0 or noise.whole, "the radius is not positive: a point has probability 0")
     near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
-    here, beyond = (any([_beyond(noise, x) for x in side]) for side in near)
+    here, beyond = (True in [_beyond(noise, x) for x in side] for side in near)
     must(not here and beyond == (told == "inf"), "the density of P is 0 on the neighbourhood, or that of Q is and should not be")
-    sure(all([noise.value(x) for x in near[0]]) if beyond else noise.loss(*near).lo >= rational(told), "whether the loss is so great")
+    sure([noise.value(x) for x in near[0]] if beyond else noise.loss(*near).lo >= rational(told), "whether the loss is so great")
     return "lower", INFINITE if beyond else constant(rational(told)), at, [*assumed, IDEAL]
 
 
@@ -460,15 +460,15 @@ def _around(noise, p, radius):
 def _beyond(noise, near):
     """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
     low, high = noise.support
-    beyond, inside = (low and near.hi < low.lo) or (high and near.lo > high.hi), not (low and near.lo < low.hi) and not (high and near.hi > high.lo)
-    sure(beyond or inside, "a neighbourhood at an end of the support")
+    beyond = (low and near.hi < low.lo) or (high and near.lo > high.hi)
+    sure(beyond or not ((low and near.lo < low.hi) or (high and near.hi > high.lo)), "a neighbourhood at an end of the support")
     return bool(beyond)
 
 
 def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
     q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
-    good = (q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b))) and (not noise.whole or all(whole(field, x) for x in (*a, *b)))
+    good = all((q.kind != "radial" or field.at_most({}, x)) and (not noise.whole or whole(field, x)) for x in (*a, *b))
     must(good, "a distance is not certainly at least 0, or a point is no integer")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
     real = ["histograms are real"] * (q.query is not None and q.query["adjacency"] in ("l1", "l2"))
@@ -512,7 +512,7 @@ def divergence(q, evidence):
 
 def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
-    side = side_of(evidence, None)
+    side, q, _ = sided(q, evidence, None)
     if q.kind in ("kernel", "elliptical_process"):
         must(q.moved is not None and q.field.zero(q.moved), "the inputs, or the answers, are not certainly the same")
         return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]

@@ -9,7 +9,7 @@ import algebra as al
 import noise
 from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table, loss_at
-from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, side_of, total, whole
+from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, sided, total, whole
 from terms import Malformed, Refused, Undecided, forbid, must, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
@@ -93,9 +93,7 @@ class Values:
             listed = self.each(q, evidence)
             require(len(listed) == len(inside(q.mechanism)), Malformed, "the evidence has not a part for each part")
             forbid(kind == "parallel" and q.factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
-            if kind == "parallel":
-                self.assumed += ["parts in parallel see disjoint data; neighbours differ by adding or removing one record"]
-                self.assumed += ["the worst neighbours of each part occur"] * (self.side == "lower")
+            self.assumed += ["parts in parallel see disjoint data, and the worst neighbours of each occur"] * (kind == "parallel")
             return total("add" if kind == "compose" else "max", q.field, [self.of(down(q, n), e) for n, e in enumerate(listed)])
         if kind == "subsample":
             sure(q.factor == ONE, "a sample on neighbours of neighbours")
@@ -147,18 +145,16 @@ def grown(field, rate, value):
 
 def combination(claim, q, evidence, premises):
     """docs/theory/composition.md#combination."""
-    side = side_of(evidence, None)
-    (q, at), values = q.at(evidence, side == "lower"), Values(side, premises)
+    side, q, at = sided(q, evidence, None)
+    values = Values(side, premises)
     must(q.kind in COMBINATORS and claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
     relation(claim)
     several = len(leaves(q.mechanism)) > 1
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
     if "neighbours" in evidence:
         return side, joint(q, evidence, side, values), at, values.assumed
-    if evidence.get("slopes") is True and side == "upper":
-        return side, sloped(q), at, [*values.assumed, "histograms are real", IDEAL]
     apart = side == "upper" and not any(leaf["kind"] in ("table", "exponential") for leaf, _ in leaves(q.mechanism))
-    sure("slopes" not in evidence and (apart or not shared(q.mechanism)), "parts that share their neighbours, or slopes from below")
+    sure("slopes" not in evidence and (apart or not shared(q.mechanism)), "parts that share their neighbours, or slopes")
     values.assumed += ["the neighbours that are worst for one part are worst for all"] * (several and side == "lower")
     value = values.of(q, evidence.get("part"))
     must(len(values.used) == len(premises), "a premise is not used")
@@ -210,7 +206,7 @@ class Joint(Values):
         if self.kind == "inputs" and q.kind in ("table", "exponential"):
             table, (a, b) = Table(q), self.pair
             return total("max", q.field, [loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)])
-        sure(self.kind == "records" and q.kind in noise.ADDED and q.query and q.factor == ONE, "what a part loses at a pair")
+        sure(self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE, "what a part loses at a pair")
         moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
         vectors, told = [noise.up_to_sign(moved)], "upper" if self.side == "upper" else None
         size = noise.longest(m.get("norm", {"kind": "lp", "p": "1"}), vectors, len(moved), q.field, told) if any(moved) else {}
@@ -273,17 +269,6 @@ def joint(q, evidence, side, values):
     if evidence.get("backward") is True:
         pair = pair[::-1] if kind == "inputs" else tuple(-x for x in pair)
     return Joint(side, pair, [pair], False, values.assumed).once(q, None)
-
-
-def sloped(q):
-    """What line noises whose losses are multiples of what answers move by lose together on real histograms, in l2."""
-    listed = [(down(q, number), part) for number, part in enumerate(inside(q.mechanism))]
-    flat = q.kind == "compose" and all(x.query and len(x.query["rows"]) == 1 and not x.mechanism.get("integers") for x, _ in listed)
-    sure(flat and {part["query"]["adjacency"] for _, part in listed} == {"l2"}, "slopes of other parts")
-    rates = [mul(repeated(x), noise.convex_exponent(Question(x.mechanism, ONE, None, q.field), {})[1]) for x, _ in listed]
-    sure(all(rate.keys() <= {()} for rate in rates), "slopes that are not rational")
-    rows = [[rate[()] * x for x in map(rational, inner.query["rows"][0])] for rate, (inner, _) in zip(rates, listed, strict=True)]
-    return noise.stretched({"kind": "lp", "p": "1"}, rows, q.field)
 
 
 def one_sided(claim, q, evidence, _):
