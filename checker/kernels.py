@@ -1,11 +1,9 @@
 """Families of densities p(y; theta) on an interval: bounds on boxes of outputs and pairs of inputs (docs/theory/finite.md)."""
 
-from fractions import Fraction
 from itertools import product
-from math import floor
 
 import algebra as al
-from algebra import Field, add, constant, scale, sub
+from algebra import Field, Fraction, add, constant, floor, scale, sub
 from intervals import Interval, point
 from noise import IDEAL, INFINITE, dot, rational
 from terms import Malformed, Undecided, forbid, must, num, replaced, require, sure
@@ -131,8 +129,9 @@ def opened(q, told):
     forms = [q.form(text) for key in ("output", "input") for text in q.mechanism[key]] + [q.moved or {}, *map(q.form, told)]
     sure(all(p.keys() <= {()} for p in forms), "an end that is not rational")
     low, high, least, most, moved, *numbers = (p.get((), Fraction(0)) for p in forms)
-    must(low < high and least < most and moved >= 0, "the ends of outputs or inputs do not rise, or the sensitivity is negative")
-    return q.tree(q.mechanism["density"]), ((low, high), (least, most)), most - least if q.moved is None else moved, numbers
+    density = q.tree(q.mechanism["density"])
+    must(low < high and least < most and moved >= 0 and "'other'" not in repr(density), "ends that do not rise, or another variable")
+    return density, ((low, high), (least, most)), most - least if q.moved is None else moved, numbers
 
 
 def kernel_box(q, evidence):
@@ -142,8 +141,8 @@ def kernel_box(q, evidence):
     ends = zip(unit, (outputs, inputs, inputs), strict=True)
     planes = [(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in ends for sign in (-1, 1)]
     region = Part(planes, product(outputs, inputs, inputs))
-    apart = minus(unit[1], unit[2])
-    sure(region.cut(apart, moved).cut(turned(apart), moved).shows(evidence["tree"], density, target), "whether the loss is so small")
+    region = region.cut(minus(unit[1], unit[2]), moved).cut(minus(unit[2], unit[1]), moved)
+    sure(region.shows(evidence["tree"], density, target), "whether the loss is so small")
     return "upper", target, {}, TOLD
 
 

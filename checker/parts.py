@@ -206,10 +206,11 @@ class Joint(Values):
         if self.kind == "inputs" and q.kind in ("table", "exponential"):
             table, (a, b) = Table(q), self.pair
             return total("max", q.field, [loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)])
-        sure(self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE, "what a part loses at a pair")
+        known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
+        sure(known and constant(len(q.query["rows"])) == q.form(q.mechanism.get("dimension", "1")), "what a part loses at a pair")
         moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
-        vectors, told = [noise.up_to_sign(moved)], "upper" if self.side == "upper" else None
-        size = noise.longest(m.get("norm", {"kind": "lp", "p": "1"}), vectors, len(moved), q.field, told) if any(moved) else {}
+        norm, vectors = m.get("norm", {"kind": "lp", "p": "1"}), [noise.up_to_sign(moved)]
+        size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
         forbid(m.get("integers") and (self.real or any(s.denominator != 1 for s in moved)), Undecided, "answers that differ by no integers")
         return self._moved(q, m, size, moved[0])
 

@@ -344,6 +344,7 @@ FALLING = {"a": ["2"], "b": ["1"], "radius": "1/1000", "value": "-2"}
 INSIDE = {"kind": "columns", "p": None, "matrix": [["1/10", "1/10"], ["1", "0"], ["0", "1"]]}  # of the first the gauge is 1/5
 SVT = threshold(radial("exp(-r)", scale="2"), radial("exp(-r)", scale="2"))
 
+MALFORMED = terms.Malformed
 # exponential noise of the rate theta, cut off at 1: the ratio is greatest at y = 1, of the least rate against the greatest
 RATES = {"kind": "kernel", "density": "theta*exp(-theta*y)/(-exp(-theta) + 1)", "output": ["0", "1"], "input": ["1", "2"]}
 GREATEST = "log(exp(-1)/2 + 1/2) + 1"
@@ -530,12 +531,16 @@ VALUES = [
     ("log-concave-threshold", SVT | {"query_noise": None}, "1", [LOWER | {"exact": True}], NOT_KNOWN),
     ("kernel-box", RATES, None, [{"value": GREATEST, "tree": TREE}], GREATEST),
     ("kernel-box", RATES, None,
-     [{"value": GREATEST + " - 1/10**9", "tree": TREE}, {"value": GREATEST, "tree": [*TREE[:3], ["values"], TREE[4]]},
-      {"value": GREATEST, "tree": ["slide", ["1", "0", "0"], [TREE]]}, {"value": GREATEST, "tree": ["slide", ["0", "0", "0"], []]},
-      {"value": GREATEST, "tree": [*TREE[:3], RISING[:2] + [[]], TREE[4]]}, {"value": GREATEST, "tree": ["tangent", ["1", "1", "2"]]}], NOT_KNOWN),
+     [{"value": GREATEST + " - 1/10**9", "tree": TREE}, {"value": GREATEST, "tree": ["slide", ["1", "0", "0"], [TREE]]},
+      {"value": GREATEST, "tree": ["slide", ["0", "0", "0"], []]}, {"value": GREATEST, "tree": [*TREE[:3], [*RISING[:2], []], TREE[4]]},
+      {"value": GREATEST, "tree": ["tangent", ["1", "1", "2"]]}], NOT_KNOWN),
+    ("kernel-box", RATES, None,
+     [{"value": GREATEST, "tree": [*TREE[:3], ["values"], TREE[4]]}, {"value": "9", "tree": ["high", ["0", "0", "0"]]}], MALFORMED),
     ("kernel-box", RATES | {"density": "(y - 1/2)*theta"}, None, [{"value": "9", "tree": TREE}], NOT_KNOWN),
+    ("kernel-box", RATES | {"density": "exp(y*other)"}, None, [{"value": "9", "tree": ["corner", 0]}], NO),
     ("kernel-box", RATES | {"output": ["1", "0"]}, None, [{"value": "9", "tree": TREE}], NO),
-    ("kernel-box", RATES, "-1", [{"value": "9", "tree": TREE}], NO), ("kernel-box", radial("exp(-r)"), "1", [{"value": "9", "tree": TREE}], NO),
+    ("kernel-box", RATES, "-1", [{"value": "9", "tree": TREE}], NO),
+    ("kernel-box", radial("exp(-r)"), "1", [{"value": "9", "tree": TREE}], NO),
     ("kernel-box", RATES | {"output": [None, "1"]}, None, [{"value": "9", "tree": TREE}], NOT_KNOWN),
     ("kernel-box", STEPS, None, [{"value": "log(2)", "tree": ["values"]}], "log(2)"),
     ("kernel-box", STEPS, None, [{"value": "log(2) - 1/10**9", "tree": ["values"]}, {"value": "log(2)", "tree": ["corner", 1]}], NOT_KNOWN),
