@@ -49,7 +49,7 @@ def test_a_theory_of_which_coq_cannot_tell_what_it_rests_on_is_an_error(monkeypa
 
 
 @pytest.mark.parametrize(
-    "line", ["Axiom all : False.", "Lemma l : False. Admitted.", "Proof. admit. Qed.", "Parameter x : nat.", "Section S. Variables x : nat."]
+    "line", ["Axiom all : False.", "Lemma l : False. Admitted.", "Proof. admit. Qed.", "Parameter x : nat.", "Section S. Variables x : R."]
 )
 def test_a_file_that_assumes_something_is_refused_without_asking_coq(line, monkeypatch, tmp_path):
     monkeypatch.setattr(coq, "check", lambda *_: coq.Checked(""))
