@@ -13,7 +13,7 @@ from operator import mul as times
 
 import intervals as iv
 from intervals import Interval
-from terms import Malformed, Undecided, forbid, require
+from terms import Malformed, Undecided, forbid, require, sure
 
 MOST_TERMS = 3000
 PRECISIONS = (64, 160, 480)
@@ -155,8 +155,8 @@ class Field:
             return atom(("pi",))
         if name in ("exp", "log"):
             return getattr(self, name)(args[0])
-        if name == "abs" and (self.at_most({}, args[0]) or self.at_most(args[0], {})):
-            return args[0] if self.at_most({}, args[0]) else scale(args[0], -1)
+        if name == "abs":
+            return self.extreme("max", [args[0], scale(args[0], -1), {}])
         if name in ("cosh", "sinh"):
             up, down = self.exp(args[0]), self.exp(scale(args[0], -1))
             return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
@@ -166,7 +166,7 @@ class Field:
             return self._bessel(int(abs(args[0][()])), args[1])
         if name == "asinh" and not args[0]:
             return {}
-        require(name == "asinh", Undecided, f"{name} is not known here")
+        sure(name == "asinh", f"{name} is not known here")
         return atom(("f", name, tuple(map(key, args))))
 
     def _bessel(self, n, x):
@@ -187,18 +187,14 @@ class Field:
 
     def floor(self, p):
         """The floor of a constant."""
-        near = evaluate(p, PRECISIONS[1])
-        for n in range(floor(near.lo), floor(near.lo) + 3):
-            if self.at_most(constant(n), p) and self.positive(sub(constant(n + 1), p)):
-                return n
-        raise Undecided("the floor of what is not told from an integer")
+        low = floor(evaluate(p, PRECISIONS[1]).lo)
+        found = [n for n in range(low, low + 3) if self.at_most(constant(n), p) and self.positive(sub(constant(n + 1), p))]
+        sure(found, "the floor of what is not told from an integer")
+        return found[0]
 
     def content(self, p):
         """(c, product, rest) with p = c * product * rest, the rest with no common factor."""
-        least = dict(next(iter(p)))
-        for m in p:
-            powers = dict(m)
-            least = {a: min(e, powers.get(a, Fraction(0))) for a, e in {**dict.fromkeys(powers, Fraction(0)), **least}.items()}
+        least = {a: min(dict(n).get(a, Fraction(0)) for n in p) for m in p for a, _ in m}
         kept = {a: e for a, e in least.items() if e and self.atom_positive(a)}
         rest = mul(p, {tuple(sorted(((a, -e) for a, e in kept.items()), key=repr)): Fraction(1)})
         c = key(rest)[0][1]
@@ -207,20 +203,20 @@ class Field:
     def power(self, p, e):
         if e.denominator == 1 and 0 <= e <= 64:
             return whole_power(p, int(e))
-        require(p or e > 0, Undecided, "a quotient by 0")
+        sure(p or e > 0, "a quotient by 0")
         if not p:
             return {}
         c, product, rest = self.content(p)
-        require(abs(e) <= 10000 or c == 1, Undecided, "a power that is too great")
+        sure(abs(e) <= 10000 or c == 1, "a power that is too great")
         if rest != ONE and not self.positive(rest):
-            require(self.positive(scale(rest, -1)), Undecided, "the sign of what is divided by, or of what is under a root")
+            sure(self.positive(scale(rest, -1)), "the sign of what is divided by, or of what is under a root")
             c, rest = -c, scale(rest, -1)
         result = constant(c**e) if e.denominator == 1 else self._root(c, e)
         result = reduce(mul, (_atom_power(a, power * e) for a, power in product.items()), result)
         return result if rest == ONE else mul(result, _sum_power(rest, e))
 
     def _root(self, c, e):
-        require(c > 0, Undecided, "a root of what is negative")
+        sure(c > 0, "a root of what is negative")
         return reduce(mul, (_atom_power(("p", prime), power * e) for prime, power in _primes(c)), ONE)
 
     def exp(self, p):
@@ -231,7 +227,7 @@ class Field:
         return result
 
     def log(self, p):
-        require(self.positive(p), Undecided, "a logarithm of what is not certainly positive")
+        sure(self.positive(p), "a logarithm of what is not certainly positive")
         c, product, rest = self.content(p)
         if c < 0:
             c, rest = -c, scale(rest, -1)
@@ -248,7 +244,7 @@ class Field:
         if a[0] == "s":
             return ONE
         inside = {a[1]: Fraction(1)} if a[0] == "e" else dict(a[1] if a[0] in "ql" else a[2][0])
-        require(a[0] in "eql" or a[1] == "asinh", Undecided, "a function whose slope is not known")
+        sure(a[0] in "eql" or a[1] == "asinh", "a function whose slope is not known")
         square = mul(inside, inside) if a[0] == "f" else {}
         outer = {"e": atom(a), "q": ONE}.get(a[0]) or self.power(add(ONE, square) if square else inside, Fraction(-1, 2 if square else 1))
         return mul(self.derivative(inside, name), outer)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import algebra as al
 import finite
+import kernels
 import noise
 import parts
 import selection
@@ -18,13 +19,11 @@ import shape
 import terms
 from algebra import Field, constant
 from noise import INFINITE
-from terms import Malformed, Refused, Undecided, forbid, require
+from terms import Malformed, Refused, Undecided, forbid, must, sure
 
-PROVED_BY = [noise.concave_exponent, noise.convex_exponent, noise.power_identity, noise.point_witness, noise.divergence, noise.cosets]
-PROVED_BY += [noise.equal_answers, finite.finite_table, finite.exponential_general, finite.kary_response, finite.staircase]
-PROVED_BY += [finite.stated_epsilon, selection.log_concave_noisy_max, selection.log_concave_threshold]
-RULES = {rule.__name__.replace("_", "-"): rule for rule in PROVED_BY}
-UNREAD = {"normaliser", "witness", "event", "neighbours", "start"}
+EVERY = [made for module in (noise, finite, selection, kernels) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
+UNREAD = {"normaliser", "witness", "neighbours", "start", "cells", "peaks", "point-witness event", "kary-response value"}
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
@@ -55,11 +54,12 @@ def examined(data, notes):
             notes.append(f"{here}{why}")
         except (Malformed, Refused) as why:
             raise Refused(f"{here}{why}") from why
-        unread = UNREAD & line.get("parameters", {}).keys() if facts[-1] is not None else ()
+        unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    pure = delta == {} and not any(key in claim for key in ("measure", "order", "within"))
-    require(pure, Undecided, "the claim is not one of pure privacy in both orders")
-    return judged(data, field, epsilon, [f for f in facts if f is not None and f.about == "whole"], notes)
+    sure(delta == {} and not any(key in claim for key in ("measure", "within")), "the claim is not one of pure privacy")
+    both = [line["rule"] == "one-sided" or "order" not in claim for line in data["lines"]]
+    whole = [f for f, counts in zip(facts, both, strict=True) if f is not None and f.about == "whole" and (counts or f.side == "upper")]
+    return judged(data, field, epsilon, whole, notes)
 
 
 def judged(data, field, epsilon, facts, notes):
@@ -70,11 +70,11 @@ def judged(data, field, epsilon, facts, notes):
     against = [f for f in lowers if f.value == INFINITE or (epsilon is not None and above(field, f, epsilon))]
     upper, lower = best(field, "min", [f.value for f in uppers]), best(field, "max", [f.value for f in lowers if not f.at])
     clash = any(f.value == INFINITE or (not f.at and field.positive(al.sub(f.value, g.value))) for f in lowers for g in uppers)
-    require(not clash and not (met and against), Refused, "the lines contradict each other")
+    must(not clash and not (met and against), "the lines contradict each other")
     found = "PROVED" if met else "REFUTED" if against else "UNKNOWN"
     if found == "UNKNOWN" and (notes or data["verdict"] != "UNKNOWN"):
         return Answer("undecided", None, lower, upper, (), notes or ["the bounds that the lines give are not compared with the claim here"])
-    require(found == data["verdict"], Refused, f"the certificate says {data['verdict']}, its lines give {found}")
+    must(found == data["verdict"], f"the certificate says {data['verdict']}, its lines give {found}")
     rest = (met or against)[0].assumed if found != "UNKNOWN" else ()
     return Answer("decided", found, lower, upper, tuple(dict.fromkeys(rest)), notes)
 
@@ -102,16 +102,14 @@ def main(files):
     """Print the answer to each file."""
     worst = 0
     for file in files:
-        claim = {}
         try:
             data = json.loads(Path(file).read_bytes().decode(), object_pairs_hook=shape.pairs)
-            answer, claim = examine(data), data["claim"]
+            answer, told = examine(data), "{mechanism_name} is {epsilon}-differentially private".format(**data["claim"])
         except (Malformed, OSError, *ODD) as error:
-            answer = Answer("refused", None, None, None, (), [str(error)])
+            answer, told = Answer("refused", None, None, None, (), [str(error)]), "no certificate"
         decided = answer.kind == "decided"
         worst = max(worst, ("decided", "undecided", "refused").index(answer.kind))
-        named, epsilon = claim.get("mechanism_name", "?"), claim.get("epsilon", "?")
-        print(f"{file}: {named} is {epsilon}-differentially private:", answer.verdict or answer.kind)
+        print(f"{file}: {told}: {answer.verdict or answer.kind}")
         enclosed = [f"tight epsilon from {shown(answer.lower)} to {shown(answer.upper)}"] if decided else []
         for line in [*enclosed, *(f"assumed: {a}" for a in answer.assumed), *("not looked at: " * decided + note for note in answer.notes)]:
             print(f"  {line}")

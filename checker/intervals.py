@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 
-from terms import Undecided, forbid, require
+from terms import Undecided, forbid, sure
 
 PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944")
 TRAPS = [InvalidOperation, DivisionByZero, Overflow]
@@ -28,8 +28,6 @@ def precision(bits):
 
 class Interval:
     """All x with lo <= x <= hi."""
-
-    __slots__ = ("hi", "lo")
 
     def __init__(self, lo, hi):
         self.lo, self.hi = lo, hi
@@ -89,21 +87,19 @@ def rising(function, x, positive=False):
 
 
 def _whole(x, n):
-    result = point(1)
-    for digit in bin(n)[2:]:
-        result = result * result * x if digit == "1" else result * result
-    return result
+    half = _whole(x, n // 2) if n else None
+    return point(1) if half is None else half * half * x if n % 2 else half * half
 
 
 def exp(x):
     """exp(x)."""
-    require(max(x.hi, x.lo.copy_negate()) <= 1 << 20, Undecided, "the exponential of a number that is too large")
+    sure(max(x.hi, x.lo.copy_negate()) <= 1 << 20, "the exponential of a number that is too large")
     return Interval(DOWN.next_minus(DOWN.exp(x.lo)), UP.next_plus(UP.exp(x.hi)))
 
 
 def log(x):
     """log(x)."""
-    require(x.lo > 0, Undecided, "a logarithm of what may be 0 or less")
+    sure(x.lo > 0, "a logarithm of what may be 0 or less")
     return Interval(DOWN.next_minus(DOWN.ln(x.lo)), UP.next_plus(UP.ln(x.hi)))
 
 

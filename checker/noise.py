@@ -12,12 +12,13 @@ import algebra as al
 import terms
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
 from intervals import Interval, point, precision
-from terms import Malformed, Refused, Undecided, forbid, num, replaced, require
+from terms import Malformed, Refused, Undecided, forbid, must, num, replaced, require, sure
 
 INFINITE = "infinite"
 R = ("s", "r")
 LOG_R = al.atom(("l", al.key(symbol("r"))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
+ADDED = ("radial", "translation", "product")
 IDEAL = "what is drawn is drawn from the law that is declared"
 
 
@@ -41,8 +42,7 @@ class Question:
         forbid(not isinstance(given, dict) or (given and not allowed), Malformed, "'at' does not belong here, or is no object")
         values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
         for name, x in values.items():
-            require(name in domains, Malformed, f"{name} is no parameter")
-            require(within(x, domains.pop(name)), Refused, f"{name} = {x} is not in its domain")
+            must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")
         field = Field(domains)
         moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
         return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
@@ -62,21 +62,18 @@ def within(x, domain):
 
 def rational(text):
     """The number that "a", "a/b" or "m*2^e" writes."""
-    try:
-        if type(text) is int:
-            return Fraction(text)
-        top, mark, power = str(text).partition("*2^")
-        forbid(mark and abs(int(power)) > 100_000, Undecided, "a number with an exponent that is too large")
-        return int(top) * Fraction(2) ** int(power) if mark else Fraction(re.fullmatch(r"-?\d+(/\d+)?", top, re.ASCII).group())
-    except (ValueError, AttributeError, ZeroDivisionError) as error:
-        raise Malformed(f"{str(text)[:40]!r} is no exact number") from error
+    top, mark, power = str(text).partition("*2^")
+    good = re.fullmatch(r"-?\d+(/0*[1-9]\d*)?", top, re.ASCII) and re.fullmatch(r"-?\d+" if mark else "", power, re.ASCII)
+    require(good and type(text) in (int, str), Malformed, f"{str(text)[:40]!r} is no exact number")
+    forbid(len(power) > 6, Undecided, "a number with an exponent that is too large")
+    return Fraction(top) * Fraction(2) ** int(power or 0)
 
 
-def side_of(evidence, default="upper"):
-    """The side that evidence names."""
+def sided(q, evidence, default="upper"):
+    """The side that evidence names, the question at the parameters that it fixes, and these."""
     side = evidence.get("side", default)
     require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
-    return side
+    return (side, *q.at(evidence, side == "lower"))
 
 
 def natural(field, p):
@@ -107,7 +104,7 @@ def _degree(field, p):
         forbid(any(a != R for a, _ in moving), Undecided, "what grows otherwise than a power")
         powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
     top, lead = max(powers.items())
-    require(field.positive(lead), Undecided, "a sum whose greatest power may vanish")
+    sure(field.positive(lead), "a sum whose greatest power may vanish")
     return top, lead
 
 
@@ -131,12 +128,12 @@ def growth(field, h):
         else:
             top, lead = growth(field, {a[1]: e})
             falls, rises = top != INFINITE and field.positive(scale(lead, -1)), top == INFINITE or (top > 0 and field.positive(lead))
-            require(falls or (rises and field.positive(outer)), Undecided, "an exponential whose growth is not known")
+            sure(falls or (rises and field.positive(outer)), "an exponential whose growth is not known")
             fast = fast or rises
         if power > 0 or a[0] == "l":
             powers[power], known = add(powers.get(power, {}), factor), known if a == R else max(known, power)
     top = max(p for p in powers if powers[p] or p == 0)
-    require(fast or top >= known, Undecided, "powers that cancel, and what is left of them")
+    sure(fast or top >= known, "powers that cancel, and what is left of them")
     return (INFINITE, None) if fast else (top, powers[top])
 
 
@@ -196,26 +193,21 @@ def check_norm(norm, dimension):
     if norm["kind"] == "lp":
         forbid(norm["p"] is not None and rational(norm["p"]) < 1, Refused, "p is below 1, where l_p is no norm")
         return
-    require(dimension is not None, Undecided, "a norm by a matrix in a dimension that is no number")
+    sure(dimension is not None, "a norm by a matrix in a dimension that is no number")
     rows = matrix_of(norm["matrix"])
-    forbid(not rows or any(len(row) != dimension for row in rows), Refused, "the matrix of the norm is not of its dimension")
-    pivots = eliminated(rows)[1]
-    if norm["kind"] != "ellipsoid":
-        require(len(pivots) >= dimension, Refused, "the rows of the norm do not span the space")
-    else:
-        good = rows == [list(column) for column in zip(*rows, strict=True)] and dimension == sum(p > 0 for p in pivots)
-        require(good, Refused, "the matrix of the norm is not symmetric and positive definite")
+    pivots = eliminated(rows)[1] if rows and all(len(row) == dimension for row in rows) else []
+    definite = rows == [list(column) for column in zip(*rows, strict=True)] and all(p > 0 for p in pivots)
+    must(len(pivots) >= dimension and (definite or norm["kind"] != "ellipsoid"), "no norm: rows that do not span, or not definite")
 
 
 def differences(query):
     """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
     rows = matrix_of(query["rows"])
     forbid(not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows), Refused, "the rows of the query are not of one length")
+    forbid(query["adjacency"] == "l2", Undecided, "a query on histograms under l2")
     columns = list(dict.fromkeys(zip(*rows, strict=True)))
     if query["adjacency"] == "replace":
         columns = [tuple(x - y for x, y in zip(f, g, strict=True)) for f, g in combinations(columns, 2)]
-    elif query["adjacency"] not in ("add-remove", "l1"):
-        raise Undecided("a query on histograms under l2")
     return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
 
 
@@ -239,12 +231,11 @@ def stretched(norm, rows, field):
     """The greatest length of the answers to queries where histograms differ by at most 1 in l2."""
     p = "1" if len(rows) == 1 else norm["p"]
     if norm["kind"] == "lp" and p == "1":
-        require(len(rows) <= 8, Undecided, "how far many queries move under l2")
+        sure(len(rows) <= 8, "how far many queries move under l2")
         signs = product((1, -1), repeat=len(rows))
         rows = [[dot(each, column) for column in zip(*rows, strict=True)] for each in signs]
     straight = all(dot(a, b) == 0 for a, b in combinations(rows, 2))
-    known = norm["kind"] == "lp" and (p in ("1", None) or (p == "2" and straight))
-    require(known, Undecided, "how far a query moves under l2")
+    sure(norm["kind"] == "lp" and (p in ("1", None) or (p == "2" and straight)), "how far a query moves under l2")
     return field.power(constant(max(dot(row, row) for row in rows)), Fraction(1, 2))
 
 
@@ -254,9 +245,8 @@ def gauge(columns, vectors, told):
     for weights, v in zip(told["primal"], vectors, strict=True):
         each = [(rational(w), columns[int(i)]) for i, w in weights.items()]
         made = up_to_sign([sum(w * column[j] for w, column in each) for j in range(len(y))])
-        require(made == v and sum(abs(w) for w, _ in each) <= value, Undecided, "whether a vector is so short")
-    good = all(abs(dot(y, column)) <= 1 for column in columns) and any(abs(dot(y, v)) == value for v in vectors)
-    require(good, Undecided, "whether a vector is so long")
+        sure(made == v and sum(abs(w) for w, _ in each) <= value, "whether a vector is so short")
+    sure(all(abs(dot(y, column)) <= 1 for column in columns) and any(abs(dot(y, v)) == value for v in vectors), "the length of a vector")
     return constant(value)
 
 
@@ -287,24 +277,24 @@ class Noise:
 
     def __init__(self, q, line=False):
         m = q.mechanism
-        require(q.kind in ("radial", "translation", "product"), Refused, "only radial, translation and product noise is additive")
+        must(q.kind in ADDED, "only radial, translation and product noise is additive")
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
         self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
         size = q.form(m["dimension"]) if "dimension" in m else ONE
-        require(natural(q.field, size), Refused, "the dimension is not certainly an integer of at least 1")
+        factor = q.form(m["scale"]) if q.kind == "radial" else ONE
+        good = natural(q.field, size) and q.field.positive(factor)
+        must(good, "the dimension is not certainly an integer of at least 1, or the scale is not certainly positive")
         number = int(size[()]) if set(size) == {()} else None
         check_norm(self.norm, number)
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
-        factor = q.form(m["scale"]) if q.kind == "radial" else ONE
-        require(q.field.positive(factor), Refused, "the scale is not certainly positive")
         self.shift = mul(self._reach(number), q.field.power(factor, Fraction(-1)))
-        require(q.field.positive(self.shift, strict=False), Refused, "the sensitivity is not certainly at least 0")
+        must(q.field.positive(self.shift, strict=False), "the sensitivity is not certainly at least 0")
         if self.whole and not whole(q.field, self.shift):
-            require(not al.names(self.shift), Undecided, "the floor of the sensitivity")
+            sure(not al.names(self.shift), "the floor of the sensitivity")
             self.shift = constant(q.field.floor(self.shift))
         self.field = q.field.over("r")
         if "support" in m and m["support"] != [None, None]:
-            require(line, Undecided, "noise on a part of the line")
+            sure(line, "noise on a part of the line")
             self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
         name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
         turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
@@ -314,7 +304,7 @@ class Noise:
 
     def _reach(self, dimension):
         q = self.q
-        require(q.query or q.moved is not None, Refused, "neither a sensitivity nor a query is given")
+        must(q.query or q.moved is not None, "neither a sensitivity nor a query is given")
         if q.query is None:
             return q.moved
         forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
@@ -328,11 +318,10 @@ class Noise:
         """Undecided unless exp(-h) certainly has finite mass far out, and near 0 on a half line; a support with ends has none to check."""
         for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
             top, lead = growth(self.field, h) if end is None else (INFINITE, None)
-            far = top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension))
-            require(far, Undecided, "whether the density is integrable far out")
+            sure(top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension)), "whether mass is finite far out")
             logs = self.logs(h)
             start, few = self.at_zero(sub(h, mul(logs, LOG_R))), self.q.field.positive(sub(self.dimension, logs))
-            require(start is not None and few and not (logs and self.whole), Undecided, "whether the density is integrable near 0")
+            sure(start is not None and few and not (logs and self.whole), "whether the density is integrable near 0")
 
     def logs(self, h):
         """The multiple of log r in h."""
@@ -348,7 +337,7 @@ class Noise:
         if self.q.kind == "radial" or near.lo >= 0:
             return al.evaluate(self.h, self.bits, {"r": near})
         left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Decimal(0), (-near).lo), (-near).hi)})
-        return left if near.hi <= 0 else left.hull(al.evaluate(self.h, self.bits, {"r": Interval(Decimal(0), near.hi)}))
+        return left if near.hi <= 0 else left.hull(self.value(Interval(Decimal(0), near.hi)))
 
     def loss(self, a, b):
         """The sum of h(b) - h(a) over coordinates."""
@@ -358,18 +347,17 @@ class Noise:
 
 def assumed_of(noise, side):
     """What a bound takes for granted of noise."""
-    q = noise.q
-    real = ["histograms are real"] * (side == "lower" and q.query is not None and q.query["adjacency"] in ("l1", "l2"))
-    worst = "no answer moves further than" if side == "upper" else "answers of some neighbours are apart, in the worst direction, by"
-    return real + [f"{worst} the stated sensitivity"] * (not q.query) + ["answers are integers"] * (noise.whole and not q.query) + [IDEAL]
+    query, lower = noise.q.query, side == "lower"
+    apart = "answers of some neighbours are apart, in the worst direction, by" if lower else "no answer moves further than"
+    real = ["histograms are real"] * (lower and query is not None and query["adjacency"] in ("l1", "l2"))
+    return [*real, IDEAL] if query else [f"{apart} the stated sensitivity", *["answers are integers"] * noise.whole, IDEAL]
 
 
 # -- rules -----------------------------------------------------------------------------------------------------------------------
 
 
 def _opened(q, evidence):
-    side = side_of(evidence)
-    q, at = q.at(evidence, side == "lower")
+    side, q, at = sided(q, evidence)
     q.told = dict(evidence.get("sensitivity") or {})
     return side, q, at, Noise(q)
 
@@ -379,7 +367,7 @@ def concave_exponent(q, evidence):
     side, q, at, noise = _opened(q, evidence)
     forbid(not noise.even or not bent(noise.field, noise.h, -1), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
-    require(start is not None, Undecided, "whether h is finite at 0")
+    sure(start is not None, "whether h is finite at 0")
     noise.check_integrable()
     value = _alike(noise, side, lambda t: sub(al.substitute(noise.h, q.field, {"r": t}), start) if t else {})
     return side, value, at, assumed_of(noise, side)
@@ -391,8 +379,7 @@ def _alike(noise, side, loss, linear=False):
     forbid(noise.norm["kind"] != "lp" and noise.q.kind == "product", Undecided, "coordinates in a norm by a matrix")
     if n == ONE:
         return loss(noise.shift)
-    known = side == "upper" or (noise.even and (not noise.q.query or (linear and p == "1")))
-    require(known, Undecided, "whether coordinates move alike")
+    sure(side == "upper" or (noise.even and (not noise.q.query or (linear and p == "1"))), "whether coordinates move alike")
     return mul(n, loss(noise.shift if p is None else mul(noise.shift, field.power(n, -1 / rational(p)))))
 
 
@@ -400,9 +387,8 @@ def convex_exponent(q, evidence):
     """docs/theory/additive.md#convex-exponent."""
     side, q, at, noise = _opened(q, evidence)
     rates = slopes(noise)
-    steep = INFINITE in rates
-    forbid(steep and (side == "upper" or not q.field.positive(noise.shift)), Undecided, "a slope without bound")
-    value = INFINITE if steep else _alike(noise, side, lambda t: mul(q.field.extreme("max", rates), t), linear=True)
+    forbid(INFINITE in rates and (side == "upper" or not q.field.positive(noise.shift)), Undecided, "a slope without bound")
+    value = INFINITE if INFINITE in rates else _alike(noise, side, lambda t: mul(q.field.extreme("max", rates), t), linear=True)
     return side, value, at, assumed_of(noise, side)
 
 
@@ -410,12 +396,10 @@ def slopes(noise):
     """The limits of the slope of a convex h to the left and to the right, each certainly positive, or INFINITE."""
     ends = [end is not None for end in noise.support]
     half = ends in ([True, False], [False, True]) and noise.support[ends[1]].sign() == 0
-    good = bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends)
-    require(good, Undecided, "whether h is convex, and never falls in the distance")
-    sides = [noise.sides[ends[1]]] if half else [noise.h] if noise.even else noise.sides[::-1]
-    found = [growth(noise.field, h) for h in sides]
-    for top, lead in found:
-        forbid(top != INFINITE and (top < 1 or not noise.q.field.positive(lead)), Undecided, "whether the slope of h has a positive limit")
+    sure(bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends), "whether h is convex and never falls")
+    found = [growth(noise.field, h) for h in ([noise.sides[ends[1]]] if half else noise.sides[::-1])]
+    good = all(top == INFINITE or (top >= 1 and noise.q.field.positive(lead)) for top, lead in found)
+    sure(good, "whether the slope has a limit above 0")
     rates = [lead if top == 1 else INFINITE for top, lead in found]
     if half:
         rates.insert(ends[1], INFINITE)
@@ -434,10 +418,8 @@ def power_identity(q, evidence):
         forbid(not square or len(square) + len(free) < len(inside), Undecided, "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
-    same = ratios and all(field.equal(ratios[0], other) for other in ratios)
-    require(same, Undecided, "an exponent that is no sum of logarithms of one A0 + A1 r**2")
-    good = field.positive(ratios[0]) and field.positive(weight) and field.positive(sub(scale(weight, 2), noise.dimension))
-    require(good, Undecided, "whether the density is integrable")
+    sure(ratios and all(field.equal(ratios[0], other) for other in ratios), "an exponent that is no sum of logarithms of one A0 + A1 r**2")
+    sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), noise.dimension)))), "whether the density is integrable")
     unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
     value = _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)])))
     return side, value, at, assumed_of(noise, side)
@@ -446,26 +428,17 @@ def power_identity(q, evidence):
 def point_witness(q, evidence):
     """docs/theory/additive.md#point-witness."""
     q, at = q.at(evidence)
-    forbid(q.field.domains, Refused, "parameters without a value")
-    noise = Noise(q, line=True)
+    noise, told = Noise(q, line=True), evidence.get("value")
     noise.check_integrable()
     a, b, assumed = _points(noise, evidence)
     radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
-    require(radius > 0 or noise.whole, Refused, "the radius is not positive: a point has probability 0")
+    forbid(q.field.domains or "limit" in evidence, Undecided, "parameters without a value, or the loss of two points in the limit")
+    must(radius > 0 or noise.whole, "the radius is not positive: a point has probability 0")
     near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
-    beyond = [[_beyond(noise, x) for x in side] for side in near]
-    forbid(any(beyond[0]), Refused, "the density of P is 0 on the neighbourhood")
-    if evidence.get("value") == "inf" and "limit" not in evidence:
-        [noise.value(x) for x in near[0]]
-        require(any(beyond[1]), Refused, "the density of Q does not vanish on the neighbourhood")
-        return "lower", INFINITE, at, [*assumed, IDEAL]
-    forbid(any(beyond[1]), Refused, "the neighbourhood is not inside the support")
-    loss = noise.loss(*near)
-    forbid("limit" in evidence, Undecided, "the loss of two points in the limit")
-    value = rational(evidence.get("value"))
-    here = noise.loss(*([_around(noise, x, Fraction(0)) for x in side] for side in (a, b)))
-    require(loss.lo >= value, Refused if here.hi < value else Undecided, "the loss on the neighbourhood is not certainly so great")
-    return "lower", constant(value), at, [*assumed, IDEAL]
+    here, beyond = (True in [_beyond(noise, x) for x in side] for side in near)
+    must(not here and beyond == (told == "inf"), "the density of P is 0 on the neighbourhood, or that of Q is and should not be")
+    sure([noise.value(x) for x in near[0]] if beyond else noise.loss(*near).lo >= rational(told), "whether the loss is so great")
+    return "lower", INFINITE if beyond else constant(rational(told)), at, [*assumed, IDEAL]
 
 
 def _points(noise, evidence):
@@ -488,77 +461,70 @@ def _beyond(noise, near):
     """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
     low, high = noise.support
     beyond = (low and near.hi < low.lo) or (high and near.lo > high.hi)
-    within_it = not ((low and near.lo < low.hi) or (high and near.hi > high.lo))
-    require(beyond or within_it, Undecided, "a neighbourhood at an end of the support")
-    return beyond
+    sure(beyond or not ((low and near.lo < low.hi) or (high and near.hi > high.lo)), "a neighbourhood at an end of the support")
+    return bool(beyond)
 
 
 def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
     q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
-    require(q.kind != "radial" or all(field.at_most({}, x) for x in (*a, *b)), Refused, "a distance is not certainly at least 0")
-    require(not noise.whole or all(whole(field, x) for x in (*a, *b)), Refused, "a point is no integer")
+    good = all((q.kind != "radial" or field.at_most({}, x)) and (not noise.whole or whole(field, x)) for x in (*a, *b))
+    must(good, "a distance is not certainly at least 0, or a point is no integer")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
+    real = ["histograms are real"] * (q.query is not None and q.query["adjacency"] in ("l1", "l2"))
     if q.kind != "product":
-        require(len(shifts) == 1, Refused, "this noise wants one point")
         exact = field.equal(sizes[0], noise.shift)
         around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
-        require(field.at_most(sizes[0], noise.shift), Refused, "the points are further apart than answers move")
-        real = q.query and q.query["adjacency"] in ("l1", "l2")
-        forbid(q.query and not (real or exact or around), Refused, "the distance of the points is not that of answers")
-        far = "answers of some neighbours are the sensitivity apart" if exact or around else EVERY
-        return ["histograms are real"] * bool(real) if q.query else [far]
-    require(field.at_most(constant(len(shifts)), noise.copies), Refused, "there are more points than coordinates")
+        good = len(shifts) == 1 and field.at_most(sizes[0], noise.shift) and (not q.query or real or exact or around)
+        must(good, "the points are several, or not as far apart as answers")
+        return real if q.query else ["answers of some neighbours are the sensitivity apart" if exact or around else EVERY]
+    must(field.at_most(constant(len(shifts)), noise.copies), "there are more points than coordinates")
     if q.query:
         v = tuple(s.get((), Fraction(0)) for s in shifts)
-        known = not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query)
-        require(known, Refused, "the shift is not one of the query's differences")
-        return ["histograms are real"] * (q.query["adjacency"] == "l1")
-    require(noise.norm["kind"] == "lp", Undecided, "shifts of coordinates in a norm by a matrix")
+        must(not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query), "the shift is no difference of the query")
+        return real
+    sure(noise.norm["kind"] == "lp", "shifts of coordinates in a norm by a matrix")
     e = rational(noise.norm["p"] or 1)
-    total = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
-    fits = all(field.at_most(s, field.power(noise.shift, e)) for s in total)
-    require(fits, Refused, "the points are further apart than answers move")
+    lengths = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
+    must(all(field.at_most(s, field.power(noise.shift, e)) for s in lengths), "the points are further apart than answers move")
     return [EVERY]
 
 
 def divergence(q, evidence):
     """docs/theory/additive.md#divergence, far out and at 0."""
     q, at = q.at(evidence)
-    forbid(evidence.get("side") not in ("+inf", "-inf", "right") or q.field.domains, Undecided, "a density that vanishes inside")
-    noise = Noise(q)
+    side, noise = evidence.get("side"), Noise(q)
+    elsewhere = side not in ("+inf", "-inf", "right") or (side == "right" and (evidence["point"] != "0" or noise.whole))
+    forbid(q.field.domains or elsewhere, Undecided, "a density that diverges, or vanishes, elsewhere than at 0")
     noise.check_integrable()
-    require(q.field.positive(noise.shift), Refused, "answers do not move")
-    if evidence["side"] == "right":
-        forbid(evidence["point"] != "0" or noise.whole, Undecided, "a density that diverges elsewhere than at 0")
+    must(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), "answers do not move, or a distance is negative")
+    if side == "right":
         logs, noise.bits = noise.logs(noise.h), 200
-        require(q.field.positive(logs) or q.field.positive(scale(logs, -1)), Refused, "the density has a limit at 0 that is positive")
+        must(q.field.positive(logs) or q.field.positive(scale(logs, -1)), "the density has a limit at 0 that is positive")
         _, b, assumed = _points(noise, {"a": ["0"], "b": [evidence["other"]]})
         near = _around(noise, b[0], rational(evidence["radius"]))
-        require(near.lo > 0 and noise.value(near), Refused, "the other point is too near to 0")
+        must(near.lo > 0 and noise.value(near), "the other point is too near to 0")
         return "lower", INFINITE, at, [*assumed, IDEAL]
-    forbid(evidence["side"] == "-inf" and noise.q.kind == "radial", Refused, "a distance is not negative")
-    top, lead = growth(noise.field, noise.sides[evidence["side"] == "-inf"])
-    require(top == INFINITE or (top > 1 and q.field.positive(lead)), Refused, "the slope of h is not certainly unbounded")
+    top, lead = growth(noise.field, noise.sides[side == "-inf"])
+    must(top == INFINITE or (top > 1 and q.field.positive(lead)), "the slope of h is not certainly unbounded")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
 
 
 def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
-    side = side_of(evidence, None)
-    if q.kind == "kernel":
-        require(q.moved is not None and q.field.zero(q.moved), Refused, "the inputs are not certainly the same")
-        return side, {}, {}, ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]
-    forbid(q.kind == "elliptical_process", Undecided, "a process")
+    side, q, _ = sided(q, evidence, None)
+    if q.kind in ("kernel", "elliptical_process"):
+        must(q.moved is not None and q.field.zero(q.moved), "the inputs, or the answers, are not certainly the same")
+        return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
     noise = Noise(q)
     noise.check_integrable()
-    require(q.field.zero(noise.shift), Refused, "the answers of neighbours are not certainly the same")
+    must(q.field.zero(noise.shift), "the answers of neighbours are not certainly the same")
     return side, {}, {}, assumed_of(noise, "upper")
 
 
 def cosets(q, evidence):
     """docs/theory/additive.md#cosets."""
     forbid(evidence.get("quantity", "pure") != "pure" or q.query is None, Undecided, "cosets of other than pure privacy")
-    require(q.kind == "translation" and q.mechanism["integers"] and unlike_integers(q.query), Refused, "the answers differ by integers")
+    must(q.kind == "translation" and q.mechanism["integers"] and unlike_integers(q.query), "the answers differ by integers")
     Noise(Question(q.mechanism, ONE, None, q.field, q.values)).check_integrable()
     return "lower", INFINITE, {}, [*["histograms are real"] * (q.query["adjacency"] in ("l1", "l2")), IDEAL]

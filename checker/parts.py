@@ -9,8 +9,8 @@ import algebra as al
 import noise
 from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table, loss_at
-from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, side_of, total, whole
-from terms import Malformed, Refused, Undecided, forbid, require
+from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, sided, total, whole
+from terms import Malformed, Refused, Undecided, forbid, must, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
 COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
@@ -21,46 +21,47 @@ def inside(mechanism):
     return mechanism.get("parts") or ([mechanism["part"]] if "part" in mechanism else [])
 
 
+def asked(part, field, values=None):
+    """The question about a part, or a claim."""
+    q = Question(part["mechanism"], None, part["query"], field, values)
+    q.moved = None if part["sensitivity"] is None else q.form(part["sensitivity"])
+    return q
+
+
 def infer(claim, field, line, facts, rules, made):
     """The fact that a line proves."""
     place, evidence, rule = line.get("place", []), line.get("parameters", {}), line["rule"]
-    fixed = [step for step in place[:1] if isinstance(step, dict) and step.keys() == {"at"}]
-    top = Question(claim["mechanism"], None, claim["query"], field)
-    top.moved = None if claim["sensitivity"] is None else top.form(claim["sensitivity"])
-    q = top.at(*fixed)[0] if fixed else top
-    for step in place[len(fixed) :]:
-        require(isinstance(step, dict) and step.keys() == {"part"}, Undecided, "a place that is no part")
+    q, fixed = asked(claim, field), bool(place) and isinstance(place[0], dict) and place[0].keys() == {"at"}
+    q = q.at(place[0])[0] if fixed else q
+    for step in place[fixed:]:
+        sure(isinstance(step, dict) and step.keys() == {"part"}, "a place that is no part")
         q = down(q, step["part"])
-    forbid(q.kind in COMBINATORS and place, Undecided, "a part that is made of parts")
+    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided}
+    sure((rule in rules or rule in of_the_claim) and not (q.kind in COMBINATORS and place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
-    require(rule in rules or (rule == "combination" and not place), Undecided, "the rule is not known here")
-    found = rules[rule](further(q), evidence) if rule in rules else combination(claim, q, evidence, premises)
+    found = rules[rule](further(q), evidence) if rule in rules else of_the_claim[rule](claim, q, evidence, premises)
     return made("whole" if not place else about(further(q)), *found)
 
 
 def down(q, number):
     """The question of a part, with the steps that its neighbours are apart."""
-    listed = inside(q.mechanism)
+    listed, steps = inside(q.mechanism), STEPS.get(q.kind)
     forbid(type(number) is not int or not 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
-    part, steps = listed[number], STEPS.get(q.kind)
-    inner = Question(part["mechanism"], None, part["query"], q.field, q.values)
-    inner.moved = None if part["sensitivity"] is None else inner.form(part["sensitivity"])
+    inner = asked(listed[number], q.field, q.values)
     inner.factor = ONE if q.kind == "subsample" else mul(q.factor, q.form(q.mechanism[steps])) if steps else q.factor
-    inner.part = part
+    inner.part = listed[number]
     return inner
 
 
 def further(q):
     """A single mechanism on neighbours several steps apart."""
-    factor = q.factor
-    if factor == ONE or q.kind == "guarantee":
+    if q.factor == ONE or q.kind == "guarantee":
         return q
-    known = q.kind in ("radial", "translation", "product") and q.query is None and q.moved is not None
-    require(known, Undecided, "this mechanism on neighbours of neighbours")
+    known = q.kind in noise.ADDED and q.query is None and q.moved is not None
     one, integers = q.moved, q.mechanism.get("integers") is True
-    forbid(integers and not whole(q.field, factor), Undecided, "noise on the integers at no whole number of steps")
+    sure(known and (whole(q.field, q.factor) or not integers), "this mechanism on neighbours of neighbours")
     one = constant(q.field.floor(one)) if integers and not whole(q.field, one) else one
-    return Question(q.mechanism, mul(factor, one), None, q.field, q.values)
+    return Question(q.mechanism, mul(q.factor, one), None, q.field, q.values)
 
 
 def about(q):
@@ -69,44 +70,41 @@ def about(q):
     return json.dumps([q.mechanism, q.query], sort_keys=True), moved, al.key(q.factor), tuple(sorted(q.values.items()))
 
 
+def repeated(q):
+    """How often a part is run."""
+    times = q.form(q.part["times"]) if q.part else ONE
+    must(natural(q.field, times), "a part is not certainly run a whole number of times")
+    return times
+
+
 class Values:
     """What parts lose, from premises, and what that takes for granted."""
 
     def __init__(self, side, premises):
         self.side, self.premises, self.assumed, self.used = side, premises, [], set()
 
-    def times(self, q):
-        times = q.form(q.part["times"]) if q.part else ONE
-        require(natural(q.field, times), Refused, "a part is not certainly run a whole number of times")
-        return times
-
     def of(self, q, evidence):
-        times, once = self.times(q), self.once(q, evidence)
-        return once if once == INFINITE else mul(times, once)
+        once = self.once(q, evidence)
+        return once if once == INFINITE else mul(repeated(q), once)
 
     def once(self, q, evidence):
-        factor, kind = q.factor, q.kind
+        kind = q.kind
         if kind in ("compose", "parallel"):
             listed = self.each(q, evidence)
             require(len(listed) == len(inside(q.mechanism)), Malformed, "the evidence has not a part for each part")
-            forbid(kind == "parallel" and factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
-            if kind == "parallel":
-                self.assumed += ["parts in parallel see disjoint data; neighbours differ by adding or removing one record"]
-                self.assumed += ["the worst neighbours of each part occur"] * (self.side == "lower")
+            forbid(kind == "parallel" and q.factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
+            self.assumed += ["parts in parallel see disjoint data, and the worst neighbours of each occur"] * (kind == "parallel")
             return total("add" if kind == "compose" else "max", q.field, [self.of(down(q, n), e) for n, e in enumerate(listed)])
-        if kind == "post_process":
-            require(self.side != "lower", Refused, "what a map of the output leaves to be seen is not known")
-            self.assumed.append("the map does not look at the data")
-        if kind in STEPS:
-            times = q.form(q.mechanism[STEPS[kind]])
-            require(q.field.positive(times), Undecided, "neighbours that are no step apart")
-            require(kind == "lipschitz" or natural(q.field, times), Undecided, "a group of no whole number of records")
-            self.assumed += [f"neighbours behind {kind} move apart in one direction, in proportion"]
-        if kind in (*STEPS, "post_process"):
-            return self.of(down(q, 0), evidence)
         if kind == "subsample":
-            require(factor == ONE, Undecided, "a sample on neighbours of neighbours")
+            sure(q.factor == ONE, "a sample on neighbours of neighbours")
             return self.sampled(q, evidence)
+        if kind in (*STEPS, "post_process"):
+            must(kind in STEPS or self.side == "upper", "what a map of the output leaves to be seen is not known")
+            times = q.form(q.mechanism[STEPS[kind]]) if kind in STEPS else ONE
+            sure(q.field.positive(times) and (kind != "group" or natural(q.field, times)), "neighbours that are no whole step apart")
+            told = f"neighbours behind {kind} move apart in one direction, in proportion"
+            self.assumed.append(told if kind in STEPS else "the map does not look at the data")
+            return self.of(down(q, 0), evidence)
         return self.leaf(q, evidence)
 
     def each(self, _, evidence):
@@ -119,26 +117,24 @@ class Values:
         require(numbered, Undecided if isinstance(evidence, (dict, str)) else Refused, "a part wants the number of its premise")
         fact = self.premises[evidence]
         self.used.add(evidence)
-        require(fact is not None, Undecided, "a premise that is not decided here")
-        forbid(fact.about != about(further(q)) or fact.at, Refused, "a premise is not about the part that it stands for")
-        require(fact.side == self.side, Refused, "a premise bounds from the other side")
+        sure(fact is not None, "a premise that is not decided here")
+        must(fact.about == about(further(q)) and not fact.at and fact.side == self.side, "a premise is about another part or side")
         even = self.side == "upper" or q.kind not in ("translation", "product") or Noise(q, line=True).even
-        require(even, Undecided, "which order of two neighbours is the worse for noise that is not even")
+        sure(even, "which order of two neighbours is the worse for noise that is not even")
         self.assumed += fact.assumed
         return fact.value
 
     def rate(self, q):
         """The rate of a sample."""
         rate = q.form(q.mechanism["rate"])
-        require(q.field.positive(rate) and q.field.at_most(rate, ONE), Undecided, "a rate that is not certainly above 0 and at most 1")
-        require(q.mechanism["scheme"] in ("poisson", "without_replacement"), Undecided, "a sample by another scheme")
+        sure(q.field.positive(rate) and q.field.at_most(rate, ONE), "a rate that is not certainly above 0 and at most 1")
         self.assumed.append("samples are drawn as declared and not seen")
         self.assumed += ["a record of a database may be the only one of its kind"] * (self.side == "lower")
         return rate
 
     def sampled(self, q, evidence):
-        noises = all(m["kind"] in ("radial", "translation", "product") for m, _ in leaves(q.mechanism))
-        require(noises or self.side == "upper", Undecided, "in which order of two neighbours a part loses the most")
+        noises = all(m["kind"] in noise.ADDED for m, _ in leaves(q.mechanism))
+        sure(noises or self.side == "upper", "in which order of two neighbours a part loses the most")
         return grown(q.field, self.rate(q), self.of(down(q, 0), evidence))
 
 
@@ -149,24 +145,19 @@ def grown(field, rate, value):
 
 def combination(claim, q, evidence, premises):
     """docs/theory/composition.md#combination."""
-    side = side_of(evidence, None)
-    q, at = q.at(evidence, side == "lower")
-    require(q.kind in COMBINATORS, Refused, "the mechanism is not made of parts")
-    forbid(claim["sensitivity"] is not None or claim["query"] is not None, Refused, "every part has its own sensitivity")
-    relation(claim)
+    side, q, at = sided(q, evidence, None)
     values = Values(side, premises)
+    must(q.kind in COMBINATORS and claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
+    relation(claim)
     several = len(leaves(q.mechanism)) > 1
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
     if "neighbours" in evidence:
         return side, joint(q, evidence, side, values), at, values.assumed
-    if evidence.get("slopes") is True:
-        require(side == "upper", Undecided, "slopes from below")
-        return side, sloped(q), at, [*values.assumed, "histograms are real", IDEAL]
     apart = side == "upper" and not any(leaf["kind"] in ("table", "exponential") for leaf, _ in leaves(q.mechanism))
-    require(apart or not shared(q.mechanism), Undecided, "parts that share their neighbours")
+    sure("slopes" not in evidence and (apart or not shared(q.mechanism)), "parts that share their neighbours, or slopes")
     values.assumed += ["the neighbours that are worst for one part are worst for all"] * (several and side == "lower")
     value = values.of(q, evidence.get("part"))
-    require(len(values.used) == len(premises), Refused, "a premise is not used")
+    must(len(values.used) == len(premises), "a premise is not used")
     return side, value, at, values.assumed
 
 
@@ -196,9 +187,8 @@ def relation(claim):
     held = [inner for m in mechanisms for inner in inside(m)]
     named = {claim.get("adjacency"), *(p["adjacency"] for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
     named |= {"add-remove" if m["scheme"] == "poisson" else "replace" for m in mechanisms if m["kind"] == "subsample"}
-    require(len(named) <= 1, Refused, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
-    parallel = any(m["kind"] == "parallel" for m in mechanisms) and named - {"add-remove"}
-    forbid(parallel, Refused, "parts in parallel want neighbours by adding or removing one record")
+    named |= {"add-remove"} if any(m["kind"] == "parallel" for m in mechanisms) else set()
+    must(len(named) <= 1, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
 
 
 class Joint(Values):
@@ -216,15 +206,11 @@ class Joint(Values):
         if self.kind == "inputs" and q.kind in ("table", "exponential"):
             table, (a, b) = Table(q), self.pair
             return total("max", q.field, [loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)])
-        known = self.kind == "records" and q.kind in ("radial", "translation", "product") and q.query and q.factor == ONE
-        require(known, Undecided, "what a part loses at a pair of neighbours")
+        known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
+        sure(known and constant(len(q.query["rows"])) == q.form(q.mechanism.get("dimension", "1")), "what a part loses at a pair")
         moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
-        if q.kind == "product":
-            m = {"kind": "translation", "density": m["density"], "support": [None, None], "integers": False}
-            return total("add", q.field, [self._moved(q, m, constant(abs(s)), s) for s in moved])
-        told = "upper" if self.side == "upper" else None
         norm, vectors = m.get("norm", {"kind": "lp", "p": "1"}), [noise.up_to_sign(moved)]
-        size = noise.longest(norm, vectors, len(moved), q.field, told) if any(moved) else {}
+        size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
         forbid(m.get("integers") and (self.real or any(s.denominator != 1 for s in moved)), Undecided, "answers that differ by no integers")
         return self._moved(q, m, size, moved[0])
 
@@ -260,7 +246,7 @@ def joint(q, evidence, side, values):
     listed = leaves(q.mechanism)
     columns = {len(part["query"]["rows"][0]) for _, part in listed if part["query"]}
     sizes = {len(m.get("rows") or m["scores"]) for m, _ in listed if m["kind"] in ("table", "exponential")}
-    require(len(columns) + len(sizes) == 1, Undecided, "parts that share several kinds of neighbours")
+    sure(len(columns) + len(sizes) == 1, "parts that share several kinds of neighbours")
     adjacency, (n,) = {part["query"]["adjacency"] for _, part in listed if part["query"]}, columns or sizes
     kind = "records" if columns else "inputs"
     values.assumed += [IDEAL, *[f"parts of {n} {kind} speak of the same ones, in one order"] * (len(listed) > 1)]
@@ -269,7 +255,7 @@ def joint(q, evidence, side, values):
     if adjacency == {"replace"}:
         ways = {tuple(x - y for x, y in zip(v, w, strict=True)) for v, w in permutations(unit, 2)}
     if kind == "inputs":
-        require(q.kind == "compose" and all(not inside(p["mechanism"]) for p in inside(q.mechanism)), Undecided, "tables inside")
+        sure(q.kind == "compose" and all(not inside(p["mechanism"]) for p in inside(q.mechanism)), "tables inside")
         ways = {pair for number in range(len(listed)) for pair in Table(down(q, number)).pairs}
     real = adjacency <= {"l1", "l2"} and bool(adjacency)
     values.assumed += ["histograms are real"] * real
@@ -280,18 +266,25 @@ def joint(q, evidence, side, values):
     pair = tuple(named["pair"]) if kind == "inputs" else tuple(map(rational, named["difference"]))
     length = sum(abs(x) if adjacency == {"l1"} else x * x for x in pair)
     formed = kind == "records" or named == {"inputs": n, "pair": list(pair)}
-    require(formed and (pair in ways or (real and len(pair) == n and length <= 1)), Refused, "the two are no neighbours")
+    must(formed and (pair in ways or (real and len(pair) == n and length <= 1)), "the two are no neighbours")
     if evidence.get("backward") is True:
         pair = pair[::-1] if kind == "inputs" else tuple(-x for x in pair)
     return Joint(side, pair, [pair], False, values.assumed).once(q, None)
 
 
-def sloped(q):
-    """What line noises whose losses are multiples of what answers move by lose together on real histograms, in l2."""
-    listed = [(down(q, number), part) for number, part in enumerate(inside(q.mechanism))]
-    flat = q.kind == "compose" and all(x.query and len(x.query["rows"]) == 1 and not x.mechanism.get("integers") for x, _ in listed)
-    require(flat and {part["query"]["adjacency"] for _, part in listed} == {"l2"}, Undecided, "slopes of other parts")
-    rates = [mul(Values("upper", []).times(x), noise.convex_exponent(Question(x.mechanism, ONE, None, q.field), {})[1]) for x, _ in listed]
-    require(all(rate.keys() <= {()} for rate in rates), Undecided, "slopes that are not rational")
-    rows = [[rate[()] * x for x in map(rational, inner.query["rows"][0])] for rate, (inner, _) in zip(rates, listed, strict=True)]
-    return noise.stretched({"kind": "lp", "p": "1"}, rows, q.field)
+def one_sided(claim, q, evidence, _):
+    """docs/theory/composition.md#one-sided, of tables and noise by themselves."""
+    side, forward, m = evidence.get("side"), claim.get("order") == "one-sided", q.mechanism
+    sure("order" in claim and side in ("upper", "lower"), "no order of neighbours, or no pure privacy")
+    adjacency = {claim.get("adjacency"), q.query["adjacency"] if q.query else None} - {None}
+    must(adjacency <= {"add-remove"}, "neighbours are not by adding or removing a record")
+    if q.kind in ("table", "exponential"):
+        sure(m["adjacent"] is not None, "inputs that are not listed in an order")
+        pairs, assumed = [tuple(pair) for pair in m["adjacent"]], ["the listed inputs are adjacent, the record in the first of them"]
+        sure(all(pair in Table(q).pairs for pair in pairs), "a pair of one input")
+    else:
+        sure(q.query, "in which way a record moves the answer")
+        n, assumed = len(q.query["rows"][0]), []
+        pairs = [tuple(Fraction((i == j) * (1 if forward else -1)) for i in range(n)) for j in range(n)]
+    losses = [Joint(side, x if forward or q.query else x[::-1], [], False, []).leaf(q, None) for x in pairs]
+    return side, total("max", q.field, [{}, *losses]), {}, [*assumed, "the guarantee is for one order of the data alone", IDEAL]

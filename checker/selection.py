@@ -1,8 +1,8 @@
 """Noisy max and above threshold with log-concave noise (docs/theory/selection.md)."""
 
 from algebra import ONE, add, constant, mul, sub
-from noise import IDEAL, INFINITE, Noise, Question, natural, side_of, slopes, total, whole
-from terms import Malformed, Refused, Undecided, forbid, require
+from noise import IDEAL, INFINITE, Noise, Question, natural, sided, slopes, total, whole
+from terms import Malformed, Undecided, forbid, must, require, sure
 
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
 
@@ -11,19 +11,18 @@ class Asked:
     """A selection: the side, what each answer moves by, and sums, least and greatest of slopes that may be infinite."""
 
     def __init__(self, q, evidence):
-        self.side = side_of(evidence)
-        self.q, self.at = q.at(evidence, self.side == "lower")
+        self.side, self.q, self.at = sided(q, evidence)
         m, self.field = q.mechanism, self.q.field
-        require(m.get("bounds") is None or (q.kind, evidence.get("exact")) == ("above_threshold", True), Undecided, "bounded answers")
+        sure(m.get("bounds") is None, "bounded answers")
         self.moved = ONE if self.q.moved is None else self.q.moved
-        require(self.field.positive(self.moved, strict=False), Refused, "the sensitivity is not certainly at least 0")
+        must(self.field.positive(self.moved, strict=False), "the sensitivity is not certainly at least 0")
         noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if isinstance(m.get(key), dict)]
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
 
     def natural(self, text):
         p = self.q.form(text)
-        require(natural(self.field, p), Refused, "a count is not certainly an integer of at least 1")
+        must(natural(self.field, p), "a count is not certainly an integer of at least 1")
         return p
 
     def slopes(self, mechanism):
@@ -46,33 +45,30 @@ class Asked:
         return self.field.extreme("min", finite) if finite else INFINITE
 
     def bound(self, each):
-        moving = each != INFINITE or self.side == "upper" or self.field.positive(self.moved)
-        require(moving, Refused, "the sensitivity is not certainly positive")
+        must(each != INFINITE or self.side == "upper" or self.field.positive(self.moved), "the sensitivity is not certainly positive")
         value = INFINITE if each == INFINITE else mul(each, self.moved)
-        moves = "each answer moves by at most the sensitivity"
-        moves = moves if self.side == "upper" else "answers of every size occur, and move wholly in the worst way"
+        worst = "answers of every size occur, and move wholly in the worst way"
+        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else worst
         one = ["the guarantee is for one order of the data alone"] * (self.q.mechanism["neighbours"] in ("increasing", "decreasing"))
         return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
 
 
 def log_concave_noisy_max(q, evidence):
     """docs/theory/selection.md#log-concave-noisy-max."""
-    require(q.kind == "noisy_max", Refused, "the mechanism is no noisy max")
     asked, m, whole = Asked(q, evidence), q.mechanism, q.mechanism["noise"].get("integers") is True
-    if m["report"] not in ("index", "value", "index+gap") or m["neighbours"] not in ("all", "monotone", "one"):
-        raise Malformed("a report, or neighbours, that noisy max has not")
+    must(q.kind == "noisy_max", "the mechanism is no noisy max")
+    require(m["report"] in ("index", "value", "index+gap") and m["neighbours"] in ("all", "monotone", "one"), Malformed, "no such report, or neighbours")
     count, (left, right) = asked.natural(m["candidates"]), asked.slopes(m["noise"])
     if m["report"] == "value":
         forbid(whole and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
         return asked.bound(total("max", asked.field, [asked.times(count, left), right]))
-    lead = m["report"] == "index+gap"
-    forbid(lead and not asked.field.at_most(constant(2), count), Refused, "there is no lead where there may be one candidate")
-    step = asked.least(right, asked.times(sub(count, ONE), left))
-    if lead and asked.side == "upper":
-        forbid(whole and not asked.field.at_most(count, constant(2)), Refused, "on the integers a lead of 0 tells of several answers")
-        step = total("max", asked.field, [left, right])
-    return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), step))
+    gap = m["report"] == "index+gap"
+    must(not gap or asked.field.at_most(constant(2), count), "there is no lead where there may be one candidate")
+    gap = gap and asked.side == "upper"
+    must(not (gap and whole) or asked.field.at_most(count, constant(2)), "on the integers a lead of 0 tells of several answers")
+    least = total("max", asked.field, [left, right]) if gap else asked.least(right, asked.times(sub(count, ONE), left))
+    return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), least))
 
 
 class Loss:
@@ -81,11 +77,9 @@ class Loss:
     def __init__(self, asked, m, u, v):
         self.asked, self.u, self.v = asked, constant(u), constant(v)
         self.threshold, self.answers = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"])
-        self.told = {}
-        if m["fresh"] is not None:
-            left, right = asked.slopes(m["fresh"])
-            moved = [asked.times(self.v, right), *[asked.times(self.u, left)] * (asked.side == "upper")]
-            self.told = total("max", asked.field, moved)
+        left, right = ({}, {}) if m["fresh"] is None else asked.slopes(m["fresh"])
+        moved = [asked.times(self.v, right), *[asked.times(self.u, left)] * (asked.side == "upper")]
+        self.told = total("max", asked.field, moved)
 
     def of(self, k, c):
         a, both = self.asked, add(self.u, self.v)
@@ -99,13 +93,12 @@ class Loss:
         a, told = self.asked, self.asked.times(most, self.told)
         draws, both = most if m["resample"] else ONE, add(self.u, self.v)
         paid = a.times(mul(draws, self.u if way == "up" else self.v), self.threshold[way == "up"])
-        count = most if way == "up" else queries
-        return total("add", a.field, [paid, a.times(mul(count, both), self.answers[way == "up"]), told])
+        return total("add", a.field, [paid, a.times(mul(most if way == "up" else queries, both), self.answers[way == "up"]), told])
 
 
 def log_concave_threshold(q, evidence):
     """docs/theory/selection.md#log-concave-threshold."""
-    require(q.kind == "above_threshold", Refused, "the mechanism is no above threshold")
+    must(q.kind == "above_threshold", "the mechanism is no above threshold")
     asked, m = Asked(q, evidence), q.mechanism
     if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):
         raise Malformed("a report, or neighbours, that above threshold has not")
@@ -113,38 +106,24 @@ def log_concave_threshold(q, evidence):
     queries = asked.natural(m["queries"])
     most = queries if m["positives"] is None else asked.natural(m["positives"])
     field = asked.field
-    if evidence.get("exact") is True:
-        return _exact(asked, m, queries)
-    forbid("exact" in evidence or m["neighbours"] == "one", Undecided, "answers that move alone")
+    forbid("exact" in evidence or m["neighbours"] == "one", Undecided, "exact answers, or answers that move alone")
     if m["report"] == "answers+value":
         forbid(m["query_noise"] is None or m["resample"], Undecided, "values of answers without noise, or of several thresholds")
         return asked.bound(total("max", asked.field, [_values(asked, m, queries, most, u, v) for u, v in MOVES[m["neighbours"]]]))
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
-        if any(type(x) is not int or x < 0 for x in (k, c, move)) or move >= len(losses):
-            raise Malformed("a lower bound wants numbers of negatives and positives, and a way to move")
+        good = all(type(x) is int and x >= 0 for x in (k, c, move)) and move < len(losses)
+        require(good, Malformed, "a lower bound wants numbers of negatives and positives, and a way to move")
         k, c = constant(k), constant(c)
-        if not field.at_most(mul(c, add(k, ONE)) if m["resample"] else add(k, c), queries) or not field.at_most(c, most):
-            raise Refused("it is not certain that so many are asked for, or may be positive")
+        asked_for = mul(c, add(k, ONE)) if m["resample"] else add(k, c)
+        must(field.at_most(asked_for, queries) and field.at_most(c, most), "whether so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
-    peaks, way = zip(losses, evidence.get("peaks", losses), strict=True), evidence.get("shift")
+    way = evidence.get("shift")
     forbid("peaks" in evidence and m["resample"], Undecided, "the worst of all outputs of several thresholds")
-    require("peaks" in evidence or way in ("up", "down"), Undecided, "a shift that is neither up nor down")
-    worst = [_peak(loss, y, queries, most) if "peaks" in evidence else loss.everywhere(m, way, queries, most) for loss, y in peaks]
+    sure("peaks" in evidence or way in ("up", "down"), "a shift that is neither up nor down")
+    worst = [_worst(loss, queries, most) if "peaks" in evidence else loss.everywhere(m, way, queries, most) for loss in losses]
     return asked.bound(total("max", field, worst))
-
-
-def _exact(asked, m, queries):
-    """Exact answers, two of which may change places about the threshold."""
-    field, noise = asked.field, m["threshold_noise"]
-    low, high = map(asked.q.form, m["bounds"] or ("0", "1"))
-    asked.slopes(noise)
-    everywhere = noise is not None and noise.get("support", [None, None]) == [None, None] and not noise.get("integers")
-    good = m["query_noise"] is None and everywhere and field.positive(sub(high, low))
-    require(good and field.at_most(constant(2), queries), Refused, "the answers are not exact, or no two about one threshold")
-    require(asked.side == "lower", Malformed, "exact answers bound from below")
-    return asked.bound(INFINITE)
 
 
 def _values(asked, m, queries, most, u, v):
@@ -156,14 +135,7 @@ def _values(asked, m, queries, most, u, v):
     return total("add", asked.field, [asked.times(most, worst), asked.times(sub(queries, most), left if u else {})])
 
 
-def _peak(loss, y, queries, most):
-    """The greatest loss of all outputs, concave in the number of positives, is at y of them."""
-    field = loss.asked.field
-    require(type(y) is int and y >= 0, Undecided, "a number of positives that is none")
-    may = lambda c: c >= 0 and field.at_most(constant(c), most) and field.at_most(constant(c), queries)  # noqa: E731
-    at = lambda c: loss.of(sub(queries, constant(c)), constant(c))  # noqa: E731
-    last = any(field.positive(sub(constant(y + 1), end)) for end in (most, queries))
-    beside = [at(c) for c in (y - 1, y + 1) if may(c)]
-    known = may(y) and (may(y + 1) or last) and INFINITE not in (*beside, at(y))
-    require(known and all(field.at_most(value, at(y)) for value in beside), Undecided, "whether an output loses the most")
-    return at(y)
+def _worst(loss, n, most):
+    """The greatest loss of all outputs, one for each number of positives: none loses less where more are asked for."""
+    sure(n.keys() | most.keys() <= {()} and n[()] <= 99, "the worst of outputs whose number is a parameter, or large")
+    return total("max", loss.asked.field, [loss.of(constant(n[()] - c), constant(c)) for c in range(int(min(n[()], most[()])) + 1)])

@@ -34,6 +34,16 @@ def require(holds, error, why):
         raise error(why)
 
 
+def sure(holds, why):
+    """Undecided unless it holds."""
+    require(holds, Undecided, why)
+
+
+def must(holds, why):
+    """Refused unless it holds."""
+    require(holds, Refused, why)
+
+
 def forbid(holds, error, why):
     """Raise the error if it holds."""
     require(not holds, error, why)
@@ -60,7 +70,7 @@ def parse(source):
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecided(f"{source[:60]!r} is no expression that is known here") from error
     written = ast.unparse(body).replace(_MARK, "").replace(" * ", "*").replace(" / ", "/").replace(" ** ", "**")
-    require(written == source, Undecided, "an expression that is not in its one writing")
+    sure(written == source, "an expression that is not in its one writing")
     return _tree(body)
 
 
@@ -83,8 +93,7 @@ def _tree(node):
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         return ("pow", _tree(node.left), _tree(node.right))
     called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords
-    known = called and len(node.args) in FUNCTIONS.get(node.func.id, ())
-    require(known, Malformed, "an expression with what belongs to none")
+    require(called and len(node.args) in FUNCTIONS.get(node.func.id, ()), Malformed, "an expression with what belongs to none")
     args = tuple(map(_tree, node.args))
     return ("pow", args[0], num(Fraction(1, 2))) if node.func.id == "sqrt" else ("call", node.func.id, args)
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from dpverify.ground.outside import printable, read_regular
-from dpverify.project.formal import coq
+from dpverify.project.formal import coq, foundations
 from dpverify.project.formal.replay import replay
 from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
@@ -21,6 +21,7 @@ class Replays:
     def __init__(self, folder: Path | None, seconds: float | None, *, compiled: bool) -> None:
         self._folder, self._seconds = folder, seconds
         self._theory = coq.compiled_theory() if compiled else None
+        self._rest = _rests(foundations.axioms(self._theory)) if self._theory is not None else ""
         self.replayed = self.written = self.refused = self.asked = 0
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -40,12 +41,12 @@ class Replays:
             target = f"{_INDENT}written to {written}: {made.proves}."
         if self._theory is None:
             return printable(target)
-        checked = coq.check(made.text, self._theory, self._seconds)
-        if checked.fault:
+        fault = foundations.fault(made.text, self._theory, self._seconds)
+        if fault:
             self.refused += 1
-            return printable(f"{_INDENT}not replayed in Coq: the file that was written for it is refused: {checked.fault}")
+            return printable(f"{_INDENT}not replayed in Coq: the file that was written for it is refused: {fault}")
         self.replayed += 1
-        return printable(f"{_INDENT}replayed in Coq: {made.proves}. It rests on {_rests(checked.axioms)}.")
+        return printable(f"{_INDENT}replayed in Coq: {made.proves}. The theory and the tactics that it calls rest on {self._rest}.")
 
     def summary(self) -> str:
         """At the end."""
@@ -57,6 +58,9 @@ class Replays:
 def _rests(axioms: tuple[str, ...]) -> str:
     own = [name for name in axioms if name.rpartition(".")[2] in coq.AXIOMS]
     reals = [name for name in axioms if name in coq.OF_REALS]
-    others = [name for name in axioms if name not in own and name not in reals]
+    machine = [name for name in axioms if name.split(".")[0] in coq.OF_MACHINE_NUMBERS]
+    others = [name for name in axioms if name not in own and name not in reals and name not in machine]
     groups = (("axioms of MathComp Analysis", own), ("of Coq's real numbers", reals), ("others", others))
-    return " and ".join(f"{len(names)} {what} ({', '.join(names)})" for what, names in groups if names) or "no axiom"
+    said = [f"{len(names)} {what} ({', '.join(names)})" for what, names in groups if names]
+    said += [f"{len(machine)} of Coq's machine numbers, which `interval` calculates with"] if machine else []
+    return " and ".join(said) or "no axiom"

@@ -123,9 +123,19 @@ Ltac squares_of_differences :=
     lazymatch u with v => fail | w => fail | _ => named u end; lazymatch v with w => fail | _ => named v; named w end;
     assert (0 <= u * (v - w) ^ 2) by (apply Rmult_le_pos; [ lra | apply pow2_ge_0 ])
   end.
+(* What polynomials that are no sums of squares rest on: for positive u and v squares of u v - 1 and of u - v, times products of u v. *)
+Ltac squares_of_products :=
+  repeat match goal with
+  | H : 0 < ?u, K : 0 < ?v |- _ =>
+    lazymatch u with v => fail | _ => named u; named v end;
+    lazymatch goal with P : 0 <= (u * v) ^ 2 * (u - v) ^ 2 |- _ => fail | P : 0 <= (v * u) ^ 2 * (v - u) ^ 2 |- _ => fail | _ => idtac end;
+    assert (0 <= (u * v) ^ 2 * (u - v) ^ 2) by (apply Rmult_le_pos; apply pow2_ge_0);
+    assert (0 <= (u * v - 1) ^ 2) by apply pow2_ge_0;
+    assert (0 <= (u * v) * (u * v - 1) ^ 2) by (apply Rmult_le_pos; [ left; apply Rmult_lt_0_compat; assumption | apply pow2_ge_0 ])
+  end.
 Ltac inequality :=
   apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|];
-  first [ (squares_of_differences; lra) | (quotients; squares_of_differences; lra) ].
+  first [ (squares_of_differences; lra) | (squares_of_products; lra) | (quotients; squares_of_differences; lra) ].
 
 (* a <= b. *)
 Ltac below :=

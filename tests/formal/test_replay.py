@@ -142,7 +142,7 @@ def test_what_coq_says_is_told_with_the_axioms(monkeypatch, tmp_path):
     done = run("--replay", "coq")
     assert done.exit_code == 0
     said = "1 axioms of MathComp Analysis (boolp.propositional_extensionality) and 1 of Coq's real numbers (Classical_Prop.classic)"
-    assert f"replayed in Coq: the claim. It rests on {said}." in done.output
+    assert f"replayed in Coq: the claim. The theory and the tactics that it calls rest on {said}." in done.output
     assert "1 of 1 replayed in Coq" in done.output
 
 
@@ -205,3 +205,19 @@ def test_coq_refuses_a_smaller_epsilon(name, epsilon, compiled):
 def test_a_program_that_fails_without_a_word_has_not_accepted(monkeypatch, tmp_path):
     fake_coqc(tmp_path, monkeypatch, 'case "$*" in *claim.v*) exit 7;; esac')
     assert coq.check("", coq.compiled_theory(), 5).fault == "coqc ended with the code 7."
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("kotz_modified_rising.tight", r"it loses up to 4\*2\*asinh\(1/2\) \+ 1, which is more than is claimed"),
+        ("kotz_modified.tight", r"that 1 \+ 2\*asinh\(1/2\) is no more than .* is not shown in Coq yet"),
+    ],
+)
+def test_what_the_theorems_that_are_there_do_not_reach_is_not_written(name, why):
+    with pytest.raises(NotReplayedError, match=why):
+        made(name)
+
+
+def test_the_opposite_of_a_multiple_is_written_as_the_lemma_about_opposites_writes_it():
+    assert "h := fun r => - (4 * ln (r ^ 2 + 1)) + r)" in made("kotz_modified_rising.just-above", epsilon=parse("10")).text

@@ -31,8 +31,10 @@ OF_REALS: Final = frozenset(
     ("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic", "Epsilon.epsilon_statement"),
 )
 """Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
+OF_MACHINE_NUMBERS: Final = frozenset(("PrimInt63", "Uint63", "PrimFloat", "FloatAxioms"))
+"""The modules of those of machine integers and floats, by which `interval` calculates."""
 _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w ]+)\.", re.MULTILINE)
-_AXIOM: Final = re.compile(r"^([\w.]+)\s*(?:$|:)", re.MULTILINE)
+_AXIOM: Final = re.compile(r"^([\w.']+)\s*(?:$|:)", re.MULTILINE)
 
 
 class CoqError(DpverifyError):
@@ -104,10 +106,10 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
     return made
 
 
-def check(text: str, compiled: Path, seconds: float | None) -> Checked:
-    """Whether Coq accepts a file, and what its last theorem rests on."""
+def check(text: str, compiled: Path, seconds: float | None, name: str = "claim") -> Checked:
+    """Whether Coq accepts a file, and what its last theorem rests on, where it asks that."""
     with tempfile.TemporaryDirectory(prefix="dpverify-replay-") as place:
-        file = Path(place) / "claim.v"
+        file = Path(place) / f"{name}.v"
         file.write_text(text, encoding="utf-8")
         fault, output = _run(file, compiled, seconds)
     return Checked(fault, () if fault else tuple(axioms(output)))

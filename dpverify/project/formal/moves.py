@@ -115,7 +115,8 @@ class Calculus:
             return self._scaled(factor, inner)
         if positive(neg(factor), self.terms.domains) or _logarithm_below_0(factor):
             inner = inner if neg(factor) == ONE else self._scaled(neg(factor), inner)
-            return Moves(neg(inner.function), inner.most, f"(moves_opp _ _ _ _ {inner.proof})")
+            # as the lemma writes it: `neg` would put the sign into the factor
+            return Moves(Mul((num(-1), inner.function)), inner.most, f"(moves_opp _ _ _ _ {inner.proof})")
         if _logarithm_above_0(factor):
             return self._scaled(factor, inner)
         raise NotReplayedError(f"the sign of {format_expr(factor)} is not seen from its form.")

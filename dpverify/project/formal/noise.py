@@ -10,8 +10,26 @@ from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.moves import HALF_LINE, LINE, Calculus, Moves, exponent
 from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Sym, add, call, children, div, mul, neg, sqrt, symbols
+from dpverify.trusted.language.expr import (
+    ONE,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Sym,
+    add,
+    call,
+    children,
+    div,
+    format_expr,
+    mul,
+    neg,
+    sqrt,
+    symbols,
+)
 from dpverify.trusted.language.model import L1, L2, Claim, Norm, Product, Radial, Staircase, Translation
+from dpverify.trusted.order.compare import certainly_lt
 
 SPACE: Final = """(shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> {space})
     (Inputs : Type) (answer : Inputs -> {space}) (M : mechanism RR Inputs Outputs) (mass : R)"""
@@ -120,9 +138,18 @@ def product(claim: Claim, mechanism: Product, epsilon: Expr, distance: Expr) -> 
 
 
 def _loss(terms: Terms, found: Moves, density: str, epsilon: Expr) -> Iterator[str]:
-    """That the density loses at most epsilon."""
+    """That the density loses at most epsilon. Raises NotReplayedError where that is not so by what is there, or not seen to be."""
+    most, domains = found.most, terms.domains
+    if certainly_lt(epsilon, most, domains):
+        raise NotReplayedError(f"by the theorems that are there it loses up to {format_expr(most)}, which is more than is claimed.")
+    if _has_asinh(most) and not _has_asinh(epsilon) and not certainly_lt(most, epsilon, domains):
+        raise NotReplayedError(f"that {format_expr(most)} is no more than {format_expr(epsilon)} is not shown in Coq yet.")
     yield from bounded(terms, found, f"unfold {density}.")
     yield "- unfold epsilon. " + " ".join(compared(terms, found.most, epsilon))
+
+
+def _has_asinh(expr: Expr) -> bool:
+    return (isinstance(expr, Call) and expr.name == "asinh") or any(map(_has_asinh, children(expr)))
 
 
 def bounded(terms: Terms, found: Moves, opened: str) -> Iterator[str]:

@@ -1,0 +1,160 @@
+"""Families of densities p(y; theta) on an interval: bounds on boxes of outputs and pairs of inputs (docs/theory/finite.md)."""
+
+from itertools import product
+
+import algebra as al
+from algebra import Field, Fraction, add, constant, floor, scale, sub
+from intervals import Interval, point
+from noise import IDEAL, INFINITE, dot, rational
+from terms import Malformed, Undecided, forbid, must, num, replaced, require, sure
+
+NAMES = ("y", "theta", "other")  # the output, an input, the one next to it
+TOLD = ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]
+
+
+class Part(Field):
+    """A polytope of such points: all x with <n, x> <= c for its planes, and the hull of its corners."""
+
+    def __init__(self, planes, corners):
+        self.planes, self.corners = planes, sorted(set(corners))
+        self.ends = [(min(column), max(column)) for column in zip(*self.corners, strict=True)]
+        super().__init__({name: (*pair, False, False, False) for name, pair in zip(NAMES, self.ends, strict=False)})
+        self.box = {name: point(low).hull(point(high)) for name, (low, high) in zip(NAMES, self.ends, strict=False)}
+        self.flat = [n for n, c in planes if all(dot(n, x) == c for x in self.corners)]
+
+    def cut(self, normal, offset):
+        """The part where <normal, x> <= offset, None where there is none."""
+        side = {x: dot(normal, x) - offset for x in self.corners}
+        kept = [x for x in side if side[x] <= 0]
+        for a, b in product(side, side):
+            if side[a] < 0 < side[b] and sum(dot(n, a) == c == dot(n, b) for n, c in self.planes) > 1:
+                kept.append(tuple(x + side[a] / (side[a] - side[b]) * (y - x) for x, y in zip(a, b, strict=True)))
+        return Part([*self.planes, (normal, offset)], kept) if kept else None
+
+    def faces(self, way):
+        """The faces through which lines along a direction within the part leave it."""
+        found = [self.cut(turned(n), -c) for n, c in self.planes if dot(n, way) > 0 and n not in self.flat]
+        return [x for x in found if x and not any(y and set(x.corners) < set(y.corners) for y in found)]
+
+    def content(self, p):
+        """Sums stay as they are written: what their terms have in common would widen enclosures."""
+        return super().content(p) if len(p) == 1 else (Fraction(1), {}, p)
+
+    def _positive(self, p, strict):
+        """At the corners where a form is linear, else by enclosures on boxes."""
+        moving = [[x for x in m if al._names(x[0])] for m in p]
+        if all(not m or (len(m) == 1 and m[0][0][0] == "s" and m[0][1] == 1) for m in moving):
+            return all(Field({}).positive(value(p, x), strict) for x in self.corners)
+        return self._on(p, strict, self.box, 6)
+
+    def _on(self, p, strict, box, deep):
+        try:
+            near = al.evaluate(p, 120, box)
+        except Undecided:
+            near = Interval(-1, 1)
+        if near.lo > 0 or (near.lo == 0 and not strict) or near.hi < 0 or not deep:
+            return near.lo >= 0 and (near.lo > 0 or not strict)
+        widest = max(al.names(p), key=lambda name: box[name].hi - box[name].lo)
+        middle = (box[widest].lo + box[widest].hi) / 2
+        halves = Interval(box[widest].lo, middle), Interval(middle, box[widest].hi)
+        return all(self._on(p, strict, box | {widest: half}, deep - 1) for half in halves)
+
+    def along(self, p, way):
+        """The derivative in a direction."""
+        return add(*(scale(self.derivative(p, name), x) for name, x in zip(NAMES, way, strict=True) if x))
+
+    def shows(self, node, density, target):
+        """Whether a tree shows that the loss is at most the target on the part."""
+        kind, *told = node
+        if kind == "values":
+            values = [Field({}).form(tree) for tree in settled(density, self.box)]
+            return all(Field({}).at_most(sub(Field({}).log(p), Field({}).log(q)), target) for p, q in product(values, values))
+        first = None if kind == "corner" else tuple(map(rational, told[0]))
+        forbid(first and len(first) != len(NAMES), Malformed, "no vector of three numbers")
+        if kind == "cut":
+            pieces = self.cut(first, rational(told[1])), self.cut(turned(first), -rational(told[1]))
+            return all(piece is None or piece.shows(tree, density, target) for piece, tree in zip(pieces, told[2:], strict=True))
+        loss = sub(self.log(self.form(density)), self.log(self.form(replaced(density, {"theta": ("sym", "other")}))))
+        if kind == "slide":
+            good = any(first) and not any(dot(n, first) for n in self.flat) and self.at_most({}, self.along(loss, first))
+            return good and all(any(face.shows(tree, density, target) for tree in told[1]) for face in self.faces(first))
+        if kind == "corner":
+            return any(self.below(loss, target, start) for start in self.corners)
+        require(kind == "tangent", Malformed, "a tree with a node that is none")
+        way = minus(self.corners[-1], self.corners[0])  # a point, or a line along which the loss is concave
+        line = all(a * w == b * v for x in (*self.corners, first) for a, v in zip(minus(x, first), way, strict=True)
+                   for b, w in zip(minus(x, first), way, strict=True))  # fmt: skip
+        good = line and all(low <= x <= high for x, (low, high) in zip(first, self.ends, strict=True))
+        return good and self.at_most(self.along(self.along(loss, way), way), {}) and self.below(loss, target, first, there=True)
+
+    def below(self, loss, target, start, there=False):
+        """Whether a loss is at most the target by its value at a point and its slopes there, or anywhere on the part."""
+        steps, here = [self.along(loss, minus(x, start)) for x in self.corners], value(loss, start)
+        steps = [value(step, start) for step in steps] if there else steps
+        return self.at_most(here, target) and all(self.at_most(step, {}) or self.at_most(add(here, step), target) for step in steps)
+
+
+def turned(v):
+    """-v."""
+    return tuple(-x for x in v)
+
+
+def minus(a, b):
+    """a - b."""
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def value(p, x):
+    """The value of a form at a point."""
+    return al.substitute(p, Field({}), {name: constant(c) for name, c in zip(NAMES, x, strict=False)})
+
+
+def settled(tree, box):
+    """The trees that a tree is on a box, where what stands in floor is one of finitely many integers."""
+    if not isinstance(tree, tuple):
+        return [tree]
+    if tree[:2] == ("call", "floor"):
+        near = al.evaluate(Field(dict.fromkeys(box, (None, None, True, True, False))).form(tree[2][0]), 120, box)
+        sure(near.hi - near.lo < 60, "floor of what moves far")
+        return [num(n) for n in range(floor(near.lo), floor(near.hi) + 1)]
+    found = list(dict.fromkeys(product(*(settled(part, box) for part in tree))))
+    sure(len(found) <= 60, "a density of too many values")
+    return found
+
+
+def opened(q, told):
+    """The density of a kernel, the ends of its outputs and inputs and how far apart these are, and numbers that evidence tells."""
+    must(q.kind == "kernel", "the mechanism is no kernel")
+    forbid(q.field.domains or None in q.mechanism["output"], Undecided, "a kernel with parameters, or with outputs without end")
+    forms = [q.form(text) for key in ("output", "input") for text in q.mechanism[key]] + [q.moved or {}, *map(q.form, told)]
+    sure(all(p.keys() <= {()} for p in forms), "an end that is not rational")
+    low, high, least, most, moved, *numbers = (p.get((), Fraction(0)) for p in forms)
+    density = q.tree(q.mechanism["density"])
+    must(low < high and least < most and moved >= 0 and "'other'" not in repr(density), "ends that do not rise, or another variable")
+    return density, ((low, high), (least, most)), most - least if q.moved is None else moved, numbers
+
+
+def kernel_box(q, evidence):
+    """docs/theory/finite.md#kernel-box."""
+    (density, (outputs, inputs), moved, _), target = opened(q, ()), q.form(evidence["value"])
+    unit = [tuple(Fraction(i == j) for i in range(3)) for j in range(3)]
+    ends = zip(unit, (outputs, inputs, inputs), strict=True)
+    planes = [(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in ends for sign in (-1, 1)]
+    region = Part(planes, product(outputs, inputs, inputs))
+    region = region.cut(minus(unit[1], unit[2]), moved).cut(minus(unit[2], unit[1]), moved)
+    sure(region.shows(evidence["tree"], density, target), "whether the loss is so small")
+    return "upper", target, {}, TOLD
+
+
+def kernel_point(q, evidence):
+    """docs/theory/finite.md#kernel-point."""
+    told = [evidence["theta"], evidence["other"], *evidence["event"], evidence["y"]]
+    density, (outputs, inputs), moved, (*pair, low, high, y) = opened(q, told)
+    must(outputs[0] <= low < high <= outputs[1] and low <= y <= high, "no interval of outputs with the point in it")
+    must(all(inputs[0] <= x <= inputs[1] for x in pair) and abs(pair[0] - pair[1]) <= moved, "the two are no neighbouring inputs")
+    near = Part([], [(low,), (high,)])
+    trees = [settled(replaced(density, {"theta": num(x)}), near.box) for x in pair]
+    sure(all(len(tree) == 1 for tree in trees), "a density that may jump there")
+    p, other = (near.form(tree) for (tree,) in trees)
+    sure(near.positive(p) and (not other or near.positive(other)), "a density that may be 0 there")
+    return "lower", INFINITE if not other else sub(*(Field({}).log(value(x, [y])) for x in (p, other))), {}, TOLD

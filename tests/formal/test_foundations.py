@@ -1,0 +1,71 @@
+"""What replayed files rest on is asked once, of all theorems and tactics together; a file that assumes anything itself is refused."""
+
+import pytest
+
+from dpverify.project.formal import coq, foundations
+from tests.formal.test_replay import WITH_COQ
+
+THEORY = """(* Lemma told : in a comment. *)
+Module Inner.
+Section Part.
+Lemma first' : True. Proof. exact I. Qed.
+End Part.
+End Inner.
+Local Theorem second (n : nat) : n = n.
+Proof. reflexivity. Qed.
+"""
+
+
+def test_theorems_are_named_with_the_modules_that_they_stand_in_and_not_those_of_comments(tmp_path):
+    file = tmp_path / "some.v"
+    file.write_text(THEORY, encoding="utf-8")
+    assert list(foundations.theorems(file)) == ["dpverify.some.Inner.first'", "dpverify.some.second"]
+
+
+def test_every_file_of_the_theory_that_replays_need_has_theorems():
+    for file in coq.needed(coq.theory()):
+        names = list(foundations.theorems(file))
+        assert names and len(set(names)) == len(names)
+
+
+def test_all_theorems_are_asked_about_once(monkeypatch, tmp_path):
+    for name in coq.REPLAYS:
+        (tmp_path / f"{name}.v").write_text(THEORY, encoding="utf-8")
+    asked = []
+    monkeypatch.setattr(coq, "check", lambda text, *_: asked.append(text) or coq.Checked("", ("boolp.propositional_extensionality",)))
+    assert [foundations.axioms(tmp_path) for _ in range(2)] == [("boolp.propositional_extensionality",)] * 2
+    (text,) = asked
+    assert all(f"@dpverify.{name}.Inner.first', @dpverify.{name}.second" in text for name in coq.REPLAYS)
+    assert text.endswith("Print Assumptions together.\n")
+
+
+def test_a_theory_of_which_coq_cannot_tell_what_it_rests_on_is_an_error(monkeypatch, tmp_path):
+    for name in coq.REPLAYS:
+        (tmp_path / f"{name}.v").write_text(THEORY, encoding="utf-8")
+    monkeypatch.setattr(coq, "check", lambda *_: coq.Checked("line 3: no."))
+    with pytest.raises(coq.CoqError, match=r"What the theory rests on is not found here: line 3: no\."):
+        foundations.axioms(tmp_path)
+    assert not (tmp_path / "axioms.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["Axiom all : False.", "Lemma l : False. Admitted.", "Proof. admit. Qed.", "Parameter x : nat.", "Section S. Variables x : R."]
+)
+def test_a_file_that_assumes_something_is_refused_without_asking_coq(line, monkeypatch, tmp_path):
+    monkeypatch.setattr(coq, "check", lambda *_: coq.Checked(""))
+    assert "may assume what is not proved" in foundations.fault(f"(* a *) {line}", tmp_path, None)
+    assert foundations.fault(f"(* {line} *) Theorem claim : True. Proof. exact I. Qed.", tmp_path, None) == ""
+
+
+def test_the_question_what_one_file_rests_on_is_not_asked(monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(coq, "check", lambda text, *_: asked.append(text) or coq.Checked("no."))
+    assert foundations.fault("Proof. exact I. Qed.\nPrint Assumptions claim.\n", tmp_path, 1) == "no."
+    assert asked == ["Proof. exact I. Qed.\n\n"]
+
+
+@WITH_COQ
+def test_the_theory_and_the_tactics_rest_on_the_axioms_of_the_libraries_alone():
+    found = set(foundations.axioms(coq.compiled_theory()))
+    others = {name for name in found - coq.OF_REALS if name.split(".")[0] not in coq.OF_MACHINE_NUMBERS}
+    assert {name.rpartition(".")[2] for name in others} == coq.AXIOMS
