@@ -194,7 +194,7 @@ def paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Us
     tried += [(used, (1, 4), (3,)) for used in _all(stream)]
     found = (_path(stream, chosen, more) for used, rounds, sizes in tried for more in rounds for chosen in _chosen(stream, used, sizes))
     firsts = islice(found, _BLOCKS)
-    for path in chain(firsts, _counted(stream, dear), _walks(stream), found):
+    for path in chain(firsts, _counted(stream, dear), _walks(stream), _split(stream, dear), found):
         if path and path not in seen and _goes(stream, path):
             seen.add(path)
             yield list(path)
@@ -218,6 +218,16 @@ def _counted(stream: Stream, dear: Sequence[Sequence[Used]]) -> Iterator[tuple[U
             counted, again = [(number, point) for number in way], before * more
             for path in ((*again, *counted), tuple(one for last in counted for one in (*again, last))):
                 yield path if len(path) <= longest else ()
+
+
+def _split(stream: Stream, dear: Sequence[Sequence[Used]]) -> Iterator[tuple[Used, ...]]:
+    """All steps that there are, in two blocks: so many of the first, and the rest."""
+    longest = _longest(stream)
+    if stream.neighbours == "one" or longest > _WALKS:
+        return
+    for used in dear or list(_all(stream)):
+        for (first, last), size in product(permutations(dict.fromkeys(used), 2), range(1, longest)):
+            yield (first,) * size + (last,) * (longest - size)
 
 
 def _walks(stream: Stream) -> Iterator[tuple[Used, ...]]:

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 else:
     np, Array = Later("numpy"), Any
 
-_RUNS: Final = 200
-_WAYS: Final = 24
+_RUNS: Final = 80
+_WAYS: Final = 12
 """The most runs that tell words which are looked at."""
 _FAR: Final = 64.0
 """How far apart answers are at most, in units of what they move by."""
 _HEAVY: Final = 1e3
 """The greatest weight."""
 _ROUNDS: Final = 3
-_TRIED: Final = 12
+_TRIED: Final = 6
 """Directions at random that are looked at besides."""
 _SMALL: Final = 1e-7
 _SIMPLE: Final = 720

@@ -38,6 +38,8 @@ _RUNS: Final = 80
 """The most runs of which words are looked at."""
 _LONGEST: Final = 6
 """The longest of them."""
+_EFFORT: Final = 1500
+"""How often the probability of a run is computed, about."""
 _BEST: Final = 2
 """Of these, those of which the answers are moved about."""
 _WAYS: Final = 12
@@ -85,6 +87,7 @@ class Ground:
     score: Callable[[float, float], float]
     rough: Mapping[str, Rough]
     known: dict[tuple[Any, ...], float] = field(default_factory=dict)
+    effort: int = _EFFORT
 
     @property
     def moved(self) -> Fraction:
@@ -99,6 +102,7 @@ class Ground:
 
     def _chance(self, words: Sequence[str], answers: Answers) -> float:
         found = list(islice(ways(self.question, self.stream, words, answers), _WAYS + 1))
+        self.effort -= 1 + len(found)
         if len(found) > _WAYS:
             return math.nan
         return sum(self._of_rows(rows) for rows in found)
@@ -147,7 +151,9 @@ class Ground:
         return (ends[1:] + ends[:-1]) / 2, np.diff(law.below(ends))
 
     def scored(self, told: Told) -> Told:
-        """The same with its score."""
+        """The same with its score; none once the effort is spent."""
+        if self.effort <= 0:
+            return Told(told.words, told.here, told.there)
         here, there = self.chance(told.words, told.here), self.chance(told.words, told.there)
         score = self.score(here, there) if math.isfinite(here + there) else -math.inf
         return Told(told.words, told.here, told.there, score)
@@ -222,7 +228,7 @@ def told(question: Asked, score: Callable[[float, float], float], pointed: Seque
         words = [stream.steps[branch].emit for branch, _ in path]
         for placed in _placed(ground, [moves for _, moves in path]):
             key = tuple(words), str(placed)
-            if key not in seen:
+            if key not in seen and ground.effort > _EFFORT // 2:  # the rest is for moving answers about
                 seen[key] = ground.scored(Told(words, *placed))
     best = sorted((one for one in seen.values() if one.score > -math.inf), key=lambda one: -one.score)[:_BEST]
     return sorted((_climbed(ground, one) for one in best), key=lambda one: -one.score)
