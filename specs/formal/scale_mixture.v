@@ -15,6 +15,7 @@ Variables (mixing : {measure set W -> \bar R}) (k : X -> W -> {measure set Y -> 
 Hypotheses (mixing1 : mixing setT = 1%E) (mk : forall x, markov (k x)).
 
 (* H bounds the curve at each w. *)
+(* Rule: elliptical-process, upper, in part: the mean of the curves at each variance; not that the output shows the variance. *)
 Theorem mixture_profile (b : R) (H : W -> R) x x' : 0 <= b -> test H -> (forall w, profile b (k x w) (k x' w) <= H w) ->
   profile b (mixture_shown mixing1 mk x) (mixture_shown mixing1 mk x') <= mean mixing H /\
   profile b (mixture mixing1 mk x) (mixture mixing1 mk x') <= mean mixing H.
