@@ -57,7 +57,7 @@ def log_concave_noisy_max(q, evidence):
     """docs/theory/selection.md#log-concave-noisy-max."""
     asked, m, whole = Asked(q, evidence), q.mechanism, q.mechanism["noise"].get("integers") is True
     must(q.kind == "noisy_max", "the mechanism is no noisy max")
-    require(m["report"] in ("index", "value", "index+gap") and m["neighbours"] in ("all", "monotone", "one"), Malformed, "no such report, or neighbours")
+    require(m["report"] in ("index", "value", "index+gap") and m["neighbours"] in ("all", "monotone", "one"), Malformed, "no such report")
     count, (left, right) = asked.natural(m["candidates"]), asked.slopes(m["noise"])
     if m["report"] == "value":
         forbid(whole and m["neighbours"] == "all", Undecided, "the greatest value on the integers")

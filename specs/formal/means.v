@@ -153,6 +153,12 @@ apply: ge0_le_integral => //; try exact: m.
 - by move=> y _; rewrite lee_fin.
 Qed.
 
+Lemma mean_within P g h (e : R) : P setT = 1%E -> test g -> test h -> 0 <= e -> (forall y, g y <= h y + e) -> mean P g <= mean P h + e.
+Proof.
+move=> P1 tg th e0 le; have := mean_le_affine P1 tg th ler01 (lexx 0) ler01 e0; rewrite !mul1r addr0; apply => y.
+by rewrite !mul1r addr0.
+Qed.
+
 Lemma test_cst (a : R) : 0 <= a <= 1 -> test (fun _ => a).
 Proof. by move=> a01; split=> [|y] //; exact: measurable_fun_cst. Qed.
 
@@ -299,8 +305,7 @@ Qed.
 Lemma mean_stair_near P n g : P setT = 1%E -> (0 < n)%N -> test g -> mean P (stair n g) <= mean P g <= mean P (stair n g) + n%:R^-1.
 Proof.
 move=> P1 n0 tg; have ts := test_stair n0 tg; rewrite mean_le//=; last by move=> y; exact: stair_le.
-have := @mean_le_affine _ _ _ P g (stair n g) 1 0 1 n%:R^-1 P1 tg ts; rewrite !mul1r addr0; apply; rewrite ?invr_ge0 ?ler0n//.
-by move=> y; rewrite !mul1r addr0; exact: stair_ge.
+by apply: mean_within => // y; exact: stair_ge.
 Qed.
 
 (* Two numbers that are within 1/n for every n are one. *)
@@ -393,8 +398,7 @@ have E n : (0 < n)%N -> mean J (stair n g) = mean P (inner (stair n g)).
   congr (_ * _)%E; apply: eq_integral => x _; rewrite fineK//; apply: mass_fin; [exact: mk.1 | exact: measurable_xsection].
 have near n : (0 < n)%N -> mean P (inner (stair n g)) <= mean P (inner g) <= mean P (inner (stair n g)) + n%:R^-1.
   move=> n0; have ts := test_inner_stair n0 tg; rewrite mean_le//=; last by move=> x; case/andP: (inner_near x n0 tg).
-  have := @mean_le_affine _ _ _ P (inner g) (inner (stair n g)) 1 0 1 n%:R^-1 P1 ti ts; rewrite !mul1r addr0; apply; rewrite ?invr_ge0 ?ler0n//.
-  by move=> x; rewrite !mul1r addr0; case/andP: (inner_near x n0 tg).
+  by apply: mean_within => // x; case/andP: (inner_near x n0 tg).
 apply/eqP; rewrite eq_le; apply/andP; split; apply: within_all => n n0; have /andP[a1 a2] := mean_stair_near J1 n0 tg; have /andP[b1 b2] := near n n0.
 - by apply: (le_trans a2); rewrite ler_add2r E.
 - by apply: (le_trans b2); rewrite ler_add2r -E.

@@ -122,6 +122,18 @@ have := profile_event (law_total whole (x1, x2)) (law_total whole (x1', x2)) b0 
 by rewrite /= !(joint_rectangle M2 _ _ mS measurableT) !law_total !mule1.
 Qed.
 
+(* The same of curves, at every a = e^eps: what bounds both parts bounds the whole, which is nowhere below a part. *)
+(* Rule: parallel-composition, in part: two parts (more by repetition); neither the real histograms with log-concave noise nor that the greatest of the curves is that of one pair. *)
+Theorem parallel_curves (H : R -> R) :
+  ((forall b x x', 0 <= b -> N1 x x' -> profile b (M1 x) (M1 x') <= H b) -> (forall b x x', 0 <= b -> N2 x x' -> profile b (M2 x) (M2 x') <= H b) ->
+    forall b x x', 0 <= b -> one_part x x' -> profile b (whole x) (whole x') <= H b) /\
+  forall b x1 x1' x2, 0 <= b -> profile b (M1 x1) (M1 x1') <= profile b (whole (x1, x2)) (whole (x1', x2)).
+Proof.
+split=> [h1 h2 b x x' b0 [[xx e]|[e xx]]|b x1 x1' x2]; last exact: parallel_profile_ge.
+- by apply: le_trans (parallel_profile b0 e) _; exact: h1.
+- by apply: le_trans (parallel_profile2 b0 e) _; exact: h2.
+Qed.
+
 (* Two parts; more by repetition, and the second like the first by exchange. *)
 (* Rule: parallel-measures. *)
 Theorem parallel_measures :

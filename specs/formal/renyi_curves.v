@@ -49,6 +49,7 @@ Qed.
 Context d (T : measurableType d).
 Implicit Types (P Q : {measure set T -> \bar R}).
 
+(* Rule: other-measures, upper, in part: the bound on delta by the divergence of one order; not the divergences of Laplace noise, randomized response and bounded range. *)
 Theorem renyi_profile a t eps P Q : 1 < a -> P setT = 1%E -> Q setT = 1%E -> renyi a t P Q -> profile (expR eps) P Q <= renyi_delta a t eps.
 Proof.
 move=> a1 P1 Q1 h; apply: profile_le => S mS; have /andP[q0 _] := fine01 Q1 mS.
@@ -167,12 +168,11 @@ have near n : (0 < n)%N -> mean P (fun y => pow (share a) (g y)) <= expR (share 
   have le := dominated_stair a1 n0 h0 tg.
   have le2 : pow (share a) (mean Q (stair n g)) <= pow (share a) (mean Q g).
     by apply: pow_le; [exact: ltW | exact: mean_ge0 | apply: mean_le => // y; exact: stair_le].
-  have le3 : 1 * mean P (fun y => pow (share a) (g y)) + 0 <= 1 * mean P (fun y => pow (share a) (stair n g y)) + pow (share a) n%:R^-1.
-    apply: mean_le_affine => //; first exact: pow_ge0.
-    move=> y; rewrite !mul1r addr0; have y0 := test_ge0 y ts.
-    apply: le_trans (pow_subadditive s0 (ltW s1) y0 (_ : 0 <= n%:R^-1)); last by rewrite invr_ge0 ltW.
+  have le3 : mean P (fun y => pow (share a) (g y)) <= mean P (fun y => pow (share a) (stair n g y)) + pow (share a) n%:R^-1.
+    apply: mean_within => // [|y]; first exact: pow_ge0.
+    have y0 := test_ge0 y ts; apply: le_trans (pow_subadditive s0 (ltW s1) y0 (_ : 0 <= n%:R^-1)); last by rewrite invr_ge0 ltW.
     by apply: pow_le; [exact: ltW | exact: test_ge0 | exact: stair_ge].
-  rewrite [1 * _ + 0]addr0 [X in X <= _]mul1r [1 * _]mul1r in le3; apply: (le_trans le3); rewrite ler_add2r; apply: (le_trans le).
+  apply: (le_trans le3); rewrite ler_add2r; apply: (le_trans le).
   by apply: ler_wpmul2l => //; exact: expR_ge0.
 rewrite leNgt; apply/negP; rewrite -subr_gt0; set e := _ - _ => e0.
 pose u := pow (share a)^-1 e; have u0 : 0 < u by exact: pow_gt0.

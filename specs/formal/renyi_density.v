@@ -190,6 +190,7 @@ by rewrite -[leLHS](mulfK (lt0r_neq0 N0)) e mul1r.
 Qed.
 
 (* The definition of specs/definitions.md. *)
+(* Rule: finite-measures, in part: the divergence as a mean, which over the outputs of a table is a sum; neither the bounds over all orders nor GDP. *)
 Theorem renyi_densities a t : 1 < a -> renyi a t P Q <-> (moment a <= (expR ((a - 1) * t))%:E)%E.
 Proof.
 move=> a1; have a0 : 0 < a - 1 by rewrite subr_gt0.

@@ -89,6 +89,16 @@ Notation B a := (profile a (noisy 0) (noisy (- D))).
 Lemma profile_noisy a x x' : profile a (M x) (M x') = profile a (noisy (q x)) (noisy (q x')).
 Proof. by rewrite /profile; congr sup; apply/seteqP; split=> _ [S mS <-]; exists S; rewrite // !MA. Qed.
 
+(* Whatever the shape of the noise is: neighbours have the curve of their shift, from 0. *)
+(* Rule: every-shift, in part: that the shifts that neighbours have count, each; not how much the divergence changes between two shifts. *)
+Theorem every_shift a x x' : 0 <= a -> profile a (M x) (M x') = profile a (noisy 0) (noisy (q x' - q x)).
+Proof.
+move=> a0; have As : answers (q x' - q x) by apply: sums => //; exact: opposites.
+rewrite profile_noisy; apply/eqP; rewrite eq_le; apply/andP; split.
+- by have := moved_pair a0 (Aq x) A0 As; rewrite addr0 addrC subrK.
+- by have := moved_pair a0 (opposites (Aq x)) (Aq x) (Aq x'); rewrite addNr [- q x + _]addrC.
+Qed.
+
 Lemma full_shift_bound eps x x' : 0 <= eps -> `|q x - q x'| <= D -> profile (expR eps) (M x) (M x') <= Num.max (F (expR eps)) (B (expR eps)).
 Proof.
 move=> e0 near; have a1 : 1 <= expR eps by rewrite -[leLHS](@expR0 R) ler_expR.
