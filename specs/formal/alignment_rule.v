@@ -252,7 +252,8 @@ by rewrite mem_set//; case/andP: (r01 (next Q s z)).
 Qed.
 
 (* Two of what has to hold then add up to 0, and a noise without atoms is in them: so it is at one value. *)
-Lemma excluded_by_sum (Q : program State W [finType of 'I_B]) s (b : 'I_B) (F F' : form) an j : (forall z, branch Q s z = b -> 0 <= value F an s z /\ 0 <= value F' an s z) ->
+Lemma excluded_by_sum (Q : program State W [finType of 'I_B]) s (b : 'I_B) (F F' : form) an j :
+  (forall z, branch Q s z = b -> 0 <= value F an s z /\ 0 <= value F' an s z) ->
   (forall z, value F an s z + value F' an s z <= 0) -> (j < n)%N -> of_noise F j != 0 -> (forall z, mu j [set z] = 0%E) ->
   nu [set z | branch Q s z = b] = 0%E.
 Proof.
@@ -263,7 +264,8 @@ pose t := - (\sum_a of_state F a * u a s + \sum_l of_answer F l * an (told s) l 
 have mform : measurable_fun setT (fun z => \sum_(i < n) of_noise F i * Z i z).
   have mZ := measurable_noises noises; elim: (n) => [|k' IHk].
     by rewrite (_ : (fun _ => _) = cst 0); [exact: measurable_fun_cst | apply/funext => z; rewrite big_ord0].
-  rewrite (_ : (fun _ => _) = (fun z => \sum_(i < k') of_noise F i * Z i z) \+ (fun z => of_noise F k' * Z k' z)); last by apply/funext => z; rewrite big_ord_recr.
+  rewrite (_ : (fun _ => _) = (fun z => \sum_(i < k') of_noise F i * Z i z) \+ (fun z => of_noise F k' * Z k' z)); last first.
+    by apply/funext => z; rewrite big_ord_recr.
   by apply: measurable_funD => //; apply: measurable_funM; [exact: measurable_fun_cst | exact: mZ].
 have mt : measurable [set z | \sum_(i < n) of_noise F i * Z i z = t].
   rewrite (_ : [set z | _] = setT `&` (fun z => \sum_(i < n) of_noise F i * Z i z) @^-1` [set t]); last by rewrite setTI.
@@ -299,7 +301,8 @@ Context (R : realType) dS (State : measurableType dS) dW (W : measurableType dW)
 Context (mu lam : nat -> {measure set R -> \bar R}) (mu1 : forall j, mu j setT = 1%E) (n : nat) (Z : nat -> W -> R).
 Hypothesis noises : independent_noises mu1 n nu Z.
 Context dH (H : measurableType dH) (told : State -> H) (S m : nat) (u : 'I_S -> State -> R).
-Variables (guards : 'I_B -> seq (form R H S m * bool)) (tell : 'I_B -> seq (form R H S m)) (write : 'I_B -> H -> seq R -> H) (after : 'I_B -> 'I_S -> form R H S m).
+Variables (guards : 'I_B -> seq (form R H S m * bool)) (tell : 'I_B -> seq (form R H S m)) (write : 'I_B -> H -> seq R -> H).
+Variables (after : 'I_B -> 'I_S -> form R H S m).
 Variables (P P' : program State W [finType of 'I_B]) (answers answers' : H -> 'I_m -> R).
 Hypotheses (by_answers : steps_by n Z told u guards tell write after P answers) (by_answers' : steps_by n Z told u guards tell write after P' answers').
 Variables (k : nat) (vertex : 'I_k -> 'I_m -> R) (Mode : Type) (apart : Mode -> 'I_S -> affine R m) (moves : Mode -> bool).

@@ -141,7 +141,9 @@ pose g w := fine (mu n (xsection A w)).
 have gE w : mu n (xsection A w) = (g w)%:E by rewrite /g fineK// mass_fin//; exact: measurable_xsection.
 have g01 w : (0 <= g w <= 1)%R by rewrite -!lee_fin -gE measure_ge0 mass_le1//; exact: measurable_xsection.
 have mk : markov (fun _ : W => mu n) by split=> // S mS; exact: measurable_fun_cst.
-have mg : measurable_fun setT g by apply/EFin_measurable_fun; rewrite (_ : _ \o _ = fun w => mu n (xsection A w)); [exact: markov_sections mk A mA | apply/funext => w; rewrite /= gE].
+have mg : measurable_fun setT g.
+  apply/EFin_measurable_fun; rewrite (_ : _ \o _ = fun w => mu n (xsection A w)); first exact: markov_sections mk A mA.
+  by apply/funext => w; rewrite /= gE.
 have mgT : measurable_fun setT (g \o T) by exact: measurable_after.
 pose moved := [the measure _ _ of pushforward nu mT].
 have cl : close (\sum_(j < n) c j) 0 moved nu by move=> B mB; rewrite adde0; exact: Tc.

@@ -113,7 +113,8 @@ Lemma right_falls lo hi h f b a : log_concave lo hi h f -> right_slope hi h b ->
 Proof.
 move=> [fE conv] S ab.
 have f0 z : 0 <= f z by rewrite fE; case: ifP => // _; exact: expR_ge0.
-have [[c hE]|[hE [s [as_ low]]]] : (exists c, hi = Some c) \/ hi = None /\ exists s, a < s /\ forall s', s' < s -> exists r0, forall r, r0 <= r -> s' * r <= h r.
+have [[c hE]|[hE [s [as_ low]]]] : (exists c, hi = Some c) \/ hi = None /\
+    exists s, a < s /\ forall s', s' < s -> exists r0, forall r, r0 <= r -> s' * r <= h r.
 - case: S ab => [c -> _|inf _|b' -> up low ab]; [by left; exists c | | by right; split=> //; exists b'].
   case: hi fE conv => [c|] fE conv; first by left; exists c.
   by right; split=> //; exists (a + 1); split=> [|s' _]; [lra | exact: inf].

@@ -4,7 +4,8 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions density arithmetic exponents kernels composition groups neighbours finite selection independent log_concave moments chain worst_run.
+From dpverify Require Import definitions density arithmetic exponents kernels composition groups neighbours finite selection.
+From dpverify Require Import independent log_concave moments chain worst_run.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.

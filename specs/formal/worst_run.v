@@ -139,7 +139,8 @@ have m := measurable_run noises told a c move B s.
 by rewrite -lee_fin !fineK ?mass_fin ?law_total//; exact: independent_total noises.
 Qed.
 
-(* Rule: worst-run, lower, in part: that what is told of the path is as probable, at most, as that its rows come out, and has a positive probability, are hypotheses. *)
+(* Rule: worst-run, lower, in part: that what is told of the path is as probable, at most, as that its rows come out, and has a positive
+   probability, are hypotheses. *)
 Theorem worst_run_lower : (forall j, (j < n)%N -> within (at_noise a y j) (right j) /\ within (- at_noise a y j) (left j)) ->
   ((loss move y)%:E <= tight_epsilon N M 0)%E.
 Proof.
