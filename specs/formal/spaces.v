@@ -154,6 +154,7 @@ have := ler_wpmul2l (ltW beta0) Tge; lra.
 Qed.
 
 (* Rule: net-mechanism, upper. *)
+(* How many points a net of a given kind of space has is what the rule checks. *)
 Theorem net_mechanism : (s < 1)%R \/ (s <= 1)%R /\ #|I| = 1%N -> has_table M pt (by_weights rate) ->
   private_by_distance M (2 * C * Num.max 0 (ln ((#|I|%:R - 1) * (1 - beta) / beta)) / ((1 - s) * gamma))%R /\ near_but M gamma beta.
 Proof.
@@ -185,6 +186,7 @@ by rewrite (_ : 1 = 1%:R)%R// ler_nat.
 Qed.
 
 (* Rule: cell-response, upper. *)
+(* How many pieces a tree or a Cantor set has, and how far apart, is what the rule checks. *)
 Theorem cell_response : has_table M pt response ->
   private_by_distance M (C * Num.max 0 (ln ((n - 1) * (1 - beta) / beta)) / t)%R /\ near_but M gamma beta.
 Proof.
@@ -270,7 +272,7 @@ have nE : (z \in ~` far gamma (xs i)) = (between (q (xs i)) z <= gamma)%R.
 by rewrite indicE nE inE /=; case: ifP.
 Qed.
 
-(* Rule: weighted-packing, lower. *)
+(* Rule: weighted-packing, lower, in part: on a line the step may tend to 2 gamma, which is not shown. *)
 Theorem weighted_packing eps : private_by_distance M eps ->
   (forall (I : finType) (xs : I -> X) (m : nat) x, (forall z, (#|[pred i | (between (q (xs i)) z <= gamma)%R]| <= m)%N) ->
     ((1 - beta) * (\sum_i expR (- (eps * dist (xs i) x))) <= m%:R)%R) /\
@@ -296,7 +298,7 @@ by apply: le_trans (ler_wpmul2l (normr_ge0 eps) dW); rewrite ler_wpmul2r// ler_n
 Qed.
 
 (* The same solved for epsilon, where all databases of the packing are at most W apart. *)
-(* Rule: weighted-packing, lower. *)
+(* Rule: weighted-packing, lower, in part: databases on a line, whose sums the rule evaluates by themselves. *)
 Theorem weighted_packing_count eps (n : nat) (xs : 'I_n.+1 -> X) (m : nat) W : private_by_distance M eps -> (0 <= eps)%R -> (0 < W)%R ->
   (0 < beta)%R -> (beta < 1)%R -> (0 < m)%N -> (0 < n)%N ->
   (forall z, (#|[pred i | (between (q (xs i)) z <= gamma)%R]| <= m)%N) -> (forall i, (dist (xs i) (xs ord0) <= W)%R) -> dist (xs ord0) (xs ord0) = 0%R ->
