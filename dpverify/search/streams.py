@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -135,7 +136,8 @@ def _both(claim: Claim, known: Premise) -> Steps:
             below = list(runs_of_streams.propose(claim, pointed, dear, steps))
             below += _shared(claim, pointed, dear, steps, below)
         if not below:
-            below = list(_words(claim, pointed))
+            with suppress(Rejected):  # a noise whose probabilities are not known leaves what is proved from above
+                below = list(_words(claim, pointed))
     if not steps and not below:
         raise Rejected(alignment.NAME, "shifts", "no shifts of the noises were found that make neighbours tell the same, nor a run without")
     return steps + below

@@ -14,10 +14,10 @@ from dpverify.trusted.rules.spaces.shapes import apart_at, asked
 
 NAME: Final = "cell-response"
 STATEMENT: Final = (
-    "If a metric space is N pieces, each within gamma of one of its points and any two at least t apart, the mechanism that tells the "
-    "piece of the truth with probability 1 - beta and each other one with probability beta/(N - 1) answers within gamma but with "
-    "probability beta, and is max(0, log((N - 1)(1 - beta)/beta)) C/t-private per unit of distance between databases, where q is Lipschitz "
-    "with constant C."
+    "If a metric space is N pieces, each within gamma of one of its points and any two at least t apart, and b = min(beta, 1 - 1/N), the "
+    "mechanism that tells the piece of the truth with probability 1 - b and each other one with probability b/(N - 1) answers within gamma "
+    "but with probability b, and is max(0, log((N - 1)(1 - beta)/beta)) C/t-private per unit of distance between databases, where q is "
+    "Lipschitz with constant C."
 )
 CHECKED: Final = (
     "it is the leaves of a tree or a Cantor set, and databases as declared exist",
