@@ -709,6 +709,13 @@ def test_noise_that_no_rule_looks_at_is_in_a_norm_too():
         kernel.check(data | {"claim_sha256": claim_hash(data["claim"])})
 
 
+def test_noise_that_no_rule_looks_at_is_on_the_line_too():
+    data = certificate("above_threshold_same_noise_told.1-first-broken-by-five-queries")
+    data["claim"]["mechanism"]["threshold_noise"]["dimension"] = "3/4"
+    with pytest.raises(CertificateError, match="its dimension is not 1"):
+        kernel.check(data | {"claim_sha256": claim_hash(data["claim"])})
+
+
 def test_a_difference_is_found(monkeypatch):
     data = certificate("laplace.sensitivity-1-exact")
     assert not second_opinion.compare(data).difference

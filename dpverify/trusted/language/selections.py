@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import (
     ONE_WAY,
     AboveThreshold,
@@ -43,6 +44,8 @@ def require_words(mechanism: Selection, alone: bool) -> None:
     if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
         raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
     for noise in noises_of(mechanism):
+        if getattr(noise, "dimension", ONE) != ONE:
+            raise CertificateError("noise that is compared is not on the line: its dimension is not 1.")
         if isinstance(noise, Radial | Mixture | Product) and noise.norm.kind not in NORMS:
             raise CertificateError(f"noise that is compared is in a norm of the kind {noise.norm.kind[:40]!r}, which is none.")
         if isinstance(noise, Radial | Mixture) and noise.norm.p is not None and noise.norm.p < 1:
