@@ -120,7 +120,7 @@ def _said(value: Value) -> str:
     return "no bound" if isinstance(value, Infinite) else format_expr(value)
 
 
-# -- the worst neighbours --------------------------------------------------------------------------------------------
+# -- the neighbours of the lower bound --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +310,7 @@ UNITS: Final = "in units of the sensitivity; d: what an answer moves by"
 
 
 def lines(entry: Entry) -> Iterator[str]:
-    """What `explain` tells beside the proof: the alignment as a table, and the worst neighbours."""
+    """What `explain` tells beside the proof: the alignment as a table, and the neighbours of the lower bound, not always the worst."""
     for found in alignments(entry):
         of = f" of {found.family}" if found.family else ""
         yield f"alignment{of}, {UNITS}"
@@ -323,7 +323,7 @@ def lines(entry: Entry) -> Iterator[str]:
             yield f"  paid by: {', '.join(f'{name} {price}' for name, price in found.prices.items())}"
     shown = worst(entry)
     if shown is not None:
-        yield f"worst neighbours{''.join(f', {name} = {value}' for name, value in shown.at.items())}: {summary(shown)}"
+        yield f"neighbours of the lower bound{''.join(f', {name} = {value}' for name, value in shown.at.items())}: {summary(shown)}"
         yield from (f"  {group_text(group, shown)}" for group in shown.groups)
 
 

@@ -1,4 +1,4 @@
-"""The alignment and the worst neighbours of selections, in text, on the page and in JSON."""
+"""The alignment and the neighbours of the lower bound of selections, in text, on the page and in JSON."""
 
 import json
 import math
@@ -68,7 +68,7 @@ alignment, in units of the sensitivity; d: what an answer moves by
   above      0    0      1 - d  1/4
   below      0    0      0      0
   paid by: cost 1/8
-worst neighbours: a loss of 1 in the limit of answers that go on as they move
+neighbours of the lower bound: a loss of 1 in the limit of answers that go on as they move
   below 8 times: the answer goes up by 1
   above 2 times: the answer goes down by 1"""
 

@@ -412,3 +412,65 @@ def test_a_run_that_goes_elsewhere_at_the_start_costs_what_it_does(ran):
 def test_between_bounds_answers_are_never_far_apart(ran):
     with pytest.raises(Rejected, match="never far apart"):
         worst_words.check(claimed(min_max(bounds=[0, 1])), ran[1])
+
+
+# -- what is told must be known ------------------------------------------------------------------------------------
+
+
+def one_comparison(noise, **others):
+    return {
+        "kind": "stream",
+        "fresh": {"nu": noise},
+        "queries": 1,
+        "step": [{"when": "q + nu >= 0", "emit": "yes"}, {"emit": "no"}],
+        **others,
+    }
+
+
+@pytest.mark.parametrize("noise", [named("logistic", scale=1), named("laplace", scale=1)])
+def test_a_comparison_beyond_all_cuts_is_no_event_that_is_certain(noise):
+    """Both noises exceed 5 with a probability of less than a hundredth, and their cuts begin beyond 5."""
+    found, _ = chances(one_comparison(noise), [["yes"]], [-5], [-6], grids={"nu": ["11/2", "47/8", "25/4", "13/2", "7"]})
+    assert found.lower() <= 0.0067
+
+
+def test_the_mean_over_a_cell_is_divided_by_all_of_its_mass():
+    """Cuts of a noise in closed form, which it does not want, take nothing from the masses of the cells that are summed over."""
+    told = [["below", "above"]], (0, 0), (0, 0), [("rho", -1, cells(-16, 16, 64))]
+    truth, (found, _) = eval_pattern((0, 0), "NY"), chances(SPARSE, *told, grids={"rho": ["5", "6", "7"]})
+    within(found, truth, 0.01)
+
+
+def test_words_are_not_told_where_a_counter_may_have_reached_its_limit():
+    """One of two counters is at its limit after the first step, whatever n is: a second step is never run."""
+    either = {"limits": {"a": "n", "b": "3 - n"}, "parameters": {"n": "integer >= 1"}}
+    counted = {"emit": "yes", "count": {"a": 1, "b": 1}}
+    two = {
+        "kind": "stream",
+        "fresh": {"nu": named("laplace", scale=1)},
+        **either,
+        "step": [{"when": "q + nu >= 0", **counted}, {**counted, "emit": "no"}],
+    }
+    told = {"side": "lower", "words": [["yes", "yes"]], "answers": [[["-5"], ["-5"]], [["-6"], ["-6"]]], "value": "19/10"}
+    with pytest.raises(Rejected, match="not certain whether the run goes on"):
+        told_words.check(claimed(two), told)
+    assert told_words.check(claimed(two), told | {"at": {"n": "2"}, "words": [["yes"]], "answers": [[["-5"]], [["-6"]]], "value": "9/10"})
+
+
+def test_a_noise_that_is_not_named_is_where_it_lives():
+    """z is at least 5, so that "a" is never told, and the words tell nothing."""
+    late = {"kind": "translation", "density": "exp(-z)", "support": [5, "inf"]}
+    never = {
+        "fresh": {"z": late, "nu": named("laplace", scale=1)},
+        "step": [{"when": ["z < 4", "q + nu >= 0"], "emit": "a"}, {"emit": "b"}],
+    }
+    told = {
+        "side": "lower",
+        "words": ["a"],
+        "answers": [[["1"], ["0"], ["-1"]]],
+        "noises": [["nu", 0, "0", "0"]],
+        "run": 0,
+        "weights": [["0", "1"]],
+    }
+    with pytest.raises(Rejected, match="not certainly where it lives"):
+        worst_words.check(claimed(one_comparison(late, **never)), told)

@@ -1,4 +1,4 @@
-"""The neighbours on which an output of a selection loses the most: their answers, what is told, and both probabilities."""
+"""The neighbours on which an output of a selection loses what the lower bound says: their answers, what is told, and both probabilities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpverify.report.page.subject import Claimed
 from dpverify.report.selections import FAR, Group, Worst, group_text, summary, worst
 from dpverify.report.svg import Chart, Mark, Series
 
-TITLE = "The worst neighbours"
+TITLE = "Neighbours of the lower bound"
 _MOST: Final = 6
 """Groups whose names stand side by side on a narrow screen."""
 _LONGEST: Final = 14
@@ -35,7 +35,7 @@ def _figure(subject: Claimed, shown: Worst) -> Figure:
     values = [value for side in sides for _, value in side] + [mark.value for mark in marks]
     room = 0.12 * (max(values) - min(values) or 1.0)
     y = Axis(unit, low=min(values) - room, high=max(values) + room)
-    chart = Chart(f"Worst neighbours, {subject.entry.claim.name}", caption, Axis("", names=_names(shown.groups)), y, series, marks)
+    chart = Chart(f"{TITLE}, {subject.entry.claim.name}", caption, Axis("", names=_names(shown.groups)), y, series, marks)
     return Figure(chart.svg(f"{subject.anchor_id}-neighbours"), caption)
 
 

@@ -14,10 +14,10 @@ from flint import acb, arb, fmpq
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, substitute
 from dpverify.trusted.language.model import Stream
-from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.streams import Form, start_of, step_of
 from dpverify.trusted.rules.selection.compared import Asked
-from dpverify.trusted.rules.selection.noise_laws import Law, Whole
+from dpverify.trusted.rules.selection.noise_laws import Closed, Law, Whole
 
 Noise = tuple[str, int]
 """A name and the step in which it is drawn; -1 at the start."""
@@ -81,6 +81,8 @@ def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequen
             return
         if any(certainly_le(limit.value, counts[limit.name], question.domains) for limit in stream.limits):
             return
+        if not all(certainly_lt(counts[limit.name], limit.value, question.domains) for limit in stream.limits):
+            raise Rejected(rule, "limits", "it is not certain whether the run goes on: a counter may have reached its limit")
         drawn = {each.name: Row({(each.name, place): Fraction(1)}, Fraction(0)) for each in stream.fresh}
         known = {**start, **state, **drawn, **_read(stream, place, answers)}
         whens = [
@@ -158,7 +160,8 @@ class Cell:
 
 
 def known(law: Law | Whole, cuts: Sequence[Fraction]) -> Known:
-    """A noise, of which probabilities between the cuts are known where there are cuts."""
+    """A noise, of which probabilities between the cuts are known where there are cuts, and all where it has a closed form."""
+    cuts = () if isinstance(law, Closed) else cuts
 
     @cache
     def below(point: fmpq) -> tuple[arb, arb]:
@@ -339,7 +342,7 @@ class _Table:
             ends = _ends(start, (part[place] for place, part in zip(places, (parts[i] for i in inside), strict=True) if part is not None))
             low, high = (known.edge(end, after, above, above) for end, above in zip(ends, (False, True), strict=True))
             if len(inside) != 1:
-                return _Edge(low, high, low if not inside else None)
+                return _Edge(low, high, low.union(high) if not inside else None)
             key = list(pivots)[inside[0]]
             factor = row.of[key] / scale
             cell = pivots[key][places[0]]

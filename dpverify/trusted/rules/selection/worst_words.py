@@ -85,6 +85,9 @@ def _read(question: Asked, stream: Stream, words: Sequence[str], evidence: Mappi
         for name, step, value, direction in evidence["noises"]:
             point[name, step], far[name, step] = to_fraction(value, NAME), to_fraction(direction, NAME)
             inside(question, laws[name], num(point[name, step]))
+        at_zero = {(drawn.name, -1) for drawn in stream.once} | {(drawn.name, step) for drawn in stream.fresh for step in range(len(words))}
+        for name, _ in at_zero - point.keys():
+            inside(question, laws[name], ZERO)
     except (KeyError, TypeError, ValueError) as error:
         raise CertificateError(f"{NAME}: the answers or noises cannot be read: they have not the form that dpverify writes.") from error
     if not any(together(stream, family, moved) for family in FAMILIES.get(stream.neighbours, (stream.neighbours,))):
