@@ -99,11 +99,11 @@ def staircase(q, evidence):
 
 def stated_epsilon(q, _):
     """docs/theory/composition.md#stated-epsilon."""
-    m = q.mechanism
     must(q.kind == "guarantee", "nothing is stated of the mechanism")
-    forbid(m["measure"] not in ("approximate", "bounded_range") or "order" in m, Undecided, "what is stated otherwise, or of one order")
-    rows = [[q.form(x) for x in row] for row in m["rows"]]
-    known = [row[0] for row in rows if len(row) == 1 + (m["measure"] == "approximate") and all(q.field.zero(x) for x in row[1:])]
+    m, rows = q.mechanism, [[q.form(x) for x in row] for row in q.mechanism["rows"]]
+    one = m["measure"] == "bounded_range" and len(rows) == 1
+    forbid("order" in m or not (one or m["measure"] == "approximate"), Undecided, "what is stated otherwise, or of one order")
+    known = [row[0] for row in rows if len(row) == 2 - one and all(q.field.zero(x) for x in row[1:])]
     sure(known and all(q.field.at_most({}, x) for row in rows for x in row), "no pure epsilon is certainly stated")
     sure(natural(q.field, q.factor), "what is stated on no whole number of steps")
     return "upper", mul(q.factor, q.field.extreme("min", known)), {}, ["the mechanism is as private as is stated", IDEAL]

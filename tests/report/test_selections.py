@@ -69,7 +69,7 @@ alignment, in units of the sensitivity; d: what an answer moves by
   below      0    0      0      0
   paid by: cost 1/8
 neighbours of the lower bound: a loss of 1 in the limit of answers that go on as they move
-  below 8 times: the answer goes up by 1
+  below 4 times: the answer goes up by 1
   above 2 times: the answer goes down by 1"""
 
 
@@ -112,7 +112,7 @@ def test_json_has_the_same_facts():
     ]
     assert told["worst"] == {
         "output": [
-            {"told": "below", "times": 8, "answers": [["3", "4"]]},
+            {"told": "below", "times": 4, "answers": [["3", "4"]]},
             {"told": "above", "times": 2, "answers": [["-3", "-4"]]},
         ],
         "limit": True, "loss": "1", "P": None, "Q": None, "at": {},
