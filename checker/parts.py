@@ -84,8 +84,8 @@ class Values:
         self.side, self.premises, self.assumed, self.used = side, premises, [], set()
 
     def of(self, q, evidence):
-        once = self.once(q, evidence)
-        return once if once == INFINITE else mul(repeated(q), once)
+        count, once = repeated(q), self.once(q, evidence)
+        return once if once == INFINITE else mul(count, once)
 
     def once(self, q, evidence):
         kind = q.kind
