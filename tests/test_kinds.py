@@ -41,7 +41,7 @@ def test_what_is_checked_of_a_key_is_in_the_model_or_in_a_combinator():
     for kind in KINDS.values():
         held = set(kind.model.__dataclass_fields__)
         checked = {field.name for field in kind.fields if field.check is not None}
-        assert checked <= held | {"nu", "epsilon", "times"}, kind.name  # these are put into other fields of the model
+        assert checked <= held | {"nu", "epsilon", "times", "bounds"}, kind.name  # these are put into other fields of the model
 
 
 # -- Python --------------------------------------------------------------------------------------------------

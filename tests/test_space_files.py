@@ -24,7 +24,7 @@ def faults(folder, mechanism, claim=CLAIM):
 @pytest.mark.parametrize(
     ("shape", "rest", "why"),
     [
-        (BOX, "", "give databases or diameter or between"),
+        (BOX, "", "databases or diameter or between is missing: give one of them"),
         (BOX, f"{ANSWERS}\ndiameter = 2", "not both"),
         (BOX, f"{ANSWERS}\ntruth = [0]", "truth goes with between"),
         (BOX, "diameter = 1\nlipschitz = 0", "lipschitz"),

@@ -150,7 +150,7 @@ def test_what_somebody_else_wrote_is_not_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ({}, "give query or workload.*adjacency is missing.*epsilon is missing"),
+        ({}, "query or workload is missing.*adjacency is missing.*epsilon is missing"),
         ({**SMALL, "workload": {"kind": "histogram", "bins": 2}}, "not both"),
         ({**SMALL, "epsilon": 0}, "not certainly above 0"),
         ({**SMALL, "epsilon": "x"}, "free symbol 'x'"),

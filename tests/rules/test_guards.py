@@ -109,12 +109,15 @@ HYPOTHESES = {
         (
             "selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output", "selection.two_candidates",
             "selection.delta_event", "selection.delta_first_positive", "selection.delta_greatest", "selection.delta_release",
-            "measures.selections", "selection.delta_each",
+            "measures.selections", "selection.delta_each", "selection.delta_event_at",
         ),
         (*IDEAL, "the noises are independent of each other"),
     ),
     **dict.fromkeys(
-        ("measures.streams", "selection.alignment", "selection.unseen_shifts", "selection.worst_run"),
+        (
+            "measures.streams", "selection.alignment", "selection.unseen_shifts", "selection.worst_run", "selection.worst_words",
+            "selection.told_words", "selection.delta_told_words",
+        ),
         (*IDEAL, "the noises of different names, and of different steps, are independent"),
     ),
     "selection.moduli": ("the noises are independent of each other",),

@@ -445,7 +445,7 @@ SHOWN = {"side": "lower", "move": 0, "cuts": ["-999", "0", "1", "999"]}
         (of(largest(laplace(2), "3/2"), 9), noisy_max.NAME, {}, "not certainly an integer of at least 1"),
         (of(largest(laplace(-2), 2), 9), noisy_max.NAME, {}, "not certainly positive"),
         (of(largest(laplace(2), 2), 9, sensitivity=-1), noisy_max.NAME, {}, "not certainly at least 0"),
-        (of(largest(Radial(parse("exp(-r)"), L2, num(2)), 2), 9), noisy_max.NAME, {}, "not certainly on the line"),
+        (of(largest(Radial(parse("exp(-r)"), L2, num(2)), 2), 9), noisy_max.NAME, {}, "its dimension is not 1"),
         (of(largest(laplace(2), 1, report="index+gap"), 9), noisy_max.NAME, {}, "no lead over a next one"),
         (of(largest(laplace(2), 2, bounds=(ZERO, ONE)), 9), noisy_max.NAME, {"side": "lower"}, "never far apart"),
         (of(sparse(laplace(2), laplace(4), 3), 9), noisy_max.NAME, {}, "it is no noisy max"),

@@ -38,6 +38,8 @@ def stream(mechanism: Stream) -> Iterator[Box]:
         yield row(Words("the run ends when "), Ident(limit.name), Op("≥"), typeset(limit.value))
     if mechanism.queries is not None:
         yield row(Words("at most so many steps: "), typeset(mechanism.queries))
+    if mechanism.bounds is not None:
+        yield row(Words("all answers are between "), typeset(mechanism.bounds[0]), Words(" and "), typeset(mechanism.bounds[1]))
     for drawn, when in ((mechanism.once, "once"), (mechanism.fresh, "in each step")):
         for each_noise in drawn:
             yield from named_law(each_noise.noise, each_noise.name, f", drawn {when}")
