@@ -16,6 +16,7 @@ from flint import arb
 
 from dpverify.search import budgets, measure_words, output_sets
 from dpverify.search.decimals import decimal_bounds
+from dpverify.search.witness_words import in_words
 from dpverify.trusted.facts.assumptions import marked
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.facts.orientation import facing
@@ -104,7 +105,9 @@ def _pair_of_one(claim: Claim, facts: Sequence[Fact]) -> str:
     if len(list(neighbours.leaves(Part(claim.mechanism)))) != 1:
         return ""
     below = [bound for fact in facts if fact.rule == "combination" for premise in fact.premises for bound in as_bounds(premise.says)]
-    named = next((bound.witness["pair"] for bound in below if bound.side == "lower" and bound.witness and "pair" in bound.witness), "")
+    named = in_words(
+        next((bound.witness["pair"] for bound in below if bound.side == "lower" and bound.witness and "pair" in bound.witness), "")
+    )
     if isinstance(named, str):
         return named
     inputs = "" if any(isinstance(x, str) and " " in x for x in named) else "inputs "

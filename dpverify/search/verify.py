@@ -12,6 +12,7 @@ from typing import Any, Final
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
 from dpverify.search.proposal import inside
+from dpverify.search.witness_words import in_words
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
@@ -121,6 +122,8 @@ def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ..
 
 def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgement:
     """The judgement with its witness in words. What finds the words is loaded where there is something to tell."""
+    if judgement.witness is not None:
+        judgement = replace(judgement, witness=in_words(judgement.witness))
     witness = judgement.witness or {"pair": ""}
     plain = "pair" in witness and "epsilon" not in witness
     if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in _SUMS for fact in facts):

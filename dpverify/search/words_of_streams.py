@@ -16,6 +16,7 @@ from dpverify.search.later import Later
 from dpverify.search.numeric import written
 from dpverify.search.rough_laws import Rough
 from dpverify.search.runs_of_streams import Used, paths
+from dpverify.search.witness_words import in_words
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import ONE_WAY, Claim, Stream, Vector
@@ -356,12 +357,12 @@ def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     assert isinstance(mechanism, Stream)
     question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
     p, q = told_words.probabilities(question, fact.parameters)
-    words = told_words.described(question, fact.parameters)
-    one, _, other = words["pair"].removeprefix("answers ").partition("; and ")
-    factor = epsilon.exp()
-    found = [(p, q, one, other, words["event"]), (1 - p, 1 - q, one, other, f"not: {words['event']}")]
+    told = in_words({"says": "any-of-words", "words": fact.parameters["words"]})
+    factor, sides = epsilon.exp(), fact.parameters["answers"]
+    found = [(p, q, sides, told), (1 - p, 1 - q, sides, f"not: {told}")]
     if mechanism.neighbours not in ONE_WAY:
-        found += [(q, p, other, one, words["event"]), (1 - q, 1 - p, other, one, f"not: {words['event']}")]
-    p, q, here, there, event = max(found, key=lambda way: float((way[0] - factor * way[1]).mid()))
-    told_of_both = {"pair": f"answers {here}; and {there}", "event": event, "P": decimals(p), "Q": decimals(q)}
+        found += [(q, p, sides[::-1], told), (1 - q, 1 - p, sides[::-1], f"not: {told}")]
+    p, q, sides, event = max(found, key=lambda way: float((way[0] - factor * way[1]).mid()))
+    pair = in_words({"says": "answers-of-both", "sides": sides})
+    told_of_both = {"pair": pair, "event": event, "P": decimals(p), "Q": decimals(q)}
     return told_of_both | {"P - exp(epsilon)*Q": decimals(p - factor * q)}

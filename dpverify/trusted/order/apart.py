@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,10 +13,10 @@ from dpverify.trusted.order.queries import query_faults
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Two neighbours whose answers differ by `moved`, which is no integer. histograms: the two, in words."""
+    """Two neighbours whose answers differ by `moved`, which is no integer. histograms: the name of what the two are, with its numbers."""
 
     moved: Fraction
-    histograms: str
+    histograms: Mapping[str, str]
 
 
 def off_the_integers(noise: Mechanism, query: Query | None) -> Apart | None:
@@ -34,12 +35,12 @@ def off_the_integers(noise: Mechanism, query: Query | None) -> Apart | None:
         broken = next((j for j, x in enumerate(row) if (x - row[0]).denominator != 1), None)
         if broken is None:
             return None
-        return Apart(row[broken] - row[0], f"that differ by a record of type {broken + 1} in the place of one of type 1")
+        return Apart(row[broken] - row[0], {"says": "one-record-replaced", "type": str(broken + 1)})
     broken = next((i for i, x in enumerate(row) if x.denominator != 1), None)
     if broken is not None:
-        return Apart(row[broken], f"with and without a record of type {broken + 1}")
+        return Apart(row[broken], {"says": "one-record-more", "type": str(broken + 1)})
     moving = next((i for i, x in enumerate(row) if x != 0), None)
     if query.adjacency == "add-remove" or moving is None:
         return None
     half = 1 / (2 * abs(row[moving]))
-    return Apart(row[moving] * half, f"that differ by {half} at type {moving + 1}")
+    return Apart(row[moving] * half, {"says": "part-of-a-record", "by": str(half), "type": str(moving + 1)})

@@ -69,11 +69,11 @@ class Additive:
         require(self.shapes.integrable(h, self.dimension), Rejected(self.rule, "infinity", why))
 
     def bound(self, value: Expr | Infinite, point: str) -> Bound:
-        """The bound, with the point that attains it (or tends to do so) where it is a lower one."""
+        """The bound, with the name of the point that attains it (or tends to do so) where it is a lower one."""
         if self.side == "upper":
             return Bound("upper", value)
         loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
-        witness = {"pair": f"two answers {format_expr(self.shift)} apart, in units of the scale", "point": point, "loss": loss}
+        witness = {"pair": {"says": "answers-apart", "apart": format_expr(self.shift)}, "point": {"says": point}, "loss": loss}
         return Bound("lower", value, witness=witness, at=self.at)
 
 

@@ -44,4 +44,4 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     def loss(moved: Expr) -> Expr:
         return ZERO if moved == ZERO else sub(substitute(noise.h, {noise.shapes.name: moved}), start)
 
-    return noise.bound(noise.concave_total(loss), "near the answer of the first input")
+    return noise.bound(noise.concave_total(loss), "near-the-first-answer")

@@ -50,10 +50,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if None in found:
         if noise.side == "upper" or not shapes.positive(noise.shift):
             raise Rejected(NAME, "infinity", "the slope of h grows without bound: epsilon is infinite")
-        return noise.bound(INFINITE, "far from both answers, along their line")
+        return noise.bound(INFINITE, "far-along-their-line")
     steepest = limits.extreme(shapes, "max", [limit for limit in found if limit is not None])
     total = _linear_total(noise, steepest, even=found[0] == found[-1])
-    return noise.bound(total, "far from both answers, along their line, in the limit")
+    return noise.bound(total, "far-along-their-line-in-the-limit")
 
 
 def _linear_total(noise: Additive, slope: Expr, even: bool) -> Expr:

@@ -43,8 +43,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "the query", "it is not certain that noise on the integers meets answers that do not differ by integers")
     noise = noise_of(claim, evidence, NAME)
     witness = {
-        "pair": f"histograms {apart.histograms}: answers q and q' whose difference is {apart.moved}",
-        "event": "S = {q + n : n an integer}",
+        "pair": {"says": "histograms", "histograms": apart.histograms, "moved": str(apart.moved)},
+        "event": {"says": "integers-from-q"},
         "P": "1",
         "Q": "0",
     }

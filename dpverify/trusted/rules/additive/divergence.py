@@ -59,10 +59,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def _limit(claim: Claim, evidence: Mapping[str, Any]) -> dict[str, Any]:
     """The witness where an event on which the loss passes the claim is out of reach of numbers: where the loss has no bound."""
     side = evidence["side"]
-    beside = {"right": " from above", "left": " from below"}.get(side, "")
-    at = side if "point" not in evidence else f"{evidence['point']}{beside}"
     reach = sensitivity_bounds(claim, evidence.get("sensitivity")).lower
-    return {"pair": f"answers at distance {format_expr(reach)}", "point": f"y0 with y0 - q towards {at}", "loss": "unbounded"}
+    point = {"says": "output-towards", "side": side, "point": evidence.get("point")}
+    return {"pair": {"says": "answers-at-distance", "distance": format_expr(reach)}, "point": point, "loss": "unbounded"}
 
 
 def _check_tail(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, Any]) -> None:

@@ -120,7 +120,7 @@ def _moved(claim: Claim, noise: EllipticalProcess, n: int, seen: Any) -> Sensiti
     return Sensitivity(found.lower, found.lower)
 
 
-def _ball(noise: EllipticalProcess, n: int, norm: Expr, claimed: Expr, radius: Fraction) -> dict[str, str]:
+def _ball(noise: EllipticalProcess, n: int, norm: Expr, claimed: Expr, radius: Fraction) -> dict[str, Any]:
     """A ball round the point of the greatest loss, in standardised coordinates, with the logarithms of its two probabilities.
 
     Raises Rejected unless the loss is certainly above the claimed epsilon on all of it.
@@ -141,8 +141,8 @@ def _ball(noise: EllipticalProcess, n: int, norm: Expr, claimed: Expr, radius: F
         size += half * arb.pi().log() - (half + 1).lgamma() + n * rho.log()
         logs = [size - k * (1 + r * r / c).log() for r in (near, far)]
     return {
-        "pair": f"answers whose difference has the norm {constant(norm).str(12, radius=False)} in {n} standardised functionals",
-        "event": f"the ball of radius {radius} round the point at {top.str(12, radius=False)} along the difference, in units of the scale",
+        "pair": {"says": "difference-in-functionals", "norm": constant(norm).str(12, radius=False), "count": str(n)},
+        "event": {"says": "ball-along-the-difference", "radius": str(radius), "at": top.str(12, radius=False)},
         "log P": logs[0].str(15),
         "log Q": logs[1].str(15),
     }

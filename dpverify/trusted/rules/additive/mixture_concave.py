@@ -86,8 +86,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         value = ZERO if moved == ZERO else Num(exact(loss.upper() if side == "upper" else loss.lower()))
     if side == "upper":
         return Bound("upper", value)
-    witness = {"pair": f"two answers {format_expr(moved)} apart, in units of the scale", "point": "near the answer of the first input"}
-    ratio = {"loss": f"log(G(0)/G(D)), G(0) in {at_zero.str(20)}, G(D) in {at_shift.str(20)} up to one factor"}
+    witness = {"pair": {"says": "answers-apart", "apart": format_expr(moved)}, "point": {"says": "near-the-first-answer"}}
+    ratio = {"loss": {"says": "ratio-of-means", "here": at_zero.str(20), "there": at_shift.str(20)}}
     return Bound("lower", value, witness={**witness, **ratio})
 
 

@@ -55,8 +55,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     if not (is_apart(noise, h) if finite else processes.is_infinite(noise, h, evidence.get("outside"))):
         raise Rejected(NAME, "the difference", "it is not certainly outside the space of the noise")
     witness = {
-        "pair": f"answers that differ by {format_expr(h)}",
-        "event": "the outputs that lie beside one of the two answers as the noise does (Feldman and Hajek)",
+        "pair": {"says": "answers-that-differ", "by": format_expr(h)},
+        "event": {"says": "outputs-beside-one-answer"},
         "P": "1",
         "Q": "0",
     }

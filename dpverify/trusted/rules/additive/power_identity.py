@@ -57,8 +57,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     def loss(moved: Expr) -> Expr:
         return mul(num(2), exponent, call("asinh", div(moved, mul(num(2), sqrt(ratio)))))
 
-    where = "beyond the first answer, at distance (D + sqrt(D^2 + 4 A0/A1))/2 from the second"
-    return noise.bound(noise.concave_total(loss), where)
+    return noise.bound(noise.concave_total(loss), "beyond-the-first-answer")
 
 
 @remembered(1)

@@ -66,7 +66,7 @@ def _witness(epsilon: Expr, gamma: Expr, moved: Expr, steps: Expr) -> dict[str, 
     low, high = add(ONE, gamma, neg(reach)), add(ONE, gamma)
     masses = [mul(reach, height, call("exp", neg(mul(count, epsilon)))) for count in (ONE, add(ONE, steps))]
     return {
-        "pair": ["answer 0", f"answer {format_expr(neg(moved))}"],
+        "pair": [{"says": "answer", "at": "0"}, {"says": "answer", "at": format_expr(neg(moved))}],
         "event": f"[{format_expr(low)}, {format_expr(high)})",
         "P": format_expr(masses[0]),
         "Q": format_expr(masses[1]),

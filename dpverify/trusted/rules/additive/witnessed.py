@@ -27,10 +27,10 @@ def event(noise: Additive, points: Points, radius: Fraction) -> dict[str, Any]:
         vanishes = vanishes or bool(density_on(noise, near_y) == 0)
         least += arb(0) if vanishes else value(h, {name: near_y}) - value(h, {name: near_x})
     masses = {key: _mass(noise, side, radius) for key, side in (("P", points.a), ("Q", points.b))}
-    unit = ", in units of the scale" if isinstance(noise, Radial) else ""
+    in_units = "output-in-units" if isinstance(noise, Radial) else "output"
     return {
-        "pair": f"answers q and q' with an output y0 at ({a}) from q and at ({b}) from q'{unit}",
-        "event": f"S = {{y : |y - y0| <= {radius}}}" if radius else "S = {y0}",
+        "pair": {"says": in_units, "from_q": a, "from_other": b},
+        "event": {"says": "ball-of-outputs", "radius": str(radius)} if radius else {"says": "one-output"},
         **{key: [_dyadic(mass[0], up=False), _dyadic(mass[1], up=True)] for key, mass in masses.items() if mass is not None},
         "loss": "inf" if vanishes else _dyadic(finite(least), up=False),
     }

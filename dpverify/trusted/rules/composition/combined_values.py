@@ -63,7 +63,7 @@ class Values:
     through: list[str] = field(default_factory=list)
     backward: bool = False
     turned: set[Part | str] = field(default_factory=set)
-    points: list[str] = field(default_factory=list)
+    points: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
     def domains(self) -> Mapping[str, Domain]:
@@ -128,8 +128,8 @@ class Values:
         self.turned.add(ORDERED)
         self.through.append(convex_exponent.NAME)
         self.assumed += convex_exponent.ASSUMED
-        where = "outputs that the second answer cannot give, or far from both" if isinstance(value, Infinite) else ""
-        self.points.append(f"{kind_of(part.mechanism)}: {where or 'far from both answers, on the side of the first, in the limit'}")
+        where = "beyond-the-second" if isinstance(value, Infinite) else "far-on-the-first-side"
+        self.points.append({"says": "one-way-point", "kind": kind_of(part.mechanism), "where": {"says": where}})
         return value
 
     def _ways(self, part: Part) -> tuple[Value, Value] | None:
@@ -179,12 +179,13 @@ class Values:
             if table.is_zero(a, y):
                 continue
             if table.is_zero(b, y):
-                self.points.append(f"{kind_of(part.mechanism)}: output {y}, loss unbounded")
+                self.points.append({"says": "output-point", "kind": kind_of(part.mechanism), "output": str(y), "loss": "unbounded"})
                 return INFINITE
             losses.append((table.loss((a, b, y)), y))
         value = greatest(list(dict.fromkeys(loss for loss, _ in losses)), table.domains)
         output = next((y for loss, y in losses if loss == value), 0)
-        self.points.append(f"{kind_of(part.mechanism)}: output {output}, loss {format_expr(value)}")
+        told = {"says": "output-point", "kind": kind_of(part.mechanism), "output": str(output), "loss": format_expr(value)}
+        self.points.append(told)
         return value
 
     # -- parts in parallel, and samples
@@ -308,11 +309,11 @@ def each(parts: Sequence[Part], evidence: Any) -> Iterator[tuple[Part, Any]]:
     return zip(parts, listed, strict=True)
 
 
-def _point(kind: str, bound: Bound) -> str:
+def _point(kind: str, bound: Bound) -> dict[str, Any]:
     witness = bound.witness or {}
-    where = witness.get("point") or witness.get("event") or "the worst output"
+    where = witness.get("point") or witness.get("event") or {"says": "worst-output"}
     loss = "unbounded" if isinstance(bound.value, Infinite) else format_expr(bound.value)
-    return f"{kind}: {where}, loss {witness.get('loss', loss)}"
+    return {"says": "point", "kind": kind, "where": where, "loss": witness.get("loss", loss)}
 
 
 def _either_order(inside: Value, rate: Expr) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -54,7 +54,7 @@ class Values:
     looked_at: int = 0
     assumed: list[str] = field(default_factory=list)
     through: list[str] = field(default_factory=list)
-    says: str = ""
+    says: Mapping[str, Any] | None = None
 
     def of(self, part: Part, forward: bool) -> Loss:
         """epsilon and delta of all runs of a part. forward: the input with the record first."""
@@ -112,7 +112,7 @@ class Values:
                 if table.is_zero(a, y):
                     continue
                 if table.is_zero(b, y):
-                    self.says = f"inputs {a} and {b}, output {y}"
+                    self.says = {"says": "inputs-and-output", "inputs": [a, b], "output": y}
                     return INFINITE
                 losses.append(table.loss((a, b, y)))
         return greatest(list(dict.fromkeys(losses)), dict(self.claim.domains))

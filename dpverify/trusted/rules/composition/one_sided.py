@@ -54,7 +54,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     assumed = tuple(dict.fromkeys((*values.assumed, *neighbours_assumed(claim, side))))
     through = tuple(dict.fromkeys(values.through))
     if side == "lower":
-        says = {"pair": values.says or "two neighbours in the order that is claimed"}
+        says = {"pair": values.says or {"says": "in-the-claimed-order"}}
         return Bound("lower", epsilon, witness=says, assumed=assumed, through=through, ordered=True)
     if delta == ZERO:
         return Bound("upper", epsilon, assumed=assumed, through=through)

@@ -46,7 +46,7 @@ def deltas(claim: Claim) -> tuple[Bound, ...]:
     secret = () if sample is None else (SECRET,)
     below = (*secret, poisson_subsampling.LOWER) if sample is not None else ()
     least, top = max(exact(ball.lower()), Fraction(0)), min(exact(ball.upper()), Fraction(1))
-    says = {"pair": "two neighbours in the order that is claimed"}
+    says = {"pair": {"says": "in-the-claimed-order"}}
     through = (curves_of_tables.NAME,)
     return (
         Bound("upper", Num(top), quantity="delta", assumed=(*curves_of_tables.ASSUMED, *secret), through=through),

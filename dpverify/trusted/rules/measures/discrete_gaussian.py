@@ -33,7 +33,7 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/measures.md#discrete-gaussian-measures", "Canonne, Kamath & Steinke 2020, Proposition 5")
 
-SAYS: Final = {"pair": "answers that differ by the greatest integer within the sensitivity"}
+SAYS: Final = {"pair": {"says": "greatest-integer-apart"}}
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:

@@ -49,7 +49,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tup
     every = rows_of(claim)
     alone = next((rows for rows in every if rows.first_alone or (measure.name == "gdp" and rows.second_alone)), None)
     if alone is not None:
-        says = {"pair": list(alone.inputs), "event": "the outputs that only one of the two inputs can give"}
+        says = {"pair": list(alone.inputs), "event": {"says": "outputs-of-one-alone"}}
         return (bound(claim, "lower", INFINITE, witness=says, ordered=True),)
     if measure.name == "gdp":
         return _gdp(claim, every)
@@ -92,7 +92,7 @@ def _zcdp(claim: Claim, every: Sequence[Rows], parameters: Mapping[str, Any]) ->
         if not named or order < 1:
             raise Rejected(NAME, "lower", "it is not of a pair of inputs that the rule looks at, at an order of at least 1")
         value = divergence(named[0], order)
-        says = {"pair": [first, second], "order": "1, in the limit" if order == 1 else str(order)}
+        says = {"pair": [first, second], "order": {"says": "order-1-in-the-limit"} if order == 1 else str(order)}
         least = value if order == 1 else below(constant(value) / rational(order))
         bounds.append(bound(claim, "lower", least, witness=says, ordered=True))
     if not bounds:
@@ -124,7 +124,7 @@ def _gdp(claim: Claim, every: Sequence[Rows]) -> tuple[Bound, ...]:
             mu = arb(2).sqrt() * ((2 * first - 1).erfinv() - (2 * second - 1).erfinv())
             worst = rows if mu > least else worst
             most, least = most.max(mu), least.max(mu)
-    says = {"pair": list(worst.inputs), "event": "the outputs of the greatest losses"}
+    says = {"pair": list(worst.inputs), "event": {"says": "outputs-of-greatest-losses"}}
     lower = bound(claim, "lower", below(least), witness=says, ordered=True)
     return (bound(claim, "upper", above(most)), lower) if sorted_ else (lower,)
 

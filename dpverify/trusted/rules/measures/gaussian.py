@@ -32,7 +32,7 @@ SOURCE: Final = Source(
     "Dong, Roth & Su 2022, Theorem 2.7; Bun & Steinke 2016, Lemma 2.4; Mironov 2017, Proposition 7",
 )
 
-SAYS: Final = {"pair": "answers that move as far as they can together"}
+SAYS: Final = {"pair": {"says": "as-far-as-they-can"}}
 
 
 def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound, ...]:

@@ -29,8 +29,8 @@ CHECKED: Final = laplace.CHECKED
 ASSUMED: Final = laplace.ASSUMED
 SOURCE: Final = Source("docs/theory/measures.md#laplace-measures", "Mironov 2017, Proposition 6; Dong, Roth & Su 2022")
 
-SAYS: Final = {"pair": "answers that are the whole sensitivity apart"}
-_ORDERS: Final = {"zcdp": {"order": "1, in the limit"}}
+SAYS: Final = {"pair": {"says": "whole-sensitivity-apart"}}
+_ORDERS: Final = {"zcdp": {"order": {"says": "order-1-in-the-limit"}}}
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:

@@ -108,14 +108,14 @@ def _below(measure: Measure, pair: Pair, parameters: Mapping[str, Any], one_way:
         rests = () if pair.rests is None else pair.rests
         for rest in rests[:1] if one_way and measure.name != "gdp" else rests:
             if rest() > 0:
-                return INFINITE, {"pair": "two neighbours", "event": "the outputs that only one of the two inputs can give"}
+                return INFINITE, {"pair": {"says": "two-neighbours"}, "event": {"says": "outputs-of-one-alone"}}
         raise Rejected(NAME, "the curve", "no output is certainly possible on one of two neighbours alone")
     if measure.name == "gdp":
         value, epsilon = (read_fraction(parameters, key, NAME) for key in ("value", "at"))
         reached = pair.worst(rational(epsilon)) if epsilon >= 0 and value > 0 else arb(0)
         if not gaussian.profile(num(value))(rational(epsilon)) < reached:
             raise Rejected(NAME, "value", "the profile there is not certainly above that of Gaussian noise")
-        return num(value), {"pair": "two neighbours", "at epsilon": str(epsilon)}
+        return num(value), {"pair": {"says": "two-neighbours"}, "at epsilon": str(epsilon)}
     points = _points(parameters)
     order = measure.at or read_fraction(parameters, "at", NAME)
     if not order > 1:

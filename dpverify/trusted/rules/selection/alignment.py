@@ -64,7 +64,7 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     found = [_bounded(read_way(question, stream, family, way, moduli)) for family, way in zip(families, ways, strict=True)]
     others = [drawn.noise for drawn in (*stream.once, *stream.fresh) if drawn.name not in {name for name, _ in moduli}]
     assumed = tuple(dict.fromkeys((*assumed, *(line for noise in others for line in a_law(question, noise)))))
-    return replace(question.bound(greatest(question, *found), "", ""), assumed=assumed, through=through)
+    return replace(question.bound(greatest(question, *found)), assumed=assumed, through=through)
 
 
 def _bounded(way: Way) -> Value:

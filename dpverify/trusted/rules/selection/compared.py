@@ -26,6 +26,8 @@ from dpverify.trusted.order.steps_between import each_by_integers
 from dpverify.trusted.rules.additive.additive import is_natural
 
 Value = Expr | Infinite
+Named = Mapping[str, Any] | None
+"""What a witness says: the name of a sentence, and what stands in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Asked:
         queries, positives = self.count(self.selection.queries, "queries", most), self.selection.positives
         return queries, queries if positives is None else min(queries, self.count(positives, "positives", most))
 
-    def bound(self, per_unit: Value, output: str, moves: str) -> Bound:
+    def bound(self, per_unit: Value, output: Named = None, moves: Named = None) -> Bound:
         """The bound: what is lost for each unit that answers move by, times that. output, moves: where a lower one is met in the limit."""
         if isinstance(per_unit, Infinite):
             if self.side == "lower" and not certainly_lt(ZERO, self.moved, self.domains):
@@ -91,8 +93,8 @@ class Asked:
         if self.side == "upper":
             return Bound("upper", value)
         loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
-        pair = f"answers far apart, which move by {format_expr(self.moved)}: {moves}"
-        return Bound("lower", value, witness={"pair": pair, "point": f"{output}, in the limit", "loss": loss}, at=self.at)
+        pair = {"says": "answers-far-apart", "moved": format_expr(self.moved), "moves": moves}
+        return Bound("lower", value, witness={"pair": pair, "point": {"says": "in-the-limit", "output": output}, "loss": loss}, at=self.at)
 
 
 def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = False, wanted: Any = Compared) -> Asked:

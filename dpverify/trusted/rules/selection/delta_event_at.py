@@ -52,6 +52,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     for here, there in orders:
         best = best.max(here - factor * there)
     value = max(Fraction(0), exact(finite(best).lower()))
-    shown = ", ".join(f"{key}: {told[key]}" for key in _SHOWN if key in told)
-    witness = {"pair": "neighbours that the event tells apart", "event": shown, "P": p.str(20), "Q": q.str(20)}
+    event = {"says": "event", "of": {key: told[key] for key in _SHOWN if key in told}}
+    witness = {"pair": {"says": "told-apart"}, "event": event, "P": p.str(20), "Q": q.str(20)}
     return Bound("lower", Num(value), quantity="delta", at=question.at, witness=witness)

@@ -29,6 +29,4 @@ def exact(question: Asked, mechanism: AboveThreshold) -> Bound:
         raise Rejected(RULE, "the sensitivity", "it is not certain that answers move")
     if mechanism.positives is not None:
         question.natural(mechanism.positives, "positives")
-    return question.bound(
-        INFINITE, "a negative, then a positive, of two answers with less than the sensitivity between them", "until they meet"
-    )
+    return question.bound(INFINITE, {"says": "two-near-answers"}, {"says": "until-they-meet"})

@@ -35,7 +35,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     count = question.natural(mechanism.candidates, "candidates")
     left, right = slopes(question, mechanism.noise)
     if mechanism.report == "value":
-        return question.bound(_value(question, mechanism, left, right), "values of the greatest answer", "all one way")
+        return question.bound(_value(question, mechanism, left, right), {"says": "greatest-value"}, {"says": "all-one-way"})
     if mechanism.report == "index+gap" and not certainly_le(num(2), count, question.domains):
         raise Rejected(NAME, "candidates", "there is no lead over a next one where there may be one alone")
     if mechanism.report == "index+gap" and question.side == "upper":
@@ -45,8 +45,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         per_step = greatest(question, left, right)
     else:
         per_step = least(question, right, times(question, sub(count, ONE), left))
-    moves = "the winner down, all others up" if mechanism.neighbours == "all" else "the winner down alone"
-    return question.bound(times(question, span, per_step), "the index of an answer that is far below, or above, the others", moves)
+    moves = {"says": "winner-down-others-up" if mechanism.neighbours == "all" else "winner-down-alone"}
+    return question.bound(times(question, span, per_step), {"says": "index-far-from-others"}, moves)
 
 
 def leads_move_together(question: Asked, count: Expr) -> None:

@@ -56,19 +56,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     most = queries if mechanism.positives is None else question.natural(mechanism.positives, "positives")
     if mechanism.report == "answers+value":
         value = _told(question, mechanism, queries, least_count(question, queries, most))
-        bound = question.bound(value, "all answers, told far below where they are", "up at negatives")
+        bound = question.bound(value, {"says": "all-told-far-below"}, {"says": "up-at-negatives"})
         return replace(bound, assumed=a_law(question, mechanism.threshold_noise))
     if mechanism.neighbours == "one":
-        return question.bound(_one(question, mechanism, queries, most), "one answer far from the others", "that one alone")
+        return question.bound(_one(question, mechanism, queries, most), {"says": "one-far-answer"}, {"says": "that-one-alone"})
     losses = losses_of(question, mechanism)
     if question.side == "lower":
         return _lower(question, mechanism, losses, evidence, queries, most)
     if "peaks" in evidence:
-        return question.bound(_at_peaks(question, mechanism, losses, evidence["peaks"], queries, most), "", "")
+        return question.bound(_at_peaks(question, mechanism, losses, evidence["peaks"], queries, most))
     way = evidence.get("shift")
     if way not in ("up", "still", "down"):
         raise CertificateError(f"{NAME}: 'shift' is {str(way)[:20]!r}, not up, still or down.")
-    return question.bound(greatest(question, *(everywhere(loss, mechanism, way, queries, most) for loss in losses)), "", "")
+    return question.bound(greatest(question, *(everywhere(loss, mechanism, way, queries, most) for loss in losses)))
 
 
 def _at_peaks(question: Asked, mechanism: AboveThreshold, losses: list[Loss], peaks: Any, queries: Expr, most: Expr) -> Value:
@@ -128,10 +128,8 @@ def _lower(question: Asked, mechanism: AboveThreshold, losses: list[Loss], evide
     if not certainly_le(asked_for, queries, question.domains) or not certainly_le(add(c, up), most, question.domains):
         raise Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive")
     value = times(question, c, loss.of(k, ONE)) if mechanism.resample else loss.of(k, c, up)
-    output = f"{positives} positives and {negatives} negatives{' before each' if mechanism.resample else ''}"
-    moves = f"{'up' if loss.up else 'not'} at negatives, {'down' if loss.down else 'not'} at positives"
-    more = (f", {raised} positives more", ", up at these") if raised else ("", "")
-    return question.bound(value, output + more[0], moves + more[1])
+    output = {"says": "counts", "positives": positives, "negatives": negatives, "each": mechanism.resample, "raised": raised}
+    return question.bound(value, output, {"says": "moves", "up": bool(loss.up), "down": bool(loss.down), "raised": raised})
 
 
 def _one(question: Asked, mechanism: AboveThreshold, queries: Expr, most: Expr) -> Value:

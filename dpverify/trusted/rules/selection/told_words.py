@@ -49,7 +49,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if question.side != "lower":
         raise CertificateError(f"{NAME}: 'side' is not lower.")
     here, there = probabilities(question, evidence)
-    witness = described(question, evidence) | {"P": here.str(20), "Q": there.str(20)}
+    pair = {"says": "answers-of-both", "sides": evidence["answers"]}
+    witness = {"pair": pair, "event": {"says": "any-of-words", "words": evidence["words"]}, "P": here.str(20), "Q": there.str(20)}
     if evidence.get("value") == "infinite":
         if not (there.is_zero() and here > 0):
             raise Rejected(NAME, "value", "the words are not certainly told on one neighbour, and never on the other")
@@ -126,9 +127,3 @@ def _answers(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> tu
     if not any(together(stream, family, moves) for family in FAMILIES.get(stream.neighbours, (stream.neighbours,))):
         raise Rejected(NAME, "answers", "neighbours do not move so")
     return here, there
-
-
-def described(question: Asked, evidence: Mapping[str, Any]) -> dict[str, str]:
-    """The pair and the event, for readers."""
-    here, there = (", ".join(" and ".join(map(str, row)) for row in side) for side in evidence["answers"])
-    return {"pair": f"answers {here}; and {there}", "event": "; or ".join(", ".join(told) for told in evidence["words"])[:400]}

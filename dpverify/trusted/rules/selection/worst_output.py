@@ -144,17 +144,17 @@ def read_cuts(evidence: Mapping[str, Any]) -> list[Fraction]:
 
 
 def _witness(question: Asked, here: Output, there: Output, probabilities: list[arb]) -> dict[str, Any]:
-    """The pair, the output and its probabilities, for readers."""
+    """The pair, the output and its probabilities."""
+    pair: dict[str, Any]
+    event: dict[str, Any]
     if isinstance(question.claim.mechanism, NoisyMax):
         few = question.claim.mechanism.candidates != num(here.negatives + 1)
-        others, rest = (f"{here.negatives} others", ", all further ones far below") if few else ("all others", "")
-        told = [f"{output.centre}, {others} {output.low}{rest}" for output in (here, there)]
-        event = "the first of the answers is told to be the greatest"
-        if question.whole:
-            event += ", and of equal ones another would be; decided at random it loses at least the bound too"
-        said = [f"first {text}" for text in told]
+        centres, lows = ([str(getattr(output, name)) for output in (here, there)] for name in ("centre", "low"))
+        pair = {"says": "first-and-others", "first": centres, "others": lows, "count": here.negatives if few else None}
+        event = {"says": "first-is-greatest", "whole": question.whole}
     else:
-        said = [f"{output.low} at negatives, {output.high} at positives" for output in (here, there)]
-        event = f"{here.negatives} negatives, then {here.positives} positives" if here.negatives else f"{here.positives} positives"
+        lows, highs = ([str(getattr(output, name)) for output in (here, there)] for name in ("low", "high"))
+        pair = {"says": "at-negatives-and-positives", "low": lows, "high": highs}
+        event = {"says": "negatives-then-positives", "negatives": here.negatives, "positives": here.positives}
     chances = {key: probability.str(20) for key, probability in zip(("P", "Q"), probabilities, strict=True)}
-    return {"pair": f"answers {said[0]}; and {said[1]}", "event": event, **chances}
+    return {"pair": pair, "event": event, **chances}

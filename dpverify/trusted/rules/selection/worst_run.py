@@ -32,7 +32,7 @@ CHECKED: Final = (
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
 SOURCE: Final = Source("docs/theory/selection.md#worst-run")
 
-MOVES: Final = "in the same way again and again"
+MOVES: Final = {"says": "in-the-same-way"}
 MOST_STEPS: Final = 10_000
 """The longest run."""
 
@@ -139,10 +139,7 @@ def _within(question: Asked, value: Expr, end: Expr | Infinite) -> bool:
     return isinstance(end, Infinite) or certainly_le(value, end, question.domains)
 
 
-def _told(stream: Stream, steps: Sequence[Any], block: range, times: int | None) -> str:
-    """What the run tells, word by word."""
-    words = [stream.steps[branch].emit or "nothing" for branch, *_ in steps]
-    if block:
-        again = "without end" if times is None else f"{times} times"
-        words[block.start : block.stop] = [f"({', '.join(words[block.start : block.stop])}) {again}"]
-    return ", ".join(words)[:400]
+def _told(stream: Stream, steps: Sequence[Any], block: range, times: int | None) -> dict[str, Any]:
+    """What the run tells, word by word, and which of the words how often; None without end."""
+    words = [stream.steps[branch].emit for branch, *_ in steps]
+    return {"says": "told", "words": words, "again": [block.start, block.stop, times] if block else None}

@@ -70,7 +70,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     values = [_value(question, rows, given, ends, after) for rows, given in zip(runs, weights, strict=True)]
     end = least(question, *values)
     assert not isinstance(end, Infinite)
-    return question.bound(sub(end, start), ", ".join(words)[:400], "far apart in one direction, in another way again and again")
+    return question.bound(sub(end, start), {"says": "told", "words": words, "again": None}, {"says": "far-apart-in-one-direction"})
 
 
 def _read(question: Asked, stream: Stream, words: Sequence[str], evidence: Mapping[str, Any]) -> tuple[Point, Point, Point]:

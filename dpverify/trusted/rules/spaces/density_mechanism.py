@@ -52,13 +52,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if side == "far":
         if not _above(space.shape, rate, near, beta, domains):
             raise Rejected(NAME, "the tail", "answers are not certainly too far with a greater probability than beta")
-        return Bound("lower", INFINITE, witness={"pair": "a database" if endless else "a database with its answer near an end"})
+        return Bound("lower", INFINITE, witness={"pair": {"says": "a-database" if endless else "a-database-near-an-end"}})
     if side != "lower":
         raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper, lower or far.")
     exact = endless or _interval(space.shape) is not None or _sum_of_intervals(space.shape)
     if space.databases != "answers" or not exact:
         raise Rejected(NAME, "the claim", "its least loss is known on intervals, in boxes in l1 and on R^d, with one database an answer")
-    return Bound("lower", price, witness={"pair": "databases with answers as near to each other as you like"})
+    return Bound("lower", price, witness={"pair": {"says": "databases-near-each-other"}})
 
 
 def _interval(shape: Shape) -> Expr | None:

@@ -50,7 +50,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         far = table.far(x)
         if not certainly_lt(given.beta, far):
             raise Rejected(NAME, f"database {x}", "its answers are not certainly too far with a greater probability than beta")
-        return Bound("lower", INFINITE, witness={"pair": f"database {x}", "further than within": format_expr(far)})
+        return Bound("lower", INFINITE, witness={"pair": {"says": "database", "number": x}, "further than within": format_expr(far)})
     first, second, third = _three(evidence.get("cell"))
     x, other, y = _number(first, len(given.truth)), _number(second, len(given.truth)), _number(third, len(given.distances))
     if x == other:

@@ -60,9 +60,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         total += count * (-rational(epsilon) * far * _root(n, p)).exp()
     if epsilon < 0 or not (1 - constant(beta)) * total > 1:
         raise Rejected(NAME, "epsilon", f"the sum at {epsilon} is not certainly above 1")
-    many = f"{sum(found.values())} databases in a grid with steps of {format_expr(step)}"
-    told = f"{many}, whose neighbourhoods of {format_expr(near)} do not meet"
-    says = {"pair": "databases whose true answers are in a grid", "packing": told}
+    told = {"says": "grid-of-databases", "count": str(sum(found.values())), "step": format_expr(step), "near": format_expr(near)}
+    says = {"pair": {"says": "databases-in-a-grid"}, "packing": told}
     return Bound("lower", Num(epsilon), witness=says, at=at)
 
 

@@ -46,7 +46,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     space, near, beta = asked(claim, NAME, one=True)
     if space.databases != "answers":
         raise Rejected(NAME, "databases", "only where there is one for each answer it is known how far apart those of a line are")
-    says = {"pair": "databases whose true answers are on a line"}
+    says = {"pair": {"says": "databases-on-a-line"}}
     if space.shape.kind == "integers":
         return Bound("lower", mul(space.lipschitz, _on_integers(near, beta, evidence)), witness=says, at=at)
     length, share = _length(space.shape, evidence), ONE

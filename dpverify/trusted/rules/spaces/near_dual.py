@@ -47,5 +47,5 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     bound = least(Program(losses, between), [to_fraction(entry, NAME) for entry in evidence["weights"]], multipliers)
     if not certainly_lt(given.beta, Num(bound)):
         raise Rejected(NAME, "the sum", "it is not certainly above beta")
-    told = f"every mechanism that is private at {format_expr(epsilon)} is further than {format_expr(given.near)} from the truth with a "
-    return Bound("lower", epsilon, witness={"pair": told + "greater probability than beta on one of them"})
+    told = {"says": "further-than-near", "epsilon": format_expr(epsilon), "near": format_expr(given.near)}
+    return Bound("lower", epsilon, witness={"pair": told})

@@ -25,16 +25,20 @@ TWO: Final = num(2)
 MOST: Final = 4096
 """Most depths of a tree that are multiplied one by one."""
 
+LARGEST: Final = {"says": "largest-set"}
+GRID: Final = {"says": "grid-of-points"}
+ONE_POINT: Final = {"says": "one-point"}
+
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Points of a space. count: how many, None for infinitely many. what: it in words. overlap: no answer is near to more of them.
+    """Points of a space. count: how many, None for infinitely many. what: its name and numbers. overlap: no answer is near to more.
 
     wide: how far apart they are at most; None where that is what `spread` says.
     """
 
     count: int | None
-    what: str
+    what: Mapping[str, Any]
     overlap: int = 1
     assumed: tuple[str, ...] = ()
     wide: Expr | None = None
@@ -72,8 +76,8 @@ def _box(shape: Shape, near: Expr, told: Told) -> Packing:
     if told.get("by") == "volume":
         count = len(shape.numbers)
         volume = constant(mul(*shape.numbers)) / (_unit_ball(shape.norm, count) * constant(mul(TWO, near)) ** count)
-        return Packing(max(1, _whole(volume)), "a largest set of points more than twice that apart")
-    return Packing(prod(_along(side, near) for side in shape.numbers), "a grid of points more than twice that apart")
+        return Packing(max(1, _whole(volume)), LARGEST)
+    return Packing(prod(_along(side, near) for side in shape.numbers), GRID)
 
 
 def _unit_ball(norm: Norm, count: int) -> arb:
@@ -90,12 +94,12 @@ def _ball(shape: Shape, near: Expr, told: Told) -> Packing:
     how = told.get("by")
     if how == "volume":
         filled = constant(div(radius, mul(TWO, near))) ** count
-        return Packing(max(1, _whole(filled)), "a largest set of points more than twice that apart")
+        return Packing(max(1, _whole(filled)), LARGEST)
     if how == "axes":
         return _axes(shape.norm, radius, count, near)
     if how == "cube" and shape.norm.kind == "lp" and shape.norm.p is None:
-        return Packing(_along(mul(TWO, radius), near) ** count, "a grid of points more than twice that apart")
-    return Packing(_along(mul(TWO, radius), near), "points of a diameter more than twice that apart")
+        return Packing(_along(mul(TWO, radius), near) ** count, GRID)
+    return Packing(_along(mul(TWO, radius), near), {"says": "points-of-a-diameter"})
 
 
 def _axes(norm: Norm, radius: Expr, count: int, near: Expr) -> Packing:
@@ -105,7 +109,7 @@ def _axes(norm: Norm, radius: Expr, count: int, near: Expr) -> Packing:
     apart = mul(radius, ONE if norm.p is None else power(TWO, Num(1 / norm.p)))
     if not certainly_lt(mul(TWO, near), apart):
         raise Rejected(RULE, "the axes", "their ends are not certainly more than twice that apart")
-    return Packing(2 * count, "both ends of every axis")
+    return Packing(2 * count, {"says": "ends-of-axes"})
 
 
 def _sphere(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -120,10 +124,10 @@ def _sphere(shape: Shape, near: Expr, told: Told) -> Packing:
             raise Rejected(RULE, "the sphere", "caps of more than a quarter of a turn are not counted")
         square = chord**2 * (1 - chord**2 / 4)  # the square of the sine of the angle of the cap
         cap = square.beta_lower(rational(Fraction(count - 1, 2)), rational(Fraction(1, 2)), regularized=1) / 2
-        return Packing(max(1, _whole(1 / cap)), "a largest set of points more than twice that apart")
+        return Packing(max(1, _whole(1 / cap)), LARGEST)
     if not certainly_lt(near, radius):
-        return Packing(1, "one point")
-    return Packing(2, "two points across")
+        return Packing(1, ONE_POINT)
+    return Packing(2, {"says": "two-points-across"})
 
 
 def _hull(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -140,7 +144,7 @@ def _hull(shape: Shape, near: Expr, told: Told) -> Packing:
         for other in points[:i]:
             if not certainly_lt(mul(TWO, near), norm_value(shape.norm, tuple(a - b for a, b in zip(one, other, strict=True)))):
                 raise Rejected(RULE, f"point {i}", "it is not certainly more than twice that apart from one before it")
-    return Packing(len(points), "points more than twice that apart")
+    return Packing(len(points), {"says": "points-apart"})
 
 
 def _points(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -151,7 +155,7 @@ def _points(shape: Shape, near: Expr, told: Told) -> Packing:
     for row in shape.matrix:
         if sum(not certainly_lt(near, Num(row[i])) for i in set(chosen)) > 1:
             raise Rejected(RULE, "points", "some point is not certainly further than that from all but one of them")
-    return Packing(len(set(chosen)), "points whose neighbourhoods do not meet")
+    return Packing(len(set(chosen)), {"says": "points-that-do-not-meet"})
 
 
 def _tree(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -161,11 +165,11 @@ def _tree(shape: Shape, near: Expr, told: Told) -> Packing:
     if depth and not certainly_lt(near, apart_at(shape, num(depth - 1))):
         raise Rejected(RULE, "depth", f"leaves that part at a depth of {depth - 1} are not certainly further apart than that")
     if shape.kind == "infinite_tree" and depth > listed:
-        return Packing(None, f"a leaf under every child of a node with infinitely many, at a depth of {listed}")
+        return Packing(None, {"says": "leaves-of-infinitely-many", "depth": listed})
     counts = [of_level(shape, level) for level in range(depth)]
     if not all(isinstance(count, Num) for count in counts):
         raise Rejected(RULE, "branching", "it is not a number at every depth")
-    return Packing(prod(int(count.value) for count in counts if isinstance(count, Num)), f"a leaf under every node of depth {depth}")
+    return Packing(prod(int(count.value) for count in counts if isinstance(count, Num)), {"says": "leaves", "depth": depth})
 
 
 def _depth(told: Told) -> int:
@@ -183,7 +187,7 @@ def _cantor(shape: Shape, near: Expr, told: Told) -> Packing:
         clear = call("max", sub(ONE, mul(TWO, ratio)), div(sub(ONE, ratio), TWO))
         if not certainly_lt(near, mul(clear, apart_at(shape, num(depth - 1)))):
             raise Rejected(RULE, "depth", f"pieces after {depth} steps are not certainly clear of each other")
-    return Packing(2**depth, f"the left ends of the pieces after {depth} steps")
+    return Packing(2**depth, {"says": "left-ends", "steps": depth})
 
 
 def _ellipsoid(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -203,12 +207,13 @@ def _ellipsoid(shape: Shape, near: Expr, told: Told) -> Packing:
         for k in range(1, first + 1):
             if not abs(value(axis, {"k": arb(k)})) >= constant(least):
                 raise Rejected(RULE, f"axis {k}", f"it is not certainly at least {format_expr(least)}")
-        what = f"points {format_expr(least)} from 0 on both sides of the first {first} axes"
+        what = {"says": "points-on-first-axes", "from_0": format_expr(least), "first": first}
         return Packing(2 * first, what, overlap, wide=mul(TWO, least))
     step, start = _natural(told, "step"), _natural(told, "start")
     if not certainly_le(least, call("abs", along(axis, step, start)), {"k": LEVELS}):
         raise Rejected(RULE, "the axes", f"not all of {start}, {start + step}, ... are certainly at least {format_expr(least)}")
-    return Packing(None, f"points {format_expr(least)} from 0 on the axes {start}, {start + step}, ...", overlap, wide=mul(TWO, least))
+    told = {"says": "points-on-axes", "from_0": format_expr(least), "axes": [start, start + step]}
+    return Packing(None, told, overlap, wide=mul(TWO, least))
 
 
 def _natural(told: Told, key: str) -> int:
@@ -222,7 +227,7 @@ def _hoelder(shape: Shape, near: Expr, told: Told) -> Packing:
     """Constants; or sums of bumps on some of the cells of a grid: two of them differ by a whole bump."""
     count, (_, constant_of, exponent, bound) = cubes(shape), shape.numbers
     if "cells" not in told:
-        return Packing(_along(mul(TWO, bound), near), "constants more than twice that apart")
+        return Packing(_along(mul(TWO, bound), near), {"says": "constants-apart"})
     cells = _natural(told, "cells")
     bump = mul(constant_of, power(Num(Fraction(1, 2 * cells)), exponent))
     for name, height in (("bump", bump), ("bound", mul(TWO, bound))):
@@ -230,14 +235,14 @@ def _hoelder(shape: Shape, near: Expr, told: Told) -> Packing:
             raise Rejected(RULE, name, f"{format_expr(height)} is not certainly more than twice that")
     if cells**count > MOST:
         raise Rejected(RULE, "cells", f"more than {MOST} of them are not written out")
-    return Packing(2 ** (cells**count), f"sums of bumps on {cells**count} cells")
+    return Packing(2 ** (cells**count), {"says": "sums-of-bumps", "cells": cells**count})
 
 
 def _equal(shape: Shape, near: Expr, _: Told) -> Packing:
     """Points of which each is near to itself alone."""
     if not certainly_lt(near, shape.numbers[0]):
         raise Rejected(RULE, "distance", "points are not certainly further apart than that")
-    return Packing(None, "all points", assumed=(MANY,))
+    return Packing(None, {"says": "all-points"}, assumed=(MANY,))
 
 
 def width(shape: Shape, found: Packing) -> Expr:
@@ -247,14 +252,14 @@ def width(shape: Shape, found: Packing) -> Expr:
     if shape.kind in ("separated", "ellipsoid", "net") or (shape.kind == "box" and shape.norm.kind != "lp"):
         raise Rejected(RULE, "databases", "how far apart the points are at most is not known; declare a diameter")
     if shape.kind == "product":
-        return together(shape.norm, [width(part, Packing(1, "")) for part in shape.parts])
+        return together(shape.norm, [width(part, Packing(1, ONE_POINT)) for part in shape.parts])
     return call("max", *(wide for wide, _ in spread(shape)))
 
 
 def _separated(shape: Shape, near: Expr, _: Told) -> Packing:
     if not certainly_lt(mul(TWO, near), shape.numbers[0]):
         raise Rejected(RULE, "distance", "points are not certainly more than twice that apart")
-    return Packing(None, "the stated points", assumed=(SEPARATED,))
+    return Packing(None, {"says": "stated-points"}, assumed=(SEPARATED,))
 
 
 def _product(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -262,12 +267,12 @@ def _product(shape: Shape, near: Expr, told: Told) -> Packing:
     hints = told.get("parts")
     if not isinstance(hints, list) or len(hints) != len(shape.parts):
         raise CertificateError(f"{RULE}: 'parts' does not say something of each part.")
-    one = Packing(1, "one point")
+    one = Packing(1, ONE_POINT)
     found = [one if hint is None else packing(part, near, hint) for part, hint in zip(shape.parts, hints, strict=True)]
     counts = [each.count for each in found]
     return Packing(
         None if None in counts else prod(count for count in counts if count is not None),
-        "tuples of " + " and ".join(each.what for each in found),
+        {"says": "tuples", "of": [each.what for each in found]},
         prod(each.overlap for each in found),
         tuple(dict.fromkeys(line for each in found for line in each.assumed)),
     )

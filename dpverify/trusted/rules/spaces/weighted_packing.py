@@ -52,7 +52,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         return _line(space, near, beta, evidence, at)
     found = packing(space.shape, near, evidence.get("packing", {}))
     far = _furthest(space, found)
-    says = {"pair": "databases whose true answers are packed", "packing": _told(found, near, far)}
+    says = {"pair": {"says": "databases-packed"}, "packing": _told(found, near, far)}
     if found.count is None:
         return Bound("lower", INFINITE, witness=says, at=at, assumed=found.assumed)
     odds = div(sub(ONE, beta), add(num(found.overlap - 1), beta))
@@ -65,13 +65,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return Bound("lower", div(call("log", room), far), witness=says, at=at, assumed=found.assumed)
 
 
-def _told(found: Packing, near: Expr, far: Expr) -> str:
-    many = "infinitely many" if found.count is None else _many(found.count)
-    few = "one" if found.overlap == 1 else str(found.overlap)
-    return (
-        f"{many} databases, at most {format_expr(far)} apart, whose true answers are {found.what}: no answer is within "
-        f"{format_expr(near)} of more than {few} of them"
-    )
+def _told(found: Packing, near: Expr, far: Expr) -> dict[str, Any]:
+    count = None if found.count is None else _many(found.count)
+    sizes = {"far": format_expr(far), "near": format_expr(near), "overlap": found.overlap}
+    return {"says": "packing", "count": count, "what": found.what, **sizes}
 
 
 def _many(count: int) -> str:
@@ -99,8 +96,8 @@ def _line(space: Space, near: Expr, beta: Expr, evidence: Mapping[str, Any], at:
     if type(count) is not int or not 0 <= count <= MOST:
         raise CertificateError(f"{NAME}: 'line' is {count!r}, not a whole number from 0 to {MOST}.")
     length = _length(space.shape)
-    told = f"databases {format_expr(far)} apart in a row, whose neighbourhoods of {format_expr(near)} do not meet"
-    says = {"pair": "databases whose true answers are on a line", "packing": told}
+    told = {"says": "databases-in-a-row", "far": format_expr(far), "near": format_expr(near)}
+    says = {"pair": {"says": "databases-on-a-line"}, "packing": told}
     if count == 0:
         if length is not None:
             raise Rejected(NAME, "line", "it has ends in this space")

@@ -55,8 +55,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     below = above if isinstance(near, Num) else finite(beyond(claim, law, exact(ball.upper()), evidence))
     low, high = exact(below.lower().max(arb(0))), exact(above.upper().min(arb(1)))
     told = _least(claim, law, evidence) if "least" in evidence else ({}, {})
+    witness = {"pair": {"says": "any-data"}, "further than within": format_expr(near)}
     return (
-        Bound("lower", Num(low), quantity=NEARNESS, also=told[0], witness={"pair": "any data", "further than within": format_expr(near)}),
+        Bound("lower", Num(low), quantity=NEARNESS, also=told[0], witness=witness),
         Bound("upper", Num(high), quantity=NEARNESS, also=told[1]),
     )
 

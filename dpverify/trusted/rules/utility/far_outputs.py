@@ -49,7 +49,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
                 raise Rejected(NAME, [x, y], f"whether {format_expr(row[y])} is above {format_expr(near)} is not certain")
         sums.append(add(*(table.probability(x, y) for y in far)))
     value = call("max", *dict.fromkeys(sums)) if len(set(sums)) > 1 else sums[0]
-    says = {"pair": f"one of {len(sums)} inputs", "further than within": format_expr(value)}
+    says = {"pair": {"says": "one-of-inputs", "count": len(sums)}, "further than within": format_expr(value)}
     return Bound("lower", value, quantity=NEARNESS, witness=says), Bound("upper", value, quantity=NEARNESS)
 
 
