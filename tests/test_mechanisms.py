@@ -178,7 +178,9 @@ def test_a_sampler_is_vectorised_and_repeats_itself_under_a_seed(name, values):
     noise = getattr(module, name).model()
     for given in inputs(noise):
         first, again, other = (module.sample(50, np.random.default_rng(seed), **given, **values) for seed in (7, 7, 8))
-        several = dimension(noise, values) if hasattr(noise, "dimension") else values.get("n", 0) if isinstance(noise, model.AboveThreshold | model.Stream) else 0
+        several = dimension(noise, values) if hasattr(noise, "dimension") else 0
+        if isinstance(noise, model.AboveThreshold | model.Stream):
+            several = values["n"]
         assert first.shape == ((50, several) if several else (50,))
         assert np.array_equal(first, again)
         assert np.isfinite(first).all()

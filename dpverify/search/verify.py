@@ -122,7 +122,7 @@ def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ..
 def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgement:
     """The judgement with its witness in words. What finds the words is loaded where there is something to tell."""
     witness = judgement.witness or {"pair": ""}
-    plain = "pair" in witness and "epsilon" not in witness
+    plain = "pair" in witness and "epsilon" not in witness and not {"event", "at"} <= witness.keys()
     if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in _SUMS for fact in facts):
         return judgement
     from dpverify.search.events import told
