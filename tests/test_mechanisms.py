@@ -4,6 +4,7 @@ The law is computed here from the declared expression by quadrature, without a w
 The tests are seeded: a correct sampler fails at the threshold once in a million times, and then always.
 """
 
+import itertools
 import math
 from functools import reduce
 from importlib.util import module_from_spec, spec_from_file_location
@@ -37,6 +38,7 @@ PARAMETERS = {
     "k_randomized_response": [{"k": 4, "p": 0.5}], "rappor": [{"p": 0.75}], "exponential_mechanism": [{"beta": 0.5}],
     "exponential_mechanism_metric": [{"beta": 0.5}], "two_point": [{"t": 0.25}],
     "noisy_max": [{"b": 2, "n": 3}], "above_threshold": [{"b": 1.5, "n": 3}], "exponential_any_scores": [{"beta": 0.5, "n": 3}],
+    "adaptive_threshold": [{"b": 1.5, "n": 3}],
 }  # fmt: skip
 """The values at which each mechanism is sampled; a mechanism that is not named has no parameters."""
 
@@ -146,7 +148,7 @@ def inputs(noise):
         return [{"x": x} for x in range(len(noise.scores))]
     if isinstance(noise, model.KaryResponse):
         return [{"x": 0}, {"x": 2}]
-    if isinstance(noise, model.NoisyMax | model.AboveThreshold):
+    if isinstance(noise, model.NoisyMax | model.AboveThreshold | model.Stream):
         return [{"answers": [0, 0, 0]}, {"answers": [-1, 2, 1]}]
     if isinstance(noise, model.Kernel):
         low, high = (value(end, {}) for end in noise.input)
@@ -176,7 +178,9 @@ def test_a_sampler_is_vectorised_and_repeats_itself_under_a_seed(name, values):
     noise = getattr(module, name).model()
     for given in inputs(noise):
         first, again, other = (module.sample(50, np.random.default_rng(seed), **given, **values) for seed in (7, 7, 8))
-        several = dimension(noise, values) if hasattr(noise, "dimension") else values["n"] if isinstance(noise, model.AboveThreshold) else 0
+        several = dimension(noise, values) if hasattr(noise, "dimension") else 0
+        if isinstance(noise, model.AboveThreshold | model.Stream):
+            several = values["n"]
         assert first.shape == ((50, several) if several else (50,))
         assert np.array_equal(first, again)
         assert np.isfinite(first).all()
@@ -218,6 +222,8 @@ def fits(noise, values, sample, rng):
             agrees(sample, distribution(lambda z: np.broadcast_to(value(noise.density, {**values, "z": z}), z.shape), low, high))
         case model.NoisyMax() | model.AboveThreshold():
             compared(noise, values, sample)
+        case model.Stream():
+            in_tiers(noise, values, sample)
         case model.Kernel():
             low, high = (value(end, values) for end in noise.output)
             agrees(sample, distribution(lambda y: value(noise.density, {**values, "y": y}), low, high))
@@ -293,3 +299,25 @@ def compared(noise, values, sample):
     before = np.where((sample == 1).any(axis=1), (sample == 1).argmax(axis=1), 3)
     assert ((sample == 0).sum(axis=1) == before).all() and ((sample == -1).sum(axis=1) == np.maximum(2 - before, 0)).all()
     counts_agree(before, [part.sum() for part in stops])
+
+
+def in_tiers(noise, values, sample):
+    """What is told by an adaptive threshold, by sums over all values of its noise."""
+    places = np.arange(-160, 161)
+
+    def mass(law):
+        weights = value(law.density, {**values, "z": places.astype(float)})
+        return weights / weights.sum()
+
+    first, far, near = (mass(drawn.noise) for drawn in (*noise.once, *noise.fresh))
+    chances = []
+    for q in values["answers"]:
+        leaps, above = (np.array([law[places + q >= t + beyond].sum() for t in places]) for law, beyond in ((far, 5), (near, 0)))
+        chances.append([leaps, (1 - leaps) * above, (1 - leaps) * (1 - above)])
+    law = {}
+    for words in itertools.product((0, 1, 2), repeat=3):
+        cost = np.cumsum([0, *(0 if word == 2 else 1 + word for word in words)])
+        told = tuple(word if spent < 3 else -1 for word, spent in zip(words, cost[:3], strict=True))
+        law[told] = (first * math.prod(chances[k][word] for k, word in enumerate(told) if word >= 0)).sum()
+    order = list(law)
+    counts_agree(np.array([order.index(tuple(row)) for row in sample.tolist()]), list(law.values()))

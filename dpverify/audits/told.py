@@ -1,4 +1,4 @@
-"""Whether outputs have the form in which a declared law of comparisons with numbers is known: an audit looks at a few first."""
+"""Whether outputs have the form in which a declared law is known, of comparisons with numbers and of streams: an audit looks at a few."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from dpverify.audits.conformance import FINEST, grid_of
 from dpverify.audits.declared.numbered import NumberedLaw
+from dpverify.audits.declared.streams import StreamLaw
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.plan import Plan
 from dpverify.audits.target import Target
@@ -23,7 +24,7 @@ _KEY: Final = 1 << 31
 def as_told(plan: Plan, target: Target, root: int, timeout: float) -> tuple[Plan, str]:
     """The plan, without its law where the sampler tells it in another form or rounds its numbers; and what to say of that."""
     law = plan.declared
-    if not isinstance(law, NumberedLaw):
+    if not isinstance(law, NumberedLaw | StreamLaw):
         return plan, ""
     rng = np.random.default_rng(np.random.SeedSequence(root, spawn_key=(_KEY,)))
     outputs = target.draw(plan.pairs[0].left, _LOOKED_AT, rng, timeout=timeout)
@@ -31,6 +32,8 @@ def as_told(plan: Plan, target: Target, root: int, timeout: float) -> tuple[Plan
         law.reader.columns(outputs)
     except AuditError as error:
         return _alone(plan), f"the declared law was not compared: {error}"
+    if isinstance(law, StreamLaw):
+        return plan, ""  # of its numbers nothing is declared
     grid = None if on_integers(law.mechanism) else grid_of(Outputs(law.reader.numbers_in(outputs)[:, None]))
     if grid is not None and grid > FINEST * law.unit:
         return _alone(plan), f"the declared law was not compared: the numbers that are told are multiples of {float(grid):.4g}."

@@ -28,6 +28,7 @@ from dpverify.trusted.language.model import (
     ONE_SIDED,
     REVERSE,
     Claim,
+    Compared,
     Kernel,
     Mixture,
     Part,
@@ -87,6 +88,13 @@ def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Ma
     for key in ("P", "Q"):
         if isinstance(claim.mechanism, Kernel) and isinstance(witness.get(key), list):  # the ends of an enclosure
             witness[key] = [decimal_bounds(Num(Fraction(end)), _ENDS)[side] for side, end in enumerate(witness[key])]
+    if "at" in witness and isinstance(claim.mechanism, Compared):
+        from dpverify.search import selection_events
+
+        with suppress(DpverifyError), precision(_BITS):
+            found = selection_events.described_at(claim, facts)
+            if found is not None and found["at"] == witness["at"]:
+                return found
     if "epsilon" in witness:
         with suppress(DpverifyError), precision(_BITS):
             return _event(claim, witness, facts) | ({"at": witness["at"]} if "at" in witness else {})

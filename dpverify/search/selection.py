@@ -16,6 +16,7 @@ from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, num, substitute, symbols
 from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, NoisyMax
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
@@ -42,7 +43,9 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     assert isinstance(mechanism, Compared)
     between = mechanism.bounds is not None and not claim.domains and proposal.extend(worst_output.between_bounds, claim, digits)
     if between and not (mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold)):
-        return  # nothing is sharper
+        if _is_open(claim, proposal.steps):  # nothing is sharper, but what holds of all answers may be the very number that is claimed
+            proposal.extend(lambda claim, _: list(_upper(replace(claim, epsilon=None, delta=None))), claim, digits)
+        return
     if proposal.extend(_log_concave, claim, digits):
         if all(step["evidence"].get("side") == "lower" or _is_infinite(claim, step) for step in proposal.steps):
             proposal.reasons.append(_NONE)
@@ -56,6 +59,20 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
         del proposal.reasons[reasons:]
     if all(step["evidence"].get("side") == "lower" for step in proposal.steps):
         proposal.reasons.append(_NONE)
+
+
+def _is_open(claim: Claim, steps: Steps) -> bool:
+    """Whether numbers on both sides leave a claim open, where all have enclosures that are numbers."""
+    if claim.epsilon is None:
+        return False
+    above, below = (
+        [num(to_fraction(step["evidence"]["value"], "value")) for step in steps if _side(step) == side] for side in ("upper", "lower")
+    )
+    return not any(certainly_le(value, claim.epsilon) for value in above) and not any(certainly_lt(claim.epsilon, value) for value in below)
+
+
+def _side(step: Mapping[str, Any]) -> str:
+    return str(step["evidence"].get("side", "upper"))
 
 
 def _is_infinite(claim: Claim, step: Mapping[str, Any]) -> bool:

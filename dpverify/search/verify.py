@@ -125,7 +125,7 @@ def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgemen
     if judgement.witness is not None:
         judgement = replace(judgement, witness=in_words(judgement.witness))
     witness = judgement.witness or {"pair": ""}
-    plain = "pair" in witness and "epsilon" not in witness
+    plain = "pair" in witness and "epsilon" not in witness and not {"event", "at"} <= witness.keys()
     if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in _SUMS for fact in facts):
         return judgement
     from dpverify.search.events import told

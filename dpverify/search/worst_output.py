@@ -322,9 +322,8 @@ class Setting:
                 smallest *= 2
             return sorted(points | {min(points) - smallest, max(points) + smallest})
         first = self.rough.get("noise") or self.rough["threshold_noise"]
-        reaches = [rough.reach(bits) for rough in self.rough.values()]
-        left = min(points) + min(low for low, _ in reaches)
-        right = max(points) + max(high for _, high in reaches)
+        low, high = first.reach(bits)  # what is outside of the cuts is no more than what is left of this noise there
+        left, right = min(points) + low, max(points) + high
         if first.whole:
             return [Fraction(left.__floor__()), Fraction(right.__ceil__())]
         kinks = {point + kink for rough in self.rough.values() for kink in (*rough.kinks, Fraction(0)) for point in points}

@@ -296,6 +296,24 @@ def test_two_exact_answers_between_bounds_are_told_apart(neighbours):
     assert tight(sparse(gaussian(9), None, 2, bounds=BOUNDS, neighbours=neighbours))[0] == math.inf
 
 
+@pytest.mark.parametrize("mechanism", [largest(laplace(2), 5001, bounds=BOUNDS), sparse(laplace(2), laplace(4), 5001, bounds=BOUNDS)])
+def test_between_bounds_what_all_answers_lose_is_proved_however_near_the_worst_pair_comes_to_it(mechanism):
+    assert verify(of(mechanism, 1)).judgement.verdict == "PROVED"  # which many answers lose up to less than 1e-15
+    assert verify(of(mechanism, "1 - 1/10**9")).judgement.verdict == "REFUTED"
+
+
+def test_between_bounds_a_threshold_with_noise_of_a_light_tail_is_integrated_over_as_far_as_it_reaches():
+    noise = stats.gumbel_r(scale=2)
+
+    def chance(no, yes):
+        f = lambda t: noise.pdf(t) * stats.laplace.cdf(t - no, scale=4) ** 4 * stats.laplace.sf(t - yes, scale=4)  # noqa: E731
+        return integrate.quad(f, -12, 80, points=[0, 1], epsabs=1e-14, limit=400)[0]
+
+    judgement = verify(of(sparse(GUMBEL, laplace(4), 5, bounds=BOUNDS), 1)).judgement
+    truth = math.log(chance(0, 1) / chance(1, 0))
+    assert float(judgement.lower.value) == pytest.approx(truth, abs=1e-9) == float(judgement.upper.value)
+
+
 def test_a_refutation_shows_a_pair_an_output_and_both_probabilities():
     witness = verify(of(sparse(laplace(2), laplace(2), 3, None), 1)).judgement.witness
     assert witness["event"] == "2 negatives, then 1 positives" or "positives" in witness["event"]

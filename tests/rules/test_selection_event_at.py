@@ -50,6 +50,18 @@ def test_queries_too_and_a_claim_that_grows_with_their_number_is_compared_at_tha
     assert verify(of(mechanism, "9/10", domains=ALL_N, delta=parse("min(1, n/2)"))).judgement.verdict == "PROVED"
 
 
+def test_readers_are_told_the_answers_and_the_event_in_words():
+    claim = of(largest(gaussian(2), "n"), "1/2", domains=TWO_UP, delta=parse("1/100"))
+    witness = verify(claim).judgement.witness
+    here, _, there = witness["pair"].partition("; and ")
+    assert witness["event"] == "the greatest is the first answer" and witness["at"] == {"n": "2"}
+    lead, other = (float(side.removeprefix("the first answer ").partition(" ")[0]) for side in (here, there))
+    assert here.endswith("below all others") and there.endswith("below all others") and other - lead == pytest.approx(2)
+    for key, at in (("P", lead), ("Q", other)):  # the difference of two noises is normal, of 8 = 4 + 4
+        low, high = map(float, witness[key].strip("[]").split(", "))
+        assert low - 1e-8 <= stats.norm.cdf(-at, scale=math.sqrt(8)) <= high + 1e-8
+
+
 EVENT = {"group": 2, "lead": "1", "cuts": ["-60", "-1", "0", "1", "60"], "at": {"n": "4"}}
 CLAIM = of(largest(laplace(1), "n"), "1/8", domains=TWO_UP, delta=parse("1/100"))
 

@@ -33,6 +33,8 @@ from dpverify.audits.declared.laws import (
 from dpverify.audits.declared.numbered import numbered
 from dpverify.audits.declared.one_number import IntegerLaw, KernelLaw, LineLaw
 from dpverify.audits.declared.selections import Pair, may_be_neighbours, pairs_of, require_both_orders, selection
+from dpverify.audits.declared.streams import pairs_of as pairs_of_stream
+from dpverify.audits.declared.streams import stream_law
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
 from dpverify.catalogue import kinds
 from dpverify.search.numeric import kinks_of, log_of, number
@@ -52,6 +54,7 @@ from dpverify.trusted.language.model import (
     Radial,
     Selection,
     Staircase,
+    Stream,
     Table,
     Translation,
 )
@@ -95,6 +98,8 @@ def _declared(claim: Claim) -> Declared | None:
     if isinstance(mechanism, NoisyMax | AboveThreshold):
         require_both_orders(claim)
         return selection(claim, _noise_law) or numbered(claim, _noise_law)
+    if isinstance(mechanism, Stream):
+        return stream_law(claim, _noise_law)
     if isinstance(mechanism, Staircase):
         epsilon, gamma = number(mechanism.epsilon), number(mechanism.gamma)
         jumps = np.arange(1 + min(200, int(40 / epsilon))) + gamma
@@ -131,6 +136,8 @@ def _declared(claim: Claim) -> Declared | None:
 def compared_pairs(claim: Claim) -> list[Pair]:
     """The neighbours on which a selection is audited where none are given; none for another mechanism. Raises AuditError."""
     plain = kinds.plain(claim)
+    if isinstance(plain.mechanism, Stream):
+        return pairs_of_stream(plain, plain.mechanism)
     return pairs_of(plain, _noise_law) if isinstance(plain.mechanism, Selection) else []
 
 

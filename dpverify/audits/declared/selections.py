@@ -6,9 +6,8 @@ them, so that there are at most MOST_COLUMNS.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import Any, Final, Protocol
@@ -23,7 +22,6 @@ from dpverify.audits.outputs import Outputs, kinds, size
 from dpverify.audits.partition import MAX_CELLS, Codes, CurvePoint
 from dpverify.errors import AuditError
 from dpverify.search.numeric import number
-from dpverify.search.verify import verify
 from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, NoisyMax, Selection, Stream, noises_of, on_integers
 
 MOST_COLUMNS: Final = 1024
@@ -35,8 +33,6 @@ MANY: Final = 1e5
 """Runs in which an event is to show what it can. Of less noise than is declared rare events are rarer still."""
 _WIDTHS: Final = (1.0, 0.5)
 """The noise as declared, and half of it, which an audit is to find."""
-_LONGEST: Final = 12
-"""Steps of inputs of a stream that has no end."""
 
 Pair = tuple[Array, Array]
 LawOf = Callable[[Any], Quadrature | Steps | None]
@@ -574,19 +570,17 @@ def _mixed(mechanism: AboveThreshold, law_of: LawOf) -> bool:
 
 
 def pairs_of(claim: Claim, law_of: LawOf) -> list[Pair]:
-    """The neighbours on which a selection is audited where none are given: what a declaration says of it, or the run that its proof names.
+    """The neighbours on which a selection is audited where none are given.
 
     Raises AuditError for neighbours in one order alone.
     """
     mechanism = claim.mechanism
-    assert isinstance(mechanism, Selection)
+    assert isinstance(mechanism, NoisyMax | AboveThreshold)
     require_both_orders(claim)
-    if not isinstance(mechanism, Stream):
-        if all(law_of(noise) is not None for noise in noises_of(mechanism)):
-            return _worst_pairs(claim, law_of)
-        count = mechanism.candidates if isinstance(mechanism, NoisyMax) else mechanism.queries
-        return _usual(claim, int(number(count)))
-    return list(_of_run(claim, mechanism)) or _usual(claim, _length(mechanism) * len(mechanism.answers))
+    if all(law_of(noise) is not None for noise in noises_of(mechanism)):
+        return _worst_pairs(claim, law_of)
+    count = mechanism.candidates if isinstance(mechanism, NoisyMax) else mechanism.queries
+    return usual(claim, int(number(count)))
 
 
 def require_both_orders(claim: Claim) -> None:
@@ -599,60 +593,7 @@ def require_both_orders(claim: Claim) -> None:
         )
 
 
-def _length(stream: Stream) -> int:
-    return _LONGEST if stream.queries is None else min(_LONGEST, int(number(stream.queries)))
-
-
-def _usual(claim: Claim, length: int) -> list[Pair]:
+def usual(claim: Claim, length: int) -> list[Pair]:
     """The usual patterns, as far as they are neighbours here."""
     found = [(np.array(pair.left), np.array(pair.right)) for pair in usual_patterns(length, _moved(claim))]
     return [pair for pair in found if _are_neighbours(claim, *pair, length)]
-
-
-def _of_run(claim: Claim, stream: Stream) -> Iterator[Pair]:
-    """The answers of the run that loses the most, nearer and further from where the noises are, and as they move."""
-    proved = [line for line, _ in verify(claim).proved if line.rule in ("worst-run", "worst-words", "told-words")]
-    if proved and proved[-1].rule != "worst-run":
-        yield from _of_words(claim, stream, proved[-1].rule, proved[-1].parameters)
-        return
-    lines = proved[-1:]
-    steps: Sequence[Any] = lines[-1].parameters["run"] if lines else ()
-    if lines and "repeat" in lines[-1].parameters:
-        low, high = lines[-1].parameters["repeat"]
-        steps = [*steps[:low], *(list(steps[low:high]) * max(1, (_length(stream) - len(steps)) // (high - low) + 1)), *steps[high:]]
-    if not steps or (stream.queries is not None and len(steps) > number(stream.queries)):
-        return
-    answers, moves = (np.array([[float(Fraction(text)) for text in step[i]] for step in steps]) for i in (1, 3))
-    queries = len(steps) if stream.queries is None else int(number(stream.queries))
-    rest = np.zeros((queries - len(steps), len(stream.answers)))
-    answers, moves = np.concatenate([answers, rest]).ravel(), np.concatenate([moves, rest]).ravel() * _moved(claim)
-    unit = 1.0 + max((_spread(noise) for noise in noises_of(stream)), default=0.0)
-    for far in (0.0, 1.0, 3.0):
-        start = _between(claim, np.clip(answers, -far * unit, far * unit))
-        yield start, start + moves
-
-
-def _of_words(claim: Claim, stream: Stream, rule: str, told: Mapping[str, Any]) -> Iterator[Pair]:
-    """The answers on which words lose the most; in the limit, nearer and further out in the direction that is told."""
-    queries = max(_length(stream), len(told["answers"] if rule == "worst-words" else told["answers"][0]))
-    if stream.queries is not None and queries > number(stream.queries):
-        return
-
-    def padded(rows: Sequence[Sequence[Any]]) -> Array:
-        answers = np.array([[float(Fraction(str(x))) for x in row] for row in rows])
-        return np.concatenate([answers, np.zeros((queries - len(rows), len(stream.answers)))]).ravel()
-
-    if rule == "told-words":
-        here, there = (padded(side) for side in told["answers"])
-        yield here, there
-        return
-    point, far, moves = (padded([row[i] for row in told["answers"]]) for i in range(3))
-    unit = 1.0 + max((_spread(noise) for noise in noises_of(stream)), default=0.0)
-    for out in (0.0, 1.0, 3.0):
-        start = _between(claim, np.clip(point + out * unit * far, -out * unit, out * unit))
-        yield start, start + moves * _moved(claim)
-
-
-def _spread(noise: Any) -> float:
-    scale = getattr(noise, "scale", None)
-    return 1.0 if scale is None else number(scale)
