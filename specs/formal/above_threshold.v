@@ -195,16 +195,16 @@ case: a ok => [||g|w|v] /= ok.
   by apply: (density_moves query); [move: p; rewrite mul0r add0r | move: p'; rewrite mul0r add0r opprK].
 Qed.
 
-Lemma measurable_factor a q : measurable_fun setT (fun t => factor a t q).
+Lemma measurable_factor a q : measurable_fun setT (fun t : R => factor a t q).
 Proof.
 have [_ [_ mq _] _ _ _] := query.
-have mb : measurable_fun setT (fun t => below_chance mu (t - q)) by apply: measurable_shifted; exact: measurable_below_chance query.
-have ma : measurable_fun setT (fun t => above_chance mu (t - q)) by apply: measurable_shifted; exact: measurable_above_chance query.
+have mb : measurable_fun setT (fun t : R => below_chance mu (t - q)) by apply: measurable_shifted; exact: measurable_below_chance query.
+have ma : measurable_fun setT (fun t : R => above_chance mu (t - q)) by apply: measurable_shifted; exact: measurable_above_chance query.
 case: a => [||g|w|v] //=.
 - case: (0 <= g); last exact: measurable_fun_cst.
   exact: (measurable_shifted (g - q) mq).
 - by apply: measurable_funM => //; exact: measurable_fun_cst.
-- rewrite (_ : (fun t => _) = (fun t => fq (v - q) * \1_[set t : R | t <= v] t)).
+- rewrite (_ : (fun t : R => _) = (fun t : R => fq (v - q) * \1_[set t : R | t <= v] t)).
     apply: measurable_funM; first exact: measurable_fun_cst.
     apply: measurable_fun_indic; rewrite (_ : [set t | _] = `]-oo, v]%classic); first exact: measurable_itv.
     by apply/seteqP; split=> z /=; rewrite in_itv.
@@ -247,7 +247,7 @@ Definition all_may_shift r s := forall a, List.In a r -> may_shift a s.
 Lemma run_factor_moves s h r t c : grid s -> all_may_shift r s -> charged s (all_terms terms (moved h r)) c ->
   run_factor answer h r t <= expR c * run_factor answer' h r (t + s).
 Proof.
-move=> gs; elim: r h c => [|a r IH] h c ok /=; first by rewrite mulr1 -[X in X <= _ -> _]expR0 -ler_expR expR0.
+move=> gs; elim: r h c => [|a r IH] h c ok /=; first by move=> c0; rewrite mulr1 -[leLHS]expR0 ler_expR.
 rewrite /all_terms/= => /charged_cat[c1 [ha hr]].
 have -> : expR c = expR c1 * expR (c - c1) by rewrite -expRD addrC subrK.
 rewrite mulrACA; apply: ler_pmul; [exact: factor0 | exact: run_factor0 | | by apply: IH => // b br; apply: ok; right].
@@ -262,22 +262,24 @@ move=> gs ok /=[c1 [p1 [c2 [p2 hr]]]]; rewrite mul1r addr0 in p1; rewrite mulN1r
 have [_ dens _ _ _] := threshold; have [_ mt _] := dens.
 have ks := shift_kept threshold gs p1 p2.
 have mr an := measurable_run_factor an h r.
-have mE an : measurable_fun setT (fun t => (run_factor an h r t)%:E) by apply/EFin_measurable_fun.
+have mE an : measurable_fun setT (fun t : R => (run_factor an h r t)%:E) by apply/EFin_measurable_fun.
 have pE an t : (0 <= (run_factor an h r t)%:E)%E by rewrite lee_fin run_factor0.
 rewrite /run_density !(integral_density dens)//.
 pose g t := ft t * run_factor answer' h r t.
 have g0 t : 0 <= g t by rewrite mulr_ge0// run_factor0.
 have mg : measurable_fun setT g by exact: measurable_funM.
 rewrite [X in (_ <= _ * X)%E](eq_integral (fun t => (g t)%:E)); last by move=> t _; rewrite EFinM.
-rewrite (integral_kept ks mg g0 measurableT) -integral_scaled ?expR_ge0//; last exact: measurable_shifted.
+have mgs : measurable_fun setT (fun t : R => g (t + s)) by exact: measurable_shifted.
+rewrite (integral_kept ks mg g0 measurableT) (_ : [set z : R | setT (z + s)] = setT); last by apply/seteqP.
+rewrite -integral_scaled ?expR_ge0//.
 apply: ge0_le_integral => //.
 - by move=> t _; rewrite -EFinM lee_fin mulr_ge0// run_factor0.
 - by apply: emeasurable_funM => //; exact/EFin_measurable_fun.
 - by move=> t _; rewrite lee_fin mulr_ge0 ?expR_ge0.
-- by apply/EFin_measurable_fun; apply: measurable_funM; [exact: measurable_fun_cst | exact: measurable_shifted].
+- by apply/EFin_measurable_fun; apply: measurable_funM => //; exact: measurable_fun_cst.
 move=> t _; rewrite -EFinM lee_fin.
 have -> : expR c = expR (c1 + c2) * expR (c - c1 - c2) by rewrite -expRD; congr expR; lra.
-rewrite /g mulrACA; apply: ler_pmul => //; [exact: run_factor0 | exact: (density_moves threshold) | exact: run_factor_moves].
+rewrite /g mulrACA; apply: ler_pmul => //; [exact: run_factor0 | exact: (density_moves threshold t p1 p2) | exact: (run_factor_moves _ gs ok hr)].
 Qed.
 
 (* Each noise of the threshold has a shift of its own. *)
@@ -286,7 +288,7 @@ Fixpoint output_charged h runs v : Prop := if runs is r :: rest then
 
 Lemma output_density_moves h runs v : output_charged h runs v -> (output_density answer h runs <= (expR v)%:E * output_density answer' h runs)%E.
 Proof.
-elim: runs h v => [|r rest IH] h v /=; first by rewrite mule1 lee_fin -[leLHS]expR0 ler_expR.
+elim: runs h v => [|r rest IH] h v /=; first by move=> v0; rewrite mule1 lee_fin -[leLHS]expR0 ler_expR.
 move=> [s [c [gs ok hr hrest]]].
 have -> : (expR v)%:E = ((expR c)%:E * (expR (v - c))%:E)%E by rewrite -EFinM -expRD addrC subrK.
 rewrite muleACA; apply: lee_pmul; [exact: run_density0 | exact: output_density0 | exact: run_density_moves hr | exact: IH].
