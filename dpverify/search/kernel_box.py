@@ -404,7 +404,7 @@ class _Builder:
     def __init__(self, space: Losses, target: Expr, best: Best, digits: int) -> None:
         self.digits = digits
         self.space, self.best = space, best.point
-        self.accept = kernel_box._Tree(target)
+        self.accept = kernel_box._Tree(target, space.ends)
         self.left = MOST_PARTS
 
     def tree(self) -> list[Any] | None:
@@ -418,7 +418,7 @@ class _Builder:
         self.left -= 1
         if self.left < 0 or depth > kernel_box.MAX_DEPTH - 5:
             raise _TooMany
-        loss = resolve(loss, part) if has_kinks(loss) else loss
+        loss = resolve(loss, part, ends=self.space.ends) if has_kinks(loss) else loss
         leaf = self.leaf(part, loss)
         if leaf is not None:
             return leaf

@@ -275,3 +275,14 @@ def test_a_slide_has_a_tree_for_each_of_its_faces():
         for trees in ([], [low, high], [low, low]):
             with pytest.raises((Rejected, ValueError)):
                 tree.walk(["slide", ["1", "0", "0"], trees], LINE, loss, 0)
+
+
+def test_a_step_at_the_end_of_the_reach_holds_for_all_outputs_beyond_it():
+    # The law is exp(-y) up to a factor, and exp(theta) times that from 1 on. All y > 1 look like the end of the reach, y = 1, and so the
+    # step there is no exception of measure zero: theta = 1 and other = 0 give them the loss 1 - log(2 - 1/e) = 0.51, the greatest.
+    claim = kernel("exp(-y + theta*floor(min(y, 1)))/(1 - exp(-1) + exp(theta - 1))", ("0", None))
+    shown = {"normaliser": normaliser.propose(claim.mechanism), "reach": ["0", "1"]}
+    for node in (["values"], *(["corner", vertex] for vertex in range(8))):
+        with pytest.raises(Rejected):
+            check(claim, {"value": "log(2 - exp(-1))", "tree": node, **shown})
+    assert certainly_equal(bounds(claim)["upper"].value, parse("1 - log(2 - exp(-1))"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -64,6 +64,12 @@ class Losses:
     def point(self, coordinates: Sequence[Fraction]) -> tuple[Expr, ...]:
         """y, theta and theta' at a point of the region."""
         return tuple(add(a, mul(b, Num(x))) for (a, b), x in zip(self.scales, coordinates, strict=True))
+
+    @property
+    def ends(self) -> frozenset[Fraction]:
+        """The outputs that stand for all beyond them: the ends of the region where the output is infinite."""
+        low, high = self.region.box[0]
+        return frozenset(high if ray[0] > 0 else low for ray in self.rays)
 
 
 @remembered(16)
@@ -133,21 +139,21 @@ def balls(part: Polytope) -> dict[str, arb]:
     return {name: hull(*ends) for name, ends in zip(NAMES, part.box, strict=True)}
 
 
-def resolve(expr: Expr, part: Polytope, rays: Sequence[Vector] = ()) -> Expr:
+def resolve(expr: Expr, part: Polytope, rays: Sequence[Vector] = (), ends: Collection[Fraction] = ()) -> Expr:
     """The expression with abs, min, max and floor decided wherever their side is certain on the polytope (and its rays).
 
-    A floor may be off on the polytope's boundary, where for every theta it is so for single outputs y only.
+    A floor may be off on the polytope's boundary, where for every theta it is so for single outputs y only, and for none of `ends`.
     """
     if not symbols(expr):
         return expr
-    done = rebuild(expr, lambda inner: resolve(inner, part, rays))
+    done = rebuild(expr, lambda inner: resolve(inner, part, rays, ends))
     if not isinstance(done, Call) or done.name not in KINKS:
         return done
     if done.name == "abs":
         side = _side(done.args[0], part, rays)
         return done if side is None else done.args[0] if side > 0 else neg(done.args[0])
     if done.name == "floor":
-        step = None if rays else _step(done.args[0], part)
+        step = None if rays else _step(done.args[0], part, ends)
         return done if step is None else num(step)
     kept: list[Expr] = []
     for arg in done.args:
@@ -187,16 +193,18 @@ def combine(coefficients: Sequence[Expr], point: Sequence[Fraction]) -> Expr:
     return add(*(mul(c, Num(x)) for c, x in zip(coefficients, point, strict=True)))
 
 
-def _step(expr: Expr, part: Polytope) -> int | None:
-    """The integer that floor(expr) is on the polytope, but for single outputs y on its boundary."""
+def _step(expr: Expr, part: Polytope, ends: Collection[Fraction]) -> int | None:
+    """The integer that floor(expr) is on the polytope, but for single outputs y on its boundary, none of which is in `ends`."""
     coefficients = linear(expr)
     if coefficients is None or not all(isinstance(c, Num) for c in coefficients):
         ball = value(expr, balls(part)).floor()
         return int(fraction(ball)) if ball.is_exact() and ball.is_finite() else None
     numbers = tuple(c.value for c in coefficients if isinstance(c, Num))
-    ends = sorted(dot(numbers, (*v, Fraction(1))) for v in part.vertices)
-    step = ends[0].__floor__()
-    return step if ends[-1] < step + 1 or (ends[-1] == step + 1 and numbers[0] != 0) else None
+    values = {v: dot(numbers, (*v, Fraction(1))) for v in part.vertices}
+    step = min(values.values()).__floor__()
+    over = [v for v, reached in values.items() if reached >= step + 1]
+    single = numbers[0] != 0 and all(values[v] == step + 1 and v[0] not in ends for v in over)
+    return step if single or not over else None
 
 
 def has_kinks(expr: Expr) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from flint import arb
@@ -54,7 +55,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     space = losses(claim, (reach[0], reach[1]))
     assumed = check_normaliser(claim, evidence.get("normaliser"))
     check_tails(space)
-    _Tree(target).walk(evidence["tree"], space.region, space.loss, 0)
+    _Tree(target, space.ends).walk(evidence["tree"], space.region, space.loss, 0)
     return Bound("upper", target, assumed=assumed)
 
 
@@ -71,8 +72,8 @@ def check_tails(space: Losses) -> None:
 class _Tree:
     """Walks a tree of cuts and accepts it where every leaf is certainly at most the target."""
 
-    def __init__(self, target: Expr) -> None:
-        self.target = target
+    def __init__(self, target: Expr, ends: Collection[Fraction] = ()) -> None:
+        self.target, self.ends = target, ends
         self.ball = constant(target)
 
     def walk(self, node: Any, part: Polytope, loss: Expr, depth: int) -> None:
@@ -82,7 +83,7 @@ class _Tree:
         if not isinstance(node, list | tuple) or not node:
             raise CertificateError(f"{NAME}: {str(node)[:60]!r} is not a node of a tree.")
         kind, *rest = node
-        loss = resolve(loss, part) if has_kinks(loss) else loss
+        loss = resolve(loss, part, ends=self.ends) if has_kinks(loss) else loss
         if kind == "cut":
             normal, offset, low, high = rest
             normal, offset = vector(normal), to_fraction(offset, NAME)
