@@ -16,7 +16,7 @@ Lemma rows_profile x x' a : 0 <= a -> profile a (M x) (M x') = \sum_y Num.max 0 
 Proof. by move=> a0; apply: (table_profile pt_inj pt_measurable); rewrite ?law_total// => S mS; exact: Mp. Qed.
 
 (* The curve of a table is the greatest of these sums over its pairs, which are of both orders; each is a bound from below. *)
-(* Rule: finite-curve, in part: not that the greatest is the curve of one pair of laws, which compositions ask for. *)
+(* That it is the curve of one pair of laws: polygons.v. *)
 (* Rule: closed-profile, in part: finite tables. *)
 Theorem finite_curve (eps : R) :
   privacy_curve_in_order N M eps = ereal_sup (0%E |` [set (\sum_y Num.max 0 (p c.1 y - expR eps * p c.2 y))%:E | c in [set c : X * X | N c.1 c.2]]) /\
