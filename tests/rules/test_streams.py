@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.errors import SpecError
@@ -1132,3 +1133,22 @@ def test_what_is_told_is_not_loose(kept_for_a_while):
     mechanism["step"][-1] |= {"tell": "low"}
     with pytest.raises(Rejected, match="what is told does not stay"):
         alignment.infer(claimed(mechanism), evidence, ())
+
+
+def test_no_run_that_compares_answers_with_the_one_before_loses_more_than_its_alignment_costs():
+    rises = {"when": "q - last + nu >= t", "emit": "rises", "set": {"last": "q"}, "count": {"found": 1}}
+    mechanism = above(2, 4) | {"state": {"last": 0, "t": "rho"}, "step": [rises, {"emit": "no", "set": {"last": "q"}}]}
+    claim = claimed(mechanism)
+    ways = streams._of_slopes(replace(claim, epsilon=None, delta=None), ()).ways
+    most = alignment.infer(claim, {"ways": ways}, ()).value
+    t, rng, worst = np.linspace(-40, 40, 4001), np.random.default_rng(1), 0.0
+
+    def chance(q):  # no, no, ..., rises
+        steps = np.diff(q, prepend=0)
+        below = [stats.laplace.cdf(t - step, scale=4) for step in steps]
+        return np.sum(stats.laplace.pdf(t, scale=2) * np.prod(below[:-1], axis=0) * (1 - below[-1]))
+
+    for _ in range(300):
+        q, move = rng.normal(0, 8, 4), rng.choice([-1, 1], 4)
+        worst = max(worst, abs(math.log(chance(q) / chance(q + move))))
+    assert 1 < worst <= float(most.value) == 2
