@@ -1141,7 +1141,7 @@ def test_no_run_that_compares_answers_with_the_one_before_loses_more_than_its_al
     claim = claimed(mechanism)
     ways = streams._of_slopes(replace(claim, epsilon=None, delta=None), ()).ways
     most = alignment.infer(claim, {"ways": ways}, ()).value
-    t, rng, worst = np.linspace(-40, 40, 4001), np.random.default_rng(1), 0.0
+    t, rng, worst = np.linspace(-40, 40, 1601), np.random.default_rng(1), 0.0
 
     def chance(q):  # no, no, ..., rises
         steps = np.diff(q, prepend=0)
