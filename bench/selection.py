@@ -248,7 +248,7 @@ def approximated() -> Iterator[Case]:
     for n, times_ in {3: "5.7", 4: "335.7"}.items():
         kept = least_and_greatest(2, "gaussian", "16", "8", n)
         yield Case(suite, f"2-Min-Max-Gauss, N = {n}, all reals", kept, "1/2", "PROVED", "", times_, delta="1/100")
-    for k, known, times_ in ((2, "1/2", "200.3 (N = 3)"), (3, "11/24", ""), (6, "5/12", "")):
+    for k, known, times_ in ((2, "1/2", "200.3 (N = 3)"), (3, "5/12", ""), (6, "", "")):
         kept = least_and_greatest(k, "laplace", str(8 * k), "8", None)
         yield Case(suite, f"{k}-Min-Max-Laplace, every N, all reals", kept, "1/2", "PROVED", known, times_)
 

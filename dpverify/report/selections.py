@@ -47,11 +47,13 @@ class Alignment:
     """The shifts that make neighbours tell the same. family: which neighbours, where there are two kinds.
 
     rows: where (the start, or a branch), the shift of each noise, and what they cost. prices: of each counter, of each step, and so on.
+    loose: what of the state is known up to an interval alone.
     """
 
     family: str
     rows: tuple[tuple[str, Mapping[str, str], str], ...]
     prices: Mapping[str, str]
+    loose: tuple[str, ...] = ()
 
 
 def alignments(entry: Entry) -> list[Alignment]:
@@ -89,7 +91,13 @@ def _aligned(way: Way, family: str) -> Alignment:
     prices |= {name: format_expr(price) for name, price in way.worth.items()}
     kept = _said(greatest(way.question, *(way.ahead[mode] for mode in way.starts)))
     what = "the step that moves" if way.alone else "what is kept at the start"
-    return Alignment(family, tuple(rows), prices | ({what: kept} if kept != "0" else {}))
+    loose = tuple(
+        f"in mode {mode + 1} {name} differs by {way.modes[mode][name][0]} to {way.modes[mode][name][0] + more}"
+        for mode, known in enumerate(way.loose)
+        for name, more in known.items()
+        if more
+    )
+    return Alignment(family, tuple(rows), prices | ({what: kept} if kept != "0" else {}), loose)
 
 
 def _shifts(way: Way, shifts: Mapping[str, Vector]) -> dict[str, str]:
@@ -321,6 +329,8 @@ def lines(entry: Entry) -> Iterator[str]:
             yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         if found.prices:
             yield f"  paid by: {', '.join(f'{name} {price}' for name, price in found.prices.items())}"
+        if found.loose:
+            yield f"  not known more closely: {', '.join(found.loose)}"
     shown = worst(entry)
     if shown is not None:
         yield f"neighbours of the lower bound{''.join(f', {name} = {value}' for name, value in shown.at.items())}: {summary(shown)}"

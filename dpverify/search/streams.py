@@ -252,14 +252,25 @@ def _best(
     alone = family == "one"
     found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(stream, alone))
     best = next((one for one in found if one is not None), None)
-    more = [] if alone else [by_count(stream)]
+    more, used = [] if alone else [by_count(stream)], None
     if not alone and (best is None or best.way["each"] != "0"):
         more.append(guesses(question, stream, vertices(stream, family), steep))
     for modes in chain.from_iterable(more):
         one = _aligned(question, stream, family, modes, steep, sample, losses)
         if one is not None and (best is None or one.cost < best.cost - _SMALL * 10):
-            best = one
+            best, used = one, modes
+    if used is not None and _reads(stream):
+        one = _aligned(question, stream, family, used, steep, sample, losses, loose=True)
+        best = one if one is not None and best is not None and one.cost < best.cost - _SMALL * 10 else best
+    if best is None and not alone and _reads(stream):
+        loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in simple(stream, alone))
+        best = next((one for one in loosely if one is not None), None)
     return best
+
+
+def _reads(stream: Stream) -> bool:
+    """Whether answers are kept, so that what neighbours keep may differ by what the answers do."""
+    return any(symbols(each.value) & set(stream.answers) for branch in stream.steps for each in branch.change)
 
 
 # -- a linear program -----------------------------------------------------------------------------------------------
@@ -331,6 +342,12 @@ class Shape:
     modes: Modes
     steep: Mapping[str, tuple[float, float]]
     sample: Mapping[str, Expr]
+    loose: bool = False
+
+    def more(self, mode: int, form: Form, sign: float) -> Linear:
+        """What is added to the least (the greatest) that a form may be, where differences of the state are known up to something alone."""
+        given = {each.name: float(form.of.get(each.name, 0)) for each in self.stream.state} if self.loose else {}
+        return {("loose", mode, name): factor for name, factor in given.items() if sign * factor > 0}
 
     def vector(self, key: Key, point: Vector, whole: bool) -> Linear:
         """A shift or difference at a point; whole: whether it depends on the point."""
@@ -339,10 +356,10 @@ class Shape:
 
 def _aligned(
     question: Asked, stream: Stream, family: str, modes: Modes, steep: Mapping[str, tuple[float, float]], sample: Mapping[str, Expr],
-    losses: Losses,
+    losses: Losses, loose: bool = False,
 ) -> Best | None:  # fmt: skip
-    """The alignment of least cost with these modes."""
-    shape = Shape(stream, family == "one", modes, steep, sample)
+    """The alignment of least cost with these modes. loose: where the differences of the state may be known up to something alone."""
+    shape = Shape(stream, family == "one", modes, steep, sample, loose)
     program, points = Program(), vertices(stream, family)
     for point in points:
         _at_point(shape, program, point)
@@ -376,7 +393,7 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         held = mode_of(mode)
         for name, first in start_of(stream).items():
             row, _ = _form(first, held, {})
-            program.equals(_minus(row, held[name]), 0.0)
+            _within(shape, program, mode, name, _minus(row, held[name]), 0.0, {}, {})
         paid: Linear = {("start",): -1.0, ("ahead", mode): 1.0}
         paid |= {("worth", name): -float(value) for name, value in zip(modes.counted, modes.first, strict=True)}
         for name in names:
@@ -389,18 +406,20 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         mark, own = (branch, point if moves else (Fraction(0),) * len(point)), step_of(stream, stream.steps[branch])
         for guard in own.when:
             row, moved = _form(guard, apart, constants)
-            program.at_most({key: -x for key, x in row.items()}, moved, mark)
+            program.at_most({key: -x for key, x in (row | shape.more(mode, guard, -1)).items()}, moved, mark)
         for earlier in modes.earlier[branch]:
             for guard in step_of(stream, stream.steps[earlier]).when:
                 row, moved = _form(guard, apart, constants)
-                program.at_most(row, -moved, mark)
+                program.at_most(row | shape.more(mode, guard, 1), -moved, mark)
         for told in own.tell:
             row, moved = _form(told, apart, constants)
             program.equals(row, -moved)
+            for key in shape.more(mode, told, 1) | shape.more(mode, told, -1):
+                program.equals({key: 1.0}, 0.0)
         after = mode_of(to)
         for name, form in own.after.items():
             row, moved = _form(form, apart, constants)
-            program.equals(_minus(row, after[name]), -moved)
+            _within(shape, program, to, name, _minus(row, after[name]), moved, shape.more(mode, form, -1), shape.more(mode, form, 1))
         spent: Linear = {("each",): -1.0} | ({("ahead", mode): -1.0, ("ahead", to): 1.0} if to != mode else {})
         for each in stream.steps[branch].count:
             spent[("price", each.name)] = -_float(substitute(each.value, shape.sample), shape.sample)
@@ -409,6 +428,20 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         for grown in dict.fromkeys(tuple(y - x for x, y in zip(before, later, strict=True)) for before, later in passes):
             worth = {("worth", name): -float(by) for name, by in zip(modes.counted, grown, strict=True)}
             program.at_most(spent | worth, 0.0, mark)
+
+
+def _within(
+    shape: Shape, program: Program, mode: int, name: str, beyond: Linear, moved: float, least: Linear, most: Linear
+) -> None:  # fmt: skip
+    """A difference of the state is one that it has in a mode. beyond: how much more it is; least, most: what may be added to that."""
+    if not shape.loose:
+        program.equals(beyond, -moved)
+        return
+    key = "loose", mode, name
+    program.ends[key] = (0.0, None)
+    low, high = ({one: beyond.get(one, 0.0) + more.get(one, 0.0) for one in beyond | more} for more in (least, most))
+    program.at_most({one: -x for one, x in low.items()}, moved)
+    program.at_most({**high, key: high.get(key, 0.0) - 1.0}, -moved)
 
 
 def _keeping(shape: Shape, program: Program) -> None:
@@ -461,7 +494,7 @@ def _objective(shape: Shape, program: Program, question: Asked, sample: Mapping[
     else:
         cost["each",] = _float(stream.queries, sample)
     for key in program.unknowns:
-        if key[0] in ("cost", "once cost"):
+        if key[0] in ("cost", "once cost", "loose"):
             cost[key] = cost.get(key, 0.0) + _SMALL
     return cost
 
@@ -478,6 +511,11 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
         found = {name: [str(Fraction(values.get((*key, name, i), 0.0)).limit_denominator(_SIMPLE)) for i in range(width)] for name in names}
         return {name: row for name, row in found.items() if set(row) != {"0"}}
 
+    def loosened(mode: int) -> Iterator[dict[str, str]]:
+        more = {each.name: Fraction(values.get(("loose", mode, each.name), 0.0)).limit_denominator(_SIMPLE) for each in stream.state}
+        if any(more.values()):
+            yield {name: str(x) for name, x in more.items() if x}
+
     once, fresh, state = ([each.name for each in given] for given in (stream.once, stream.fresh, stream.state))
     shifts = [told(("once", group), once) for group in range(max(modes.groups) + 1)]
     still = ["0"] * width
@@ -485,7 +523,7 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
     way: dict[str, Any] = {
         "once": shifts[0],
         "modes": [
-            [others[group] | told(("mode", mode), state), over]
+            [others[group] | told(("mode", mode), state), over, *loosened(mode)]
             for mode, (group, over) in enumerate(zip(modes.groups, modes.spent, strict=True))
         ],
         "steps": [[*edge, told(("fresh", number), fresh)] for number, edge in enumerate(modes.edges)],

@@ -50,6 +50,8 @@ _PIVOTS: Final = 2
 _ROUGH: Final = {1: 48, 2: 20}
 _FINE: Final = {0: (2,), 1: (60, 400), 2: (32, 96)}
 """Cells of each noise that is summed over, by how many are: few first, so that what fails at once costs little."""
+_MOST_CELLS: Final = 60_000
+"""The most that are summed over for one pair of neighbours."""
 _LEAST: Final = 1e-4
 """The mass of a noise on either side of what is parted into cells."""
 _MIDDLE: Final = 5
@@ -303,7 +305,7 @@ def evidence(question: Asked, one: Told) -> Iterator[dict[str, Any]]:
     chosen, widest = sorted({key for group in linked for key in group}), max(map(len, linked), default=0)
     grids = {name: law.grid(*law.reach(_BITS)) for name, law in rough.items() if not law.is_closed}
     told_of_all = one.evidence() | ({"grids": {name: list(map(str, grid)) for name, grid in grids.items()}} if grids else {})
-    for size in _FINE.get(widest, ()):
+    for size in (size for size in _FINE.get(widest, ()) if len(linked) * size**widest <= _MOST_CELLS):
         yield told_of_all | {"pivots": [[name, step, list(map(str, cuts_of(rough[name], size)))] for name, step in chosen]}
 
 

@@ -52,6 +52,17 @@ def test_an_alignment_is_told_branch_by_branch_and_adds_up_to_the_bound():
     assert selections.alignments(BOUNDED) == []
 
 
+def test_what_is_known_of_the_state_up_to_an_interval_is_told(tmp_path):
+    text = '[mechanism]\nkind = "stream"\nonce = { rho = ' + LAPLACE + " }\nfresh = { nu = " + LAPLACE + " }\n"
+    text += 'state = { last = 0, t = "rho" }\n'
+    text += 'limits = { n = 1 }\n[[mechanism.step]]\nwhen = "q - last + nu >= t"\nemit = "rises"\nset = { last = "q" }\ncount = { n = 1 }\n'
+    [entry] = entries(tmp_path, text + '[[mechanism.step]]\nemit = "no"\nset = { last = "q" }\n' + CLAIM.format(1, "3"))
+    [found] = selections.alignments(entry)  # the threshold moves by 2, and the noise of what rises by 4 at most
+    assert found.loose == ("in mode 1 last differs by -1 to 1",) and entry.judgement.verdict == "PROVED"
+    assert "  not known more closely: in mode 1 last differs by -1 to 1" in selections.lines(entry)
+    assert page(alignment, entry)[-1].content == "Not known more closely: in mode 1 last differs by -1 to 1."
+
+
 def test_a_cost_is_the_greatest_over_what_an_answer_may_move_by(tmp_path):
     text = '[mechanism]\nkind = "stream"\nfresh = { nu = ' + LAPLACE + ' }\nqueries = 3\nneighbours = "increasing"\n'
     [entry] = entries(tmp_path, text + '[[mechanism.step]]\ntell = "q + nu"\n' + CLAIM.format(1, "3/2"))

@@ -6,13 +6,16 @@ import copy
 import dataclasses
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.errors import SpecError
+from dpverify.search import streams
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
@@ -1065,3 +1068,87 @@ def test_noise_that_is_not_shifted_is_shown_to_be_a_law_or_assumed_to_be_one(den
     claim = dataclasses.replace(claim, mechanism=dataclasses.replace(claim.mechanism, fresh=(nu, dataclasses.replace(xi, noise=other))))
     bound = alignment.infer(claim, evidence, ())
     assert (bound.value, NORMALISED in bound.assumed) == (Num(1), told)
+
+
+# -- differences that are known up to an interval alone ---------------------------------------------------------------
+
+
+def least_and_greatest(k, first, later):
+    """The least and greatest of the first k answers with noise are kept; reading them is told by one word."""
+    reading = f"seen <= {k - 1}"
+    return {
+        "kind": "stream", "fresh": {"nu": laplace(first), "xi": laplace(later)},
+        "state": {"low": 0, "high": 0, "seen": 0}, "limits": {"outside": 1},
+        "step": [
+            {"when": "seen <= 0", "emit": "read", "set": {"low": "q + nu", "high": "q + nu", "seen": 1}},
+            {"when": [reading, "q + nu < low"], "emit": "read", "set": {"low": "q + nu", "seen": "seen + 1"}},
+            {"when": [reading, "q + nu >= high"], "emit": "read", "set": {"high": "q + nu", "seen": "seen + 1"}},
+            {"when": reading, "emit": "read", "set": {"seen": "seen + 1"}},
+            {"when": "q + xi < low", "emit": "left", "count": {"outside": 1}},
+            {"when": "q + xi >= high", "emit": "right", "count": {"outside": 1}},
+            {"emit": "inside"},
+        ],
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kept_for_a_while():
+    claim = claimed(least_and_greatest(3, 12, 4))
+    return claim, {"ways": streams._of_slopes(replace(claim, epsilon=None, delta=None), ()).ways}
+
+
+def test_what_is_kept_for_a_while_is_not_shifted(kept_for_a_while):
+    claim, evidence = kept_for_a_while  # two of the first noises by 2 each, a later one by 2
+    assert alignment.infer(claim, evidence, ()).value == Num(Fraction(4, 12) + Fraction(2, 4))
+    assert any(len(mode) == 3 for mode in evidence["ways"][0]["modes"])
+
+
+def loosened(evidence, to):
+    found = copy.deepcopy(evidence)
+    for mode in found["ways"][0]["modes"]:
+        if len(mode) == 3:
+            mode[2] = to(mode[2])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("to", "said"),
+    [
+        (lambda more: {name: str(Fraction(x) * 9 / 10) for name, x in more.items()}, "not as far apart"),
+        (lambda more: {}, "not as far apart"),
+        (lambda more: dict.fromkeys(more, "9"), "may come out in another way|not as far apart"),
+        (lambda more: dict.fromkeys(more, "-1"), "less than 0"),
+        (lambda more: {"nu": "1"}, "of no state"),
+    ],
+)
+def test_an_interval_is_no_narrower_than_what_is_kept_and_no_wider_than_comparisons_allow(kept_for_a_while, to, said):
+    claim, evidence = kept_for_a_while
+    with pytest.raises((Rejected, CertificateError), match=said):
+        alignment.infer(claim, loosened(evidence, to), ())
+
+
+def test_what_is_told_is_not_loose(kept_for_a_while):
+    _, evidence = kept_for_a_while
+    mechanism = least_and_greatest(3, 12, 4)
+    mechanism["step"][-1] |= {"tell": "low"}
+    with pytest.raises(Rejected, match="what is told does not stay"):
+        alignment.infer(claimed(mechanism), evidence, ())
+
+
+def test_no_run_that_compares_answers_with_the_one_before_loses_more_than_its_alignment_costs():
+    rises = {"when": "q - last + nu >= t", "emit": "rises", "set": {"last": "q"}, "count": {"found": 1}}
+    mechanism = above(2, 4) | {"state": {"last": 0, "t": "rho"}, "step": [rises, {"emit": "no", "set": {"last": "q"}}]}
+    claim = claimed(mechanism)
+    ways = streams._of_slopes(replace(claim, epsilon=None, delta=None), ()).ways
+    most = alignment.infer(claim, {"ways": ways}, ()).value
+    t, rng, worst = np.linspace(-40, 40, 1601), np.random.default_rng(1), 0.0
+
+    def chance(q):  # no, no, ..., rises
+        steps = np.diff(q, prepend=0)
+        below = [stats.laplace.cdf(t - step, scale=4) for step in steps]
+        return np.sum(stats.laplace.pdf(t, scale=2) * np.prod(below[:-1], axis=0) * (1 - below[-1]))
+
+    for _ in range(300):
+        q, move = rng.normal(0, 8, 4), rng.choice([-1, 1], 4)
+        worst = max(worst, abs(math.log(chance(q) / chance(q + move))))
+    assert 1 < worst <= float(most.value) == 2

@@ -25,4 +25,6 @@ def blocks(subject: Claimed) -> Sequence[Block]:
         if found.prices:
             paid = ", ".join(f"{name} {price}" for name, price in found.prices.items())
             shown.append(Paragraph(f"Paid by: {paid}. What is drawn at the start is paid once.", note=True))
+        if found.loose:
+            shown.append(Paragraph(f"Not known more closely: {', '.join(found.loose)}.", note=True))
     return [Paragraph(f"Shifts that make two neighbours tell the same, {UNITS}."), *shown] if shown else []

@@ -23,8 +23,8 @@ from dpverify.trusted.rules.selection.ways import Lead, Way, at, moves_of, read_
 NAME: Final = "alignment"
 STATEMENT: Final = (
     "Give each noise of a stream a shift, in each branch one of its own for what is drawn in the step, so that on neighbours all "
-    "comparisons of the branch come out as before, what is told stays and the differences of the state are known again; shifts may hang on "
-    "the branches of the whole run, as long as there are some for each run. Log-concave noise "
+    "comparisons of the branch come out as before, what is told stays and the differences of the state are known again, or within an "
+    "interval; shifts may hang on the branches of the whole run, as long as there are some for each run. Log-concave noise "
     "whose -log density has the slopes b- and b+ in the limit costs b+ s for a shift of s to the right and b- s to the left; other noise "
     "what it loses by itself where it is moved by as much as it is shifted at most. What is drawn "
     "once, and for each counter a price times the most it can reach, where no step costs more than its counters pay, bound the epsilon."
@@ -47,11 +47,12 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     """The upper bound. Raises Rejected, Undecided, CertificateError.
 
     evidence: "ways", an alignment for each of the families of differences: "once", the shifts of the noises drawn at the start by name;
-    "modes", a list of pairs of the differences of the state by name (and of shifts of what is drawn once, where these are others in this
-    mode) and whether the one step that moves is over; "starts", the modes in which runs begin, the first where it is not given; "steps", a
-    list of [mode, branch, whether answers move, mode after it, shifts of its noises by name]; "follow", names of state and counters whose
-    values the branches tell; "prices" by counter, "each" of every step, "ahead", what is kept in each mode for later steps, less "worth"
-    times each of what is followed. A shift or difference is a list of rationals: a number and a multiple of each move.
+    "modes", a list of the differences of the state by name (and of shifts of what is drawn once, where these are others in this mode),
+    whether the one step that moves is over, and by name how much more differences of the state may be, if any is not known; "starts", the
+    modes in which runs begin, the first where it is not given; "steps", lists of [mode, branch, whether answers move, mode after it, shifts
+    of its noises by name]; "follow", names of state and counters whose values the branches tell; "prices" by counter, "each" of every step,
+    "ahead", what is kept in each mode for later steps, less "worth" times each of what is followed. A shift or difference is a list of
+    rationals: a number and a multiple of each move.
     "moduli", where noises are not log-concave: [name, shift], for each of the premises, which are what these noises lose by such shifts.
     """
     question = asked(claim, {}, NAME, wanted=Stream)
@@ -72,7 +73,7 @@ def _bounded(way: Way) -> Value:
     question, stream = way.question, way.stream
     for mode, point in product(way.starts, way.points):
         apart = {name: at(vector, point) for name, vector in way.modes[mode].items()}
-        if any(first.at(apart) != apart[name] for name, first in start_of(stream).items()):
+        if not all(way.within(mode, point, name, first.at(apart)) for name, first in start_of(stream).items()):
             raise Rejected(NAME, "the start", "the state is not as far apart as a mode says in which runs begin")
     _go_along(way)
     known = first_values(stream, way.followed)
@@ -122,14 +123,14 @@ def _holds(way: Way, steps: Sequence[Step], lead: Lead, earlier: frozenset[int])
     if way.once(lead.to) != way.once(lead.mode):
         raise Rejected(NAME, where, "the mode after it has other shifts of what is drawn once")
     own, before = steps[lead.branch], [guard for number in earlier for guard in steps[number].when]
-    for point in way.points:
-        apart = {name: at(vector, point) for name, vector in (*way.modes[lead.mode].items(), *lead.shifts.items())}
+    for point, kept in ((d, apart) for d in way.points for apart in way.apart(lead.mode, d)):
+        apart = kept | {name: at(vector, point) for name, vector in lead.shifts.items()}
         apart |= dict(zip(way.stream.answers, point, strict=True)) if lead.moves else {}
         if any(guard.at(apart) < 0 for guard in own.when) or any(guard.at(apart) > 0 for guard in before):
             raise Rejected(NAME, where, "a comparison may come out in another way")
         if any(told.at(apart) for told in own.tell):
             raise Rejected(NAME, where, "what is told does not stay")
-        if any(after.at(apart) != at(way.modes[lead.to][name], point) for name, after in own.after.items()):
+        if not all(way.within(lead.to, point, name, after.at(apart)) for name, after in own.after.items()):
             raise Rejected(NAME, where, "the state after it is not as far apart as its mode says")
 
 

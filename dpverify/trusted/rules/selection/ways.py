@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import product
+from typing import Any, Final
 
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of, through_of
@@ -20,6 +21,8 @@ from dpverify.trusted.parts.streams import vertices
 from dpverify.trusted.rules.selection.compared import Asked, Value, slopes, times, total
 from dpverify.trusted.rules.selection.followed import can_be_followed
 
+MOST_LOOSE: Final = 8
+"""The most of the state whose differences are not known in one mode."""
 Moduli = Mapping[tuple[str, Fraction], Expr]
 """What a noise loses at most where it is moved by so many times the sensitivity, in units of the sensitivity."""
 
@@ -40,9 +43,9 @@ class Way:
     """One alignment, for one family of differences. alone: answers of one step alone move.
 
     modes: shifts of what is drawn once and differences of the state, by name, each as 1 and the differences of the answers count in it;
-    spent: whether the one step is over; starts: the modes in which runs begin. leads: from one to the next. followed: the names whose
-    values a run's branches tell. prices: by counter; each: what every step may cost beside; ahead: what is kept in a mode for later
-    steps, less worth times what is followed.
+    loose: how much more some of the differences of the state may be, in units of the sensitivity; spent: whether the one step is over;
+    starts: the modes in which runs begin. leads: from one to the next. followed: the names whose values a run's branches tell. prices: by
+    counter; each: what every step may cost beside; ahead: what is kept in a mode for later steps, less worth times what is followed.
     """
 
     question: Asked
@@ -50,6 +53,7 @@ class Way:
     points: Sequence[Vector]
     alone: bool
     modes: Sequence[Mapping[str, Vector]]
+    loose: Sequence[Mapping[str, Fraction]]
     spent: Sequence[bool]
     starts: Sequence[int]
     leads: Sequence[Lead]
@@ -64,6 +68,16 @@ class Way:
     def once(self, mode: int) -> dict[str, Vector]:
         """The shifts of what is drawn once on runs that are in a mode."""
         return {drawn.name: self.modes[mode][drawn.name] for drawn in self.stream.once}
+
+    def apart(self, mode: int, point: Vector) -> list[dict[str, Fraction]]:
+        """The differences in a mode where the answers differ by the point: at the ends of all that are not known."""
+        known, loose = {name: at(vector, point) for name, vector in self.modes[mode].items()}, self.loose[mode]
+        ends = product(*((known[name], known[name] + more) for name, more in loose.items()))
+        return [{**known, **dict(zip(loose, end, strict=True))} for end in ends]
+
+    def within(self, mode: int, point: Vector, name: str, difference: Fraction) -> bool:
+        """Whether a difference of the state is one that it has in a mode."""
+        return 0 <= difference - at(self.modes[mode][name], point) <= self.loose[mode].get(name, 0)
 
     def cost(self, shifts: Mapping[str, Vector], point: Vector) -> Value:
         """What shifts of noises cost where the answers differ by the point; of noise that is not log-concave, wherever they do."""
@@ -109,8 +123,9 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
     rule, alone = question.rule, family == "one"
     try:
         held: tuple[Drawn | Named, ...] = (*stream.once, *stream.state)
-        modes = [_vectors(question, {**given["once"], **mode}, held) for mode, _ in given["modes"]]
-        spent = [over is True for _, over in given["modes"]]
+        modes = [_vectors(question, {**given["once"], **mode[0]}, held) for mode in given["modes"]]
+        spent = [mode[1] is True for mode in given["modes"]]
+        loose = [_loose(rule, mode[2] if len(mode) > 2 else {}, stream) for mode in given["modes"]]
         starts = [_index(mode) for mode in given.get("starts", [0])]
         leads = [
             Lead(_index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh))
@@ -142,7 +157,7 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in costly}
     points = vertices(stream, family)
     return Way(
-        question, stream, points, alone, modes, spent, starts, leads, followed, prices, each, ahead, worth, ends, moduli
+        question, stream, points, alone, modes, loose, spent, starts, leads, followed, prices, each, ahead, worth, ends, moduli
     )  # fmt: skip
 
 
@@ -170,6 +185,14 @@ def _vectors(question: Asked, given: Mapping[str, Any], known: Sequence[Drawn | 
             if any(x.denominator != 1 for x in multiples) or not is_whole(mul(num(number), question.moved), question.domains):
                 raise Rejected(rule, each.name, "noise on the integers is shifted by what is no integer")
     return {each.name: found.get(each.name, (Fraction(0),) * size) for each in known}
+
+
+def _loose(rule: str, given: Mapping[str, Any], stream: Stream) -> dict[str, Fraction]:
+    """How much more the differences of some of the state may be."""
+    found = {str(name): to_fraction(text, rule) for name, text in given.items()}
+    if not found.keys() <= {each.name for each in stream.state} or len(found) > MOST_LOOSE or any(more < 0 for more in found.values()):
+        raise CertificateError(f"{rule}: what is not known of a mode is of no state, of too many, or less than 0.")
+    return found
 
 
 def at(vector: Vector, point: Vector) -> Fraction:
