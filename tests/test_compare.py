@@ -306,6 +306,7 @@ def test_decimals_of_simple_values() -> None:
     assert decimal_bounds(parse("1/4"), 2) == ("0.25", "0.25")
     assert decimal_bounds(parse("999999/1000000"), 3) == ("0.999", "1.00")
     assert decimal_bounds(parse("exp(-100)"), 6) == ("3.72007e-44", "3.72008e-44")
+    assert decimal_bounds(parse("exp(-50000)"), 6) == ("1.88757e-21715", "1.88758e-21715")
     assert decimal_bounds(parse("sqrt(5 + 2*sqrt(6)) - sqrt(2) - sqrt(3)"), 9) == ("0", "0")
     with pytest.raises(ValueError, match="digits"):
         decimal_bounds(parse("1"), 0)

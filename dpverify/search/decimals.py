@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
-from flint import arb
+from flint import arb, fmpz
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num
@@ -55,7 +55,8 @@ def _decimal(value: Fraction, digits: int, rounding: Callable[[Fraction], int]) 
     if value == 0:
         return "0"
     size = abs(value)
-    exponent = len(str(size.numerator)) - len(str(size.denominator))  # of the leading digit, or one too many
+    above, below = (len(str(fmpz(part))) for part in (size.numerator, size.denominator))  # Python writes no integer of so many digits
+    exponent = above - below  # of the leading digit, or one too many
     if size < Fraction(10) ** exponent:
         exponent -= 1
     units = rounding(value / Fraction(10) ** (exponent - digits + 1))

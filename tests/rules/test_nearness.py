@@ -9,9 +9,11 @@ import pytest
 
 from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
+from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel import check as check_certificate
 from dpverify.trusted.language.canonical_form import from_json, to_json
+from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, Sym, parse
 from dpverify.trusted.language.model import (
@@ -117,6 +119,24 @@ def test_an_answer_at_the_distance_itself_is_near():
     for t, just_below in ((5, "99/20"), (4, "79/20")):
         assert verdict(claim(TWO_SIDED, str(t), str(Fraction(round((beyond[t] + 1e-9) * 10**12), 10**12)))) == "PROVED"
         assert verdict(claim(TWO_SIDED, just_below, str(Fraction(round((beyond[t] + 1e-9) * 10**12), 10**12)))) == "REFUTED"
+
+
+@pytest.mark.parametrize("bits", [53, 64, 148])
+@pytest.mark.parametrize(("mechanism", "evidence"), [(TWO_SIDED, {"bits": 40}), (LAPLACE, {}), (LAPLACE, {"bits": 60})])
+@pytest.mark.parametrize("within", ["59/10", "5.00000000000000001", "5." + 59 * "0" + "1"])
+def test_a_rational_distance_is_that_one_and_none_beside_it(mechanism, evidence, within, bits):
+    """No binary number is any of these: what is a little less than 5 has the atom at 5 beyond it, which 5 and a little more has not."""
+    exact = "2*exp(-3)/(1 + exp(-1/2))" if mechanism is TWO_SIDED else f"exp(-({within})/2)"
+    with precision(bits):
+        low, high = (found.value for found in far_noise.check(claim(mechanism, within), evidence))
+    with precision(400):
+        assert constant(low) <= constant(parse(exact)) <= constant(high)
+
+
+def test_a_claim_that_holds_is_not_refuted_at_a_low_precision():
+    held = claim(TWO_SIDED, "5.00000000000000001", "8/100")  # P(|Z| > 5) is 0.062, P(|Z| > 4) is 0.102
+    with pytest.raises(CertificateError, match="its lines give PROVED"):
+        check_certificate(pack(held, 53, "REFUTED", [Line(far_noise.NAME, (), {"bits": 40}, (), 53)]))
 
 
 def test_claims_on_both_sides_of_the_tight_probability_are_told_apart():

@@ -102,6 +102,14 @@ def test_comparisons_of_one_noise_alone_are_exact_wherever_its_cells_end(rows, t
     assert abs(float(found.mid()) - truth) < 1e-12 and float(found.rad()) < 1e-12
 
 
+@pytest.mark.parametrize(("strict", "least"), [(False, 3), (True, 4)])
+def test_a_cell_that_a_comparison_parts_counts_from_above_alone(strict, least, steep):
+    """The outer cell begins at 3: a >= 3 holds in all of it, a > 3 does not hold at its end."""
+    row = Row({("a", 0): Fraction(1)}, Fraction(-3), strict)
+    found = chance("test", (row,), {"a": steep}, {("a", 0): cells(steep, [Fraction(-2), Fraction(2)])})
+    assert found.lower() <= np.exp(-least) / (1 + np.exp(-1)) * (1 + 1e-12) and found.upper() >= np.exp(-3) / (1 + np.exp(-1)) * (1 - 1e-12)
+
+
 @pytest.mark.parametrize("factor", ["2", "-3", "1/2"])
 @pytest.mark.parametrize("cuts", [range(-30, 31), range(-31, 32, 2)], ids=["parted at 0", "not parted at 0"])
 def test_multiples_of_noises_are_compared_and_cells_may_hold_a_kink(factor, cuts):

@@ -51,8 +51,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     ball = constant(near)
     if not ball >= 0:
         raise Rejected(NAME, "within", f"{format_expr(near)} is not certainly at least 0")
-    above = finite(beyond(claim, law, exact(ball.lower().max(arb(0))), evidence))
-    below = above if isinstance(near, Num) else finite(beyond(claim, law, exact(ball.upper()), evidence))
+    # a rational gamma is taken as it is: noise on the integers is beyond what is a little less than an integer with a greater probability
+    ends = (near.value,) if isinstance(near, Num) else (exact(ball.lower().max(arb(0))), exact(ball.upper()))
+    above, below = (finite(beyond(claim, law, end, evidence)) for end in (ends[0], ends[-1]))
     low, high = exact(below.lower().max(arb(0))), exact(above.upper().min(arb(1)))
     told = _least(claim, law, evidence) if "least" in evidence else ({}, {})
     witness = {"pair": {"says": "any-data"}, "further than within": format_expr(near)}
