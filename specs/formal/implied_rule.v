@@ -19,13 +19,11 @@ Hypothesis MT : has_table M pt (fun x y => expR (b * u x y) / Z x).
 (* Scores whose differences are within an interval of length D: the loss stays within one of length b D. *)
 Theorem exponential_range x x' D : (forall y y', (u x y - u x' y) - (u x y' - u x' y') <= D) -> bounded_range (b * D) (M x) (M x').
 Proof.
-move=> near; have p0 z y : 0 <= expR (b * u z y) / Z z by rewrite divr_ge0 ?expR_ge0// ltW.
+move=> near.
 have [w _ top] := @arg_maxP _ _ _ y0 predT (fun y => u x y - u x' y) isT.
 pose t := b * (u x w - u x' w) + ln (Z x' / Z x).
 have et : expR t = expR (b * (u x w - u x' w)) * (Z x' / Z x) by rewrite expRD lnK// posrE divr_gt0.
-have ep v z z' : expR (v * 1) / Z z = expR v / Z z by rewrite mulr1.
-have zz : Z x' / Z x * (Z x / Z x') = 1 by rewrite mulrACA [Z x' * _]mulrC mulrACA !divff ?mulr1// gt_eqF.
-exists t; split; apply/(table_close pt_inj pt_measurable p0 MT) => y.
+exists t; split; apply/(table_close pt_inj pt_measurable MT) => y.
 - have h : expR (b * u x y) <= expR (b * (u x w - u x' w)) * expR (b * u x' y).
     by rewrite -expRD ler_expR -mulrDr; apply: ler_wpmul2l => //; have := top y isT; rewrite /=; lra.
   have i : 0 <= (Z x)^-1 by rewrite invr_ge0 ltW.
@@ -57,13 +55,14 @@ Lemma dominated_swapped d' (Z : measurableType d') (P Q : {measure set Y -> \bar
   P setT = 1%E -> Q setT = 1%E -> P0 setT = 1%E -> Q0 setT = 1%E -> dominated P Q P0 Q0 -> dominated Q P Q0 P0.
 Proof.
 move=> P1 Q1 P01 Q01 dom a; rewrite le_eqVlt => /predU1P[<-|a0]; first by rewrite !profile0.
-rewrite (profile_swap P1 Q1 a0) (profile_swap P01 Q01 a0) ler_add2l ler_pmul2l//; apply: dom; exact/ltW/invr_gt0.
+rewrite (profile_swap P1 Q1 a0) (profile_swap P01 Q01 a0) ler_add2l ler_pmul2l//; apply: dom; rewrite invr_ge0; exact: ltW.
 Qed.
 
 (* What is stated, or shown of the pure epsilon or the range, of the neighbours of N in its order, or of both. *)
 (* Rule: implied-measures, upper. *)
 Theorem implied_measures :
-  [/\ (forall rho a, 1 < a -> zcdp_private N M rho -> renyi_private N M a (a * rho)) /      (forall a b t, 1 < a -> a <= b -> renyi_private N M b t -> renyi_private N M a t),
+  [/\ (forall rho a, 1 < a -> zcdp_private N M rho -> renyi_private N M a (a * rho)) /\
+      (forall a b t, 1 < a -> a <= b -> renyi_private N M b t -> renyi_private N M a t),
       forall eta, (forall x x', N x x' -> bounded_range eta (M x) (M x')) -> zcdp_private N M (eta ^+ 2 / 8) /\ pure_dp N M eta,
       forall e, 0 <= e -> pure_dp N M e ->
         [/\ zcdp_private (both N) M (e * tanh_half e), forall a, 1 < a -> renyi_private (both N) M a (response_renyi e a) &
