@@ -85,7 +85,6 @@ Hypotheses (mu0 : 0 <= mu) (pair0 : gaussian_pair mu P0 Q0).
 
 (* Where the pair dominates. *)
 (* Rule: gaussian-measures, upper. *)
-(* Rule: implied-measures, upper, in part: what mu-GDP implies; not what pure epsilon and bounded range imply. *)
 (* Rule: stream-measures, upper, in part: that the pair dominates a stream is the rule unseen-shifts. *)
 (* Rule: selection-measures, upper, in part: that the pair dominates a selection with Gaussian noise is the rule compared-gaussians; not Gumbel noise. *)
 Theorem gaussian_measures_upper : (forall x x', N x x' -> dominated (M x) (M x') P0 Q0) ->

@@ -90,7 +90,7 @@ by rewrite -[X in X <= _](@expR0 R) ler_expR.
 Qed.
 
 Lemma end_p_ge0 b : 0 <= end_p b.
-Proof. by have := at_top01; rewrite /end_p; case: b; lra. Qed.
+Proof. by have /andP[h h'] := at_top01; rewrite /end_p; case: b; lra. Qed.
 
 Lemma end_q_ge0 b : 0 <= end_q b.
 Proof. by have := at_top01 => /andP[h h']; rewrite /end_q; case: b; apply: mulr_ge0; rewrite ?expR_ge0// subr_ge0. Qed.
@@ -117,7 +117,7 @@ Lemma end_P1 : end_P setT = 1%E.
 Proof. by rewrite end_PE// big_bool/= !indicE !in_setT !mulr1 addrC subrK. Qed.
 
 Lemma end_Q1 : end_Q setT = 1%E.
-Proof. by rewrite end_QE// big_bool !indicE !in_setT !mulr1 end_q_total. Qed.
+Proof. by rewrite end_QE// big_bool/= !indicE !in_setT !mulr1; have := end_q_total; rewrite /end_q => ->. Qed.
 
 Lemma ends_dominate P Q : P setT = 1%E -> Q setT = 1%E -> close t 0 P Q -> close (eta - t) 0 Q P -> dominated P Q end_P end_Q.
 Proof.
@@ -157,16 +157,22 @@ have : 0 <= (a * F - 1) * (p - x) by rewrite mulr_ge0 ?subr_ge0// ltW.
 lra.
 Qed.
 
-(* Hoeffding's lemma at a - 1, and at -1 for the mean loss. *)
-Lemma ends_moment a : 1 < a -> (\sum_b cell_power a (end_p b) (end_q b) <= (expR ((a - 1) * (a * (eta ^+ 2 / 8))))%:E)%E.
+Lemma ends_sum a : 1 < a ->
+  (\sum_b cell_power a (end_p b) (end_q b) = (at_top * expR ((a - 1) * t) + (1 - at_top) * expR ((a - 1) * (t - eta)))%:E)%E.
 Proof.
 move=> a1; have /andP[x0 x1] := at_top01; set x := at_top in x0 x1 *.
 have cell (c l : R) : 0 <= c -> cell_power a c (c * expR (- l)) = (c * expR ((a - 1) * l))%:E.
   rewrite /cell_power; have [->|c0] := eqVneq c 0; first by rewrite mul0r.
   move=> c1; have cp : 0 < c by rewrite lt_neqAle eq_sym c0.
   rewrite mulf_eq0 (negbTE c0) gt_eqF ?expR_gt0//=; rewrite lnM ?posrE ?expR_gt0// expK; congr (_ * expR _)%:E; lra.
-rewrite big_bool /end_p /end_q -/x; have -> : eta - t = - (t - eta) by rewrite opprB.
-rewrite !cell ?subr_ge0// -EFinD lee_fin.
+rewrite big_bool /end_p /end_q /= -/x; have -> : eta - t = - (t - eta) by rewrite opprB.
+by rewrite (cell x t x0) (cell (1 - x) (t - eta)); last by rewrite subr_ge0.
+Qed.
+
+(* Hoeffding's lemma at a - 1, and at -1 for the mean loss. *)
+Lemma ends_moment a : 1 < a -> (\sum_b cell_power a (end_p b) (end_q b) <= (expR ((a - 1) * (a * (eta ^+ 2 / 8))))%:E)%E.
+Proof.
+move=> a1; have /andP[x0 x1] := at_top01; rewrite ends_sum// lee_fin; set x := at_top in x0 x1 *.
 have pos : 0 <= (a - 1) by lra.
 pose k := t - eta + x * eta.
 have two s : x * expR (s * t) + (1 - x) * expR (s * (t - eta)) <= expR (s * k + s ^+ 2 * (eta ^+ 2 / 8)).
@@ -182,23 +188,135 @@ apply: (le_trans (two (a - 1))); rewrite ler_expR; have := ler_wpmul2l pos mean;
 Qed.
 End Ends.
 
+Lemma renyi_same P Q a : 1 < a -> P setT = 1%E -> Q setT = 1%E -> (forall S, measurable S -> P S = Q S) -> renyi a 0 P Q.
+Proof.
+move=> a1 P1 Q1 same g tg; have -> : mean P (fun y => pow (share a) (g y)) = mean Q (fun y => pow (share a) (g y)).
+  by congr fine; apply: eq_measure_integral => A mA _; exact: same.
+exact: renyi_refl.
+Qed.
+
+Lemma pure_zero_same P Q : close 0 0 P Q -> close 0 0 Q P -> forall S, measurable S -> P S = Q S.
+Proof.
+by move=> h h' S mS; apply/eqP; rewrite eq_le; have := h S mS; have := h' S mS; rewrite expR0 !mul1e !adde0 => -> ->.
+Qed.
+
+Lemma ends_renyi eta t P Q a s : 0 < eta -> P setT = 1%E -> Q setT = 1%E -> close t 0 P Q -> close (eta - t) 0 Q P -> 1 < a ->
+  (\sum_b cell_power a (end_p eta t b) (end_q eta t b) <= (expR ((a - 1) * s))%:E)%E -> renyi a s P Q.
+Proof.
+move=> e0 P1 Q1 h h' a1 le; have [t0 t1] := bounded_range_ends P1 Q1 h h'.
+have D := ends_dominate e0 t0 t1 P1 Q1 h h'.
+have L := rows_likelihood end_pt_inj (fun _ => I) (end_P1 e0 t0 t1) (end_Q1 e0 t0 t1) (end_p_ge0 e0 t0 t1) (end_q_ge0 e0 t0 t1) (end_PE e0 t0 t1) (end_QE e0 t0 t1).
+apply: (renyi_dominated P1 Q1 (end_P1 e0 t0 t1) (end_Q1 e0 t0 t1) L D a1).
+by apply/(rows_renyi end_pt_inj (fun _ => I) (end_P1 e0 t0 t1) (end_Q1 e0 t0 t1) (end_p_ge0 e0 t0 t1) (end_q_ge0 e0 t0 t1) (end_PE e0 t0 t1) (end_QE e0 t0 t1)).
+Qed.
+
 (* A loss within an interval of length eta: the divergence of order a is at most a eta^2/8. *)
 Theorem bounded_range_zcdp eta P Q : P setT = 1%E -> Q setT = 1%E -> bounded_range eta P Q -> zcdp (eta ^+ 2 / 8) P Q.
 Proof.
 move=> P1 Q1 [t [h h']] a a1; have [t0 t1] := bounded_range_ends P1 Q1 h h'.
-have [e0|e0] := ltP 0 eta; last first.
-  have tz : t = 0 by lra.
-  have ez : eta = 0 by lra.
-  have same S : measurable S -> P S = Q S.
-    move=> mS; apply/eqP; rewrite eq_le; have := h S mS; have := h' S mS.
-    by rewrite ez tz subrr expR0 !mul1e !adde0 => -> ->.
-  move=> g tg; have -> : mean P (fun y => pow (share a) (g y)) = mean Q (fun y => pow (share a) (g y)).
-    by congr fine; apply: eq_measure_integral => A mA _; exact: same.
-  rewrite ez expr0n/= mul0r mulr0; exact: renyi_refl.
-have D := ends_dominate e0 t0 t1 P1 Q1 h h'.
-have L := rows_likelihood end_pt_inj (fun _ => I) (end_P1 e0 t0 t1) (end_Q1 e0 t0 t1) (end_p_ge0 e0 t0 t1) (end_q_ge0 e0 t0 t1) (end_PE e0 t0 t1) (end_QE e0 t0 t1).
-apply: (renyi_dominated P1 Q1 (end_P1 e0 t0 t1) (end_Q1 e0 t0 t1) L D a1).
-apply/(rows_renyi end_pt_inj (fun _ => I) (end_P1 e0 t0 t1) (end_Q1 e0 t0 t1) (end_p_ge0 e0 t0 t1) (end_q_ge0 e0 t0 t1) (end_PE e0 t0 t1) (end_QE e0 t0 t1)) => //.
-exact: ends_moment.
+have [e0|e0] := ltP 0 eta; first by apply: (ends_renyi e0 P1 Q1 h h' a1); exact: ends_moment.
+have tz : t = 0 by lra.
+have ez : eta = 0 by lra.
+rewrite ez expr0n/= mul0r mulr0; apply: renyi_same => //; apply: pure_zero_same; first by move: h; rewrite tz.
+by move: h'; rewrite ez tz subrr.
+Qed.
+
+(* -- Pure epsilon -- *)
+
+(* Randomized response: the truth with probability e^e/(1 + e^e). *)
+Definition response_power (e a : R) : R := (expR (a * e) + expR ((1 - a) * e)) / (1 + expR e).
+Definition response_renyi (e a : R) : R := ln (response_power e a) / (a - 1).
+Definition tanh_half (e : R) : R := (expR e - 1) / (expR e + 1).
+
+Lemma response_power_gt0 e a : 0 < response_power e a.
+Proof. by rewrite divr_gt0// addr_gt0// expR_gt0. Qed.
+
+Lemma response_top e : 0 < e -> at_top (e + e) e = expR e / (1 + expR e).
+Proof.
+move=> e0; have A1 : 1 < expR e by rewrite -[X in X < _](@expR0 R) ltr_expR.
+rewrite /at_top expRD; set A := expR e in A1 *.
+have pp : 0 < (A - 1) * (A + 1) by apply: mulr_gt0; lra.
+have n : A * A - 1 != 0 by rewrite subr_eq0 gt_eqF//; lra.
+have n' : 1 + A != 0 by rewrite gt_eqF//; lra.
+apply: (mulIf n); rewrite divfK//; apply: (mulIf n').
+have -> : A / (1 + A) * (A * A - 1) * (1 + A) = A / (1 + A) * (1 + A) * (A * A - 1) by lra.
+rewrite divfK//; lra.
+Qed.
+
+Lemma response_sum e a : 0 < e -> 1 < a -> (\sum_b cell_power a (end_p (e + e) e b) (end_q (e + e) e b) = (response_power e a)%:E)%E.
+Proof.
+move=> e0 a1; have e2 : 0 < e + e by lra.
+rewrite (ends_sum e2 (ltW e0) _ a1); last by lra.
+congr EFin; rewrite response_top//; have n : 1 + expR e != 0 by rewrite gt_eqF// addr_gt0// expR_gt0.
+have -> : 1 - expR e / (1 + expR e) = (1 + expR e)^-1 by rewrite -[X in X - _](divff n) -mulrBl addrK mul1r.
+have -> : e - (e + e) = - e by lra.
+rewrite /response_power [RHS]mulrDl; congr (_ + _).
+- by rewrite mulrAC -expRD; congr (expR _ / _); lra.
+- by rewrite mulrC; congr (expR _ / _); lra.
+Qed.
+
+Theorem pure_renyi e P Q a : 0 <= e -> P setT = 1%E -> Q setT = 1%E -> close e 0 P Q -> close e 0 Q P -> 1 < a -> renyi a (response_renyi e a) P Q.
+Proof.
+rewrite le_eqVlt => /predU1P[<-|e0] P1 Q1 h h' a1.
+  rewrite /response_renyi /response_power !mulr0 expR0 divff ?ln1 ?mul0r; last by rewrite gt_eqF.
+  by apply: renyi_same => //; exact: pure_zero_same.
+have e2 : 0 < e + e by lra.
+apply: (ends_renyi e2 P1 Q1 h _ a1); first by rewrite addrK.
+rewrite response_sum// lee_fin /response_renyi mulrCA divff ?mulr1; last by rewrite gt_eqF// subr_gt0.
+by rewrite lnK// posrE response_power_gt0.
+Qed.
+
+Lemma response_zcdp e a : 0 < e -> 1 < a -> response_power e a <= expR ((a - 1) * (a * (e * tanh_half e))).
+Proof.
+move=> e0 a1; have w0 : 0 < e / 2 by lra.
+have t0 : 0 <= (a - 1) * e by apply: mulr_ge0; lra.
+have H := cosh_tangent w0 t0.
+have n : 0 < 1 + expR e by rewrite addr_gt0// expR_gt0.
+set E := expR (e / 2); have E0 : 0 < E by exact: expR_gt0.
+have E1 : E * expR (- (e / 2)) = 1 by rewrite -expRD subrr expR0.
+have EE : expR e = E * E by rewrite -expRD; congr expR; lra.
+have c1 : E * (2 * cosh (e / 2)) = 1 + expR e by rewrite /cosh EE -/E; lra.
+have s1 : E * (2 * sinh (e / 2)) = expR e - 1 by rewrite /sinh EE -/E; lra.
+have ca : E * (2 * cosh (e / 2 + (a - 1) * e)) = expR (a * e) + expR ((1 - a) * e).
+  have -> : expR (a * e) = E * expR (e / 2 + (a - 1) * e) by rewrite -expRD; congr expR; lra.
+  have -> : expR ((1 - a) * e) = E * expR (- (e / 2 + (a - 1) * e)) by rewrite -expRD; congr expR; lra.
+  rewrite /cosh; lra.
+have C := cosh_gt0 (e / 2).
+have th : sinh (e / 2) / cosh (e / 2) = tanh_half e.
+  have k : expR e + 1 != 0 by rewrite gt_eqF// addrC.
+  apply: (mulIf k); rewrite /tanh_half divfK// -s1 [expR e + 1]addrC -c1.
+  have -> : sinh (e / 2) / cosh (e / 2) * (E * (2 * cosh (e / 2))) = E * (2 * (sinh (e / 2) / cosh (e / 2) * cosh (e / 2))) by lra.
+  by rewrite divfK// gt_eqF.
+have ex : ((e / 2 + (a - 1) * e) ^+ 2 - (e / 2) ^+ 2) * (tanh_half e / (2 * (e / 2))) = (a - 1) * (a * (e * tanh_half e)).
+  have -> : 2 * (e / 2) = e by lra.
+  have -> : (e / 2 + (a - 1) * e) ^+ 2 - (e / 2) ^+ 2 = (a - 1) * (a * e) * e by lra.
+  have te : tanh_half e / e * e = tanh_half e by rewrite divfK// gt_eqF.
+  by rewrite -[in RHS]te; lra.
+move: H; rewrite th ex => H.
+rewrite /response_power ler_pdivr_mulr// -ca -c1; have := ler_wpmul2l (_ : 0 <= E * 2) H; rewrite mulr_ge0 ?(ltW E0)// => /(_ isT); lra.
+Qed.
+
+Theorem pure_zcdp e P Q : 0 <= e -> P setT = 1%E -> Q setT = 1%E -> close e 0 P Q -> close e 0 Q P -> zcdp (e * tanh_half e) P Q.
+Proof.
+rewrite le_eqVlt => /predU1P[<-|e0] P1 Q1 h h' a a1.
+  by rewrite mul0r mulr0; apply: renyi_same => //; exact: pure_zero_same.
+have e2 : 0 < e + e by lra.
+apply: (ends_renyi e2 P1 Q1 h _ a1); first by rewrite addrK.
+by rewrite response_sum// lee_fin; exact: response_zcdp.
+Qed.
+
+(* The pair N(0, 1), N(mu, 1) dominates, with Phi(mu/2) at least e^e/(1 + e^e). *)
+Theorem pure_gdp e P Q (Phi : R -> R) mu d' (Z : measurableType d') (P0 Q0 : {measure set Z -> \bar R}) :
+  0 <= e -> P setT = 1%E -> Q setT = 1%E -> close e 0 P Q -> close e 0 Q P ->
+  (forall s, Phi (- s) = 1 - Phi s) -> normal_pair Phi mu P0 Q0 -> expR e / (1 + expR e) <= Phi (mu / 2) -> dominated P Q P0 Q0.
+Proof.
+move=> e0 P1 Q1 h h' even [P01 Q01 halves] le a a0; apply: (le_trans (pure_polygon P1 Q1 e0 h h' a0)).
+rewrite !le_maxl profile_ge// profile_ge0//=.
+have [S [mS PS QS]] := halves (mu / 2); have n : 1 + expR e != 0 by rewrite gt_eqF// addr_gt0// expR_gt0.
+apply: le_trans (profile_event P01 Q01 a0 mS); rewrite PS QS.
+have -> : mu / 2 - mu = - (mu / 2) by lra.
+rewrite even mulrBl; have e1 : 1 - expR e / (1 + expR e) = (1 + expR e)^-1 by rewrite -[X in X - _](divff n) -mulrBl addrK mul1r.
+have f : 1 - Phi (mu / 2) <= (1 + expR e)^-1 by rewrite -e1; lra.
+have := ler_wpmul2l a0 f; lra.
 Qed.
 End Range.

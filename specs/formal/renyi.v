@@ -89,7 +89,6 @@ by rewrite -(@pmulr_rge0 _ (share a))// share_gt0.
 Qed.
 
 (* Divergences do not fall with the order. *)
-(* Rule: implied-measures, upper, in part: that divergences do not fall with the order; not what pure epsilon and bounded range imply. *)
 Theorem renyi_order a b t P Q : 1 < a -> a <= b -> P setT = 1%E -> Q setT = 1%E -> renyi b t P Q -> renyi a t P Q.
 Proof.
 move=> a1 ab P1 Q1 h g tg; have b1 := lt_le_trans a1 ab.

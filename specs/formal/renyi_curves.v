@@ -49,7 +49,6 @@ Qed.
 Context d (T : measurableType d).
 Implicit Types (P Q : {measure set T -> \bar R}).
 
-(* Rule: other-measures, upper, in part: the bound on delta by the divergence of one order; not the divergences of Laplace noise, randomized response and bounded range. *)
 Theorem renyi_profile a t eps P Q : 1 < a -> P setT = 1%E -> Q setT = 1%E -> renyi a t P Q -> profile (expR eps) P Q <= renyi_delta a t eps.
 Proof.
 move=> a1 P1 Q1 h; apply: profile_le => S mS; have /andP[q0 _] := fine01 Q1 mS.
