@@ -5,9 +5,11 @@ A form is a dict from products to rational factors: a product is a tuple of (ato
 Whatever is built has a value for all parameters: who divides, takes a root or a logarithm first proves a sign.
 """
 
+from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
-from math import factorial, floor
+from itertools import combinations
+from math import factorial, floor, lcm
 from operator import add as add_to
 from operator import mul as times
 
@@ -259,15 +261,15 @@ class Field:
 
     def zero(self, p):
         """Whether a form is certainly 0: what stands below a line is multiplied out."""
-        bases = {a for m in p for a, _ in m if a[0] == "q"}
-        if not p or not bases:
-            other = self._by_logarithm(p)
-            return not p or (other is not None and self.zero(other))
-        for base in bases:
-            least = min(dict(m).get(base, Fraction(0)) for m in p)
-            p = mul(p, {((base, -least),): Fraction(1)}) if least else p
-        total = _expanded(p)
-        return total != p and self.zero(total)
+        p = self.cleared(p)
+        other = self._by_logarithm(p)
+        return not p or (other is not None and self.zero(other))
+
+    def cleared(self, p):
+        """The form times something positive, without what its terms have in common, and without powers of sums that are multiplied out."""
+        c, _, rest = self.content(p) if p else (1, {}, {})
+        total = _expanded(scale(rest, 1 if c > 0 else -1))
+        return p if total == p else self.cleared(total)
 
     def atom_positive(self, a):
         """Whether an atom is certainly positive."""
@@ -296,47 +298,61 @@ class Field:
             return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
         if not strict and self.zero(p):
             return True
-        shifted = self._shifted(p, strict)
-        if shifted is not None and _all_positive(self, *shifted, strict):
-            return True
+        with suppress(Undecided):
+            if self._by_coefficients(p, strict):
+                return True
         other = self._by_logarithm(p)
-        return other is not None and self.positive(other, strict)
+        return (other is not None and self.positive(other, strict)) or any(self.positive(less, strict) for less in self._less(p))
 
-    def _shifted(self, p, strict):
-        """The form over the parameters' distances from their ends, times something positive, with which of these may be 0."""
-        for base in {a for m in p for a, e in m if a[0] in "qse" and e < 0}:
-            if base[0] == "s" and not self.atom_positive(base):
-                return None
-            p = mul(p, {((base, -min(dict(m).get(base, Fraction(0)) for m in p)),): Fraction(1)})
-        p, may_vanish = _expanded(p), set()
+    def _by_coefficients(self, p, strict):
+        """Whether no coefficient is below 0 where parameters are written by their distances t from their ends."""
+        values, field = {}, Field(self.domains)
         for name in sorted(names(p) & self.domains.keys()):
             lower, upper, lower_open, upper_open, _ = self.domains[name]
-            a = ("s", name)
-            if lower is None and upper is None:
-                continue
-            if not (lower_open if upper is None else upper_open if lower is None else lower_open and upper_open):
-                may_vanish.add(name)
-            if lower == 0 and upper is None:
+            if (lower, upper) in ((None, None), (0, None)):
                 continue
             if strict and None not in (lower, upper) and not upper_open:
-                return None  # the upper end itself is not among the values of lower + t/(1 + t) (upper - lower)
-            degrees = [dict(m).get(a, Fraction(0)) for m in p]
-            if any(d.denominator != 1 for d in degrees) or any(a != b and name in _names(b) for m in p for b, _ in m):
-                return None
-            t = symbol(name)  # now what lies between the lower end and the value, or t/(1 + t) of the way to the upper one
-            top = int(max(degrees))
-            way, rest = (add(constant(lower), t) if upper is None else sub(constant(upper), t)), ONE
-            if None not in (lower, upper):
-                way, rest = add(constant(lower), scale(t, upper)), add(ONE, t)
-            up = {d: mul(whole_power(way, d), whole_power(rest, top - d)) for d in range(top + 1)}
-            p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
+                return False  # the upper end itself is not among the values of (lower + upper t)/(1 + t)
+            t, start = symbol(name), constant(upper if lower is None else lower)
+            field.domains[name] = (Fraction(0), None, upper_open if lower is None else lower_open, True, False)
+            values[name] = sub(start, t) if lower is None else add(start, t if upper is None else scale(t, upper))
+            values[name] = values[name] if None in (lower, upper) else mul(values[name], field.power(add(ONE, t), Fraction(-1)))
+        p = field.cleared(substitute(p, field, values) if values else p)
         for a in sorted({a for m in p for a, _ in m if a[0] == "e"}, key=repr):
             exponents = [dict(m).get(a, Fraction(0)) for m in p]
-            if all(e.denominator == 1 and e >= 0 for e in exponents) and a[1] and self.positive({a[1]: Fraction(1)}):
-                u = ("e", (("above 1", a[1]),))  # exp(m) - 1, which is positive
-                up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents)) + 1)]
-                p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
-        return p, may_vanish
+            unit = Fraction(1, lcm(*(e.denominator for e in exponents)))
+            if min(exponents) >= 0 and a[1] and field.positive({a[1]: Fraction(1)}):
+                u = ("e", (("above 1", a[1]),))  # exp(unit m) - 1, which is positive
+                up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents) / unit) + 1)]
+                p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0) / unit)]) for m, c in p.items()))
+        return field._no_less(p, strict)
+
+    def _no_less(self, p, strict):
+        """Whether coefficients are at least 0, but for those of b x that a x**2/y + c y make up for, b**2 <= 4 a c; no symbol is below 0."""
+        groups, numbers = {}, Field({})
+        for m, c in p.items():
+            moving = tuple(x for x in m if _moves(x[0]))
+            groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
+        atoms = {a for m in groups for a, _ in m}
+        sure(all(self.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or self.atom_positive(a) for a in atoms), "a sign")
+        for m in [m for m, b in groups.items() if not numbers.positive(b, strict=False)]:
+            square = scale(mul(groups[m], groups[m]), Fraction(1, 4))
+            pairs = [(x, y) for x, y in combinations(groups, 2) if _joined(x, y) == _joined(m, m) and m not in (x, y)]
+            good = [(x, y) for x, y in pairs if all(numbers.positive(groups[z]) for z in (x, y))]
+            made = next(((x, y) for x, y in good if numbers.at_most(square, mul(groups[x], groups[y]))), None)
+            sure(made, "a coefficient that may be below 0")
+            for z in (m, *made):
+                del groups[z]
+        return not strict or any(all(map(self.atom_positive, dict(m))) and numbers.positive(b) for m, b in groups.items())
+
+    def _less(self, p):
+        """Forms that are at most p: for a least value, or asinh(x), x >= 0, that is taken away one of these; for a greatest one that is added."""
+        for m, c in p.items():
+            for a, e in m:
+                rest = {tuple(x for x in m if x[0] != a): c}
+                good = a[0] == "f" and e == 1 and self.positive(scale(rest, 1 if a[1] == "max" else -1), strict=False)
+                good = good and (a[1] != "asinh" or self.positive(dict(a[2][0]), strict=False))
+                yield from (add(p, {m: -c}, mul(rest, dict(k))) for k in (a[2] if good else ()))
 
     def _by_logarithm(self, p):
         """What has the sign of c (n_1 log A_1 + ...) + rest: A_1**n_1 ... - exp(-rest/c), c > 0; None for another form."""
@@ -349,17 +365,6 @@ class Field:
         for m, c in moving.items():
             inside = mul(inside, self.power(dict(m[0][0][1]), c / least))
         return sub(inside, self.exp(scale({m: c for m, c in p.items() if m not in moving}, -1 / least)))
-
-
-def _all_positive(field, p, may_vanish, strict):
-    groups = {}
-    for m, c in p.items():
-        moving = tuple(x for x in m if _moves(x[0]))
-        groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
-    atoms = {a for m in groups for a, _ in m}
-    known = all(field.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or field.atom_positive(a) for a in atoms)
-    firm = [not {a[1] for a, _ in m if a[0] == "s"} & may_vanish and Field({}).positive(factor) for m, factor in groups.items()]
-    return known and (any(firm) or not strict) and all(Field({}).positive(factor, strict=False) for factor in groups.values())
 
 
 def _moves(a):

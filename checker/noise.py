@@ -425,6 +425,51 @@ def power_identity(q, evidence):
     return side, value, at, assumed_of(noise, side)
 
 
+def product_lipschitz(q, evidence):
+    """docs/theory/additive.md#product-lipschitz."""
+    noise, slope, rate = Noise(q), q.form(evidence["slope"]), {}
+    sure(noise.even and q.kind != "radial" and not q.field.domains, "radial noise, noise that is not even, or parameters")
+    noise.check_integrable()
+    rate = noise.field.derivative(noise.h, "r")
+    good = noise.at_zero(noise.h) is not None and all(noise.field.at_most(way, slope) for way in (rate, scale(rate, -1)))
+    sure(good, "whether h is continuous, and its slope at most so steep")
+    return "upper", _alike(noise, "upper", lambda t: mul(slope, t)), {}, assumed_of(noise, "upper")
+
+
+def modulus(q, evidence):
+    """docs/theory/additive.md#modulus, where h never falls in the distance, or rises by equal steps."""
+    stepped = q.kind == "radial" and "floor" in q.mechanism["profile"]
+    noise = Noise(Question(q.mechanism | {"profile": "exp(-r)"}, q.moved, q.query, q.field) if stepped else q)
+    bound, field, value = q.form(evidence["bound"]), noise.field, None
+    sure(noise.even and q.kind != "product" and not q.field.domains, "noise that is not even, several coordinates, or parameters")
+    if stepped:
+        height, wide = _steps(q)
+        return "upper", mul(height, constant(-q.field.floor(scale(mul(noise.shift, wide), -1)))), {}, assumed_of(noise, "upper")
+    noise.check_integrable()
+    ahead = al.substitute(noise.h, field, {"r": add(symbol("r"), noise.shift)})
+    rises = field.positive(field.derivative(noise.h, "r"), strict=False)
+    sure(rises and field.at_most(sub(ahead, noise.h), bound), "whether h never falls, and never rises by more within the sensitivity")
+    return "upper", bound, {}, assumed_of(noise, "upper")
+
+
+def _steps(q):
+    """(c, a) where the profile is exp(-h), h = c floor(a r + b) + d, with c and a above 0."""
+    inside, field = [], q.field.over("r").over("floor", None)
+
+    def opened(tree):
+        if isinstance(tree, tuple) and tree[:2] == ("call", "floor"):
+            inside.append(tree[2][0])
+            return ("sym", "floor")
+        return tuple(map(opened, tree)) if isinstance(tree, tuple) else tree
+
+    h = scale(field.log(field.form(opened(q.tree(q.mechanism["profile"])))), -1)
+    sure(len(inside) == 1, "several steps")
+    height, wide = field.derivative(h, "floor"), field.derivative(field.form(inside[0]), "r")
+    sure(not al.names(add(height, wide)) and not al.names(sub(h, mul(height, symbol("floor")))), "what is no sum of equal steps")
+    must(q.field.positive(height) and q.field.positive(wide), "steps that do not rise")
+    return height, wide
+
+
 def point_witness(q, evidence):
     """docs/theory/additive.md#point-witness."""
     q, at = q.at(evidence)

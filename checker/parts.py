@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from fractions import Fraction
+from functools import reduce
 from itertools import permutations
 
 import algebra as al
@@ -36,7 +37,7 @@ def infer(claim, field, line, facts, rules, made):
     for step in place[fixed:]:
         sure(isinstance(step, dict) and step.keys() == {"part"}, "a place that is no part")
         q = down(q, step["part"])
-    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided}
+    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided, "positivstellensatz": positivstellensatz}
     sure((rule in rules or rule in of_the_claim) and not (q.kind in COMBINATORS and place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
     found = rules[rule](further(q), evidence) if rule in rules else of_the_claim[rule](claim, q, evidence, premises)
@@ -288,3 +289,20 @@ def one_sided(claim, q, evidence, _):
         pairs = [tuple(Fraction((i == j) * (1 if forward else -1)) for i in range(n)) for j in range(n)]
     losses = [Joint(side, x if forward or q.query else x[::-1], [], False, []).leaf(q, None) for x in pairs]
     return side, total("max", q.field, [{}, *losses]), {}, [*assumed, "the guarantee is for one order of the data alone", IDEAL]
+
+
+def positivstellensatz(claim, q, evidence, premises):
+    """docs/theory/optimum.md#positivstellensatz, without multipliers."""
+    (premise,), field = premises, q.field
+    sure(premise is not None and claim["epsilon"] != "tight" and not evidence.get("multiplier"), "no premise, no claimed number, or a multiplier")
+    must(premise.about == "whole" and premise.side == "upper" and premise.value != INFINITE, "the premise is no upper bound of the whole")
+    made, epsilon = {}, q.form(claim["epsilon"])
+    for each in evidence["terms"]:
+        square, weight = q.form(each["square"]), rational(each["weight"])
+        ends = [(q.form(text), field.domains[text][side == "upper"] if side in ("lower", "upper") else 0, side) for text, side in each["constraints"]]
+        factors = [sub(x, constant(end)) if side != "upper" else sub(constant(end), x) for x, end, side in ends]
+        must(weight >= 0 and all(field.at_most({}, x) for x in factors), "a weight or a constraint that may be below 0")
+        made = add(made, scale(reduce(mul, factors, mul(square, square)), weight))
+    (a, _, left), (b, _, right) = (field.content(field.cleared(p)) for p in (sub(epsilon, premise.value), made))
+    sure(left == right and a * b > 0, "whether the two sides are the same but for what is positive")
+    return "upper", epsilon, {}, premise.assumed

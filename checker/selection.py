@@ -78,8 +78,8 @@ class Loss:
         self.asked, self.u, self.v = asked, constant(u), constant(v)
         self.threshold, self.answers = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"])
         left, right = ({}, {}) if m["fresh"] is None else asked.slopes(m["fresh"])
-        moved = [asked.times(self.v, right), *[asked.times(self.u, left)] * (asked.side == "upper")]
-        self.told = total("max", asked.field, moved)
+        self.lowered, self.raised = asked.times(self.v, right), asked.times(self.u, left)
+        self.told = total("max", asked.field, [self.lowered, *[self.raised] * (asked.side == "upper")])
 
     def of(self, k, c):
         a, both = self.asked, add(self.u, self.v)
@@ -89,11 +89,17 @@ class Loss:
         return total("add", a.field, [a.least(up, still, down), a.times(c, self.told)])
 
     def everywhere(self, m, way, queries, most):
-        """What no output is above, by one shift of the noise of the threshold."""
-        a, told = self.asked, self.asked.times(most, self.told)
-        draws, both = most if m["resample"] else ONE, add(self.u, self.v)
-        paid = a.times(mul(draws, self.u if way == "up" else self.v), self.threshold[way == "up"])
-        return total("add", a.field, [paid, a.times(mul(most if way == "up" else queries, both), self.answers[way == "up"]), told])
+        """What no output is above, by one shift of the noise of the threshold: each query costs, and a positive one whichever costs more."""
+        a, both = self.asked, add(self.u, self.v)
+        turned, paid, each = {
+            "up": (both, a.times(self.u, self.threshold[1]), {}),
+            "still": (self.v, {}, a.times(self.u, self.answers[0])),
+            "down": ({}, a.times(self.v, self.threshold[0]), a.times(both, self.answers[0])),
+        }[way]
+        lowered = total("add", a.field, [a.times(turned, self.answers[1]), self.lowered])
+        most_costly = a.times(most, total("max", a.field, [lowered, self.raised, each]))
+        drawn = a.times(most if m["resample"] else ONE, paid)
+        return total("add", a.field, [drawn, most_costly, a.times(sub(queries, most), each)])
 
 
 def log_concave_threshold(q, evidence):
@@ -121,7 +127,7 @@ def log_concave_threshold(q, evidence):
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
     way = evidence.get("shift")
     forbid("peaks" in evidence and m["resample"], Undecided, "the worst of all outputs of several thresholds")
-    sure("peaks" in evidence or way in ("up", "down"), "a shift that is neither up nor down")
+    sure("peaks" in evidence or way in ("up", "still", "down"), "a shift that is none")
     worst = [_worst(loss, queries, most) if "peaks" in evidence else loss.everywhere(m, way, queries, most) for loss in losses]
     return asked.bound(total("max", field, worst))
 
