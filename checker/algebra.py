@@ -6,12 +6,11 @@ Whatever is built has a value for all parameters: who divides, takes a root or a
 """
 
 from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
 from math import factorial, floor, lcm
-from operator import add as add_to
-from operator import mul as times
 
 import intervals as iv
 from intervals import Interval
@@ -108,7 +107,7 @@ def evaluate(p, bits, values=None):
 
 
 def _sum(p, values):
-    return reduce(add_to, (reduce(times, (_value(a, e, values) for a, e in m), iv.point(c)) for m, c in p.items()), iv.point(0))
+    return sum((reduce(Interval.__mul__, (_value(a, e, values) for a, e in m), iv.point(c)) for m, c in p.items()), iv.point(0))
 
 
 def _value(a, e, values):
@@ -120,8 +119,8 @@ def _value(a, e, values):
     if kind in ("q", "l"):
         inside = _sum(dict(a[1]), values)
         return (iv.log(inside) if kind == "l" else inside) ** e
-    args, pick = [_sum(dict(k), values) for k in a[2]], {"min": min, "max": max}.get(a[1])
-    return (Interval(pick(y.lo for y in args), pick(y.hi for y in args)) if pick else iv.asinh(args[0])) ** e
+    args, pick = [_sum(dict(k), values) for k in a[2]], {"min": min, "max": max}.get(a[1], lambda ends: Decimal(floor(*ends)))
+    return Interval(pick(y.lo for y in args), pick(y.hi for y in args)) ** e
 
 
 class Field:
@@ -166,10 +165,10 @@ class Field:
             return self.extreme(name, args)
         if name == "besselk" and args[0].keys() == {()} and args[0][()].denominator == 2:
             return self._bessel(int(abs(args[0][()])), args[1])
-        if name == "asinh" and not args[0]:
-            return {}
-        sure(name == "asinh", f"{name} is not known here")
-        return atom(("f", name, tuple(map(key, args))))
+        if name == "asinh":
+            return self.log(add(args[0], self.power(add(ONE, mul(args[0], args[0])), Fraction(1, 2))))
+        sure(name == "floor" and names(args[0]) == {"r"}, f"{name} is not known here")
+        return atom(("f", name, (key(args[0]),)))
 
     def _bessel(self, n, x):
         """K of the order n + 1/2 at x: sqrt(pi/(2 x)) exp(-x) times a sum of powers of 1/x."""
@@ -245,11 +244,9 @@ class Field:
     def _slope(self, a, name):
         if a[0] == "s":
             return ONE
-        inside = {a[1]: Fraction(1)} if a[0] == "e" else dict(a[1] if a[0] in "ql" else a[2][0])
-        sure(a[0] in "eql" or a[1] == "asinh", "a function whose slope is not known")
-        square = mul(inside, inside) if a[0] == "f" else {}
-        outer = {"e": atom(a), "q": ONE}.get(a[0]) or self.power(add(ONE, square) if square else inside, Fraction(-1, 2 if square else 1))
-        return mul(self.derivative(inside, name), outer)
+        sure(a[0] in "eql", "a function whose slope is not known")
+        inside = {a[1]: Fraction(1)} if a[0] == "e" else dict(a[1])
+        return mul(self.derivative(inside, name), {"e": atom(a), "q": ONE}.get(a[0]) or self.power(inside, Fraction(-1)))
 
     # -- signs
 
@@ -268,7 +265,7 @@ class Field:
     def cleared(self, p):
         """The form times something positive, without what its terms have in common, and without powers of sums that are multiplied out."""
         c, _, rest = self.content(p) if p else (1, {}, {})
-        total = _expanded(scale(rest, 1 if c > 0 else -1))
+        total = _expanded(scale(rest, c))
         return p if total == p else self.cleared(total)
 
     def atom_positive(self, a):
@@ -276,9 +273,7 @@ class Field:
         if a[0] == "s":
             lower, _, lower_open, _, _ = self.domains[a[1]]
             return lower is not None and (lower > 0 or (lower == 0 and lower_open))
-        if a[0] == "f":
-            return a[1] == "asinh" and self.positive(dict(a[2][0]))
-        return a[0] != "l" or self.positive(sub(dict(a[1]), ONE))
+        return a[0] != "f" and (a[0] != "l" or self.positive(sub(dict(a[1]), ONE)))
 
     def positive(self, p, strict=True):
         """Whether a form is certainly above 0, or at least 0, for all parameters."""
@@ -302,7 +297,7 @@ class Field:
             if self._by_coefficients(p, strict):
                 return True
         other = self._by_logarithm(p)
-        return (other is not None and self.positive(other, strict)) or any(self.positive(less, strict) for less in self._less(p))
+        return other is not None and self.positive(other, strict)
 
     def _by_coefficients(self, p, strict):
         """Whether no coefficient is below 0 where parameters are written by their distances t from their ends."""
@@ -328,7 +323,7 @@ class Field:
         return field._no_less(p, strict)
 
     def _no_less(self, p, strict):
-        """Whether coefficients are at least 0, but for those of b x that a x**2/y + c y make up for, b**2 <= 4 a c; no symbol is below 0."""
+        """Whether no coefficient is below 0 but b of x, where a x**2/y + c y are added, b**2 <= 4 a c; no symbol is below 0."""
         groups, numbers = {}, Field({})
         for m, c in p.items():
             moving = tuple(x for x in m if _moves(x[0]))
@@ -337,22 +332,12 @@ class Field:
         sure(all(self.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or self.atom_positive(a) for a in atoms), "a sign")
         for m in [m for m, b in groups.items() if not numbers.positive(b, strict=False)]:
             square = scale(mul(groups[m], groups[m]), Fraction(1, 4))
-            pairs = [(x, y) for x, y in combinations(groups, 2) if _joined(x, y) == _joined(m, m) and m not in (x, y)]
-            good = [(x, y) for x, y in pairs if all(numbers.positive(groups[z]) for z in (x, y))]
-            made = next(((x, y) for x, y in good if numbers.at_most(square, mul(groups[x], groups[y]))), None)
+            firm = [x for x, b in groups.items() if numbers.positive(b)]
+            pairs = [(x, y) for x, y in combinations(firm, 2) if _joined(x, y) == _joined(m, m)]
+            made = [pair for pair in pairs if numbers.at_most(square, mul(*(groups[x] for x in pair)))]
             sure(made, "a coefficient that may be below 0")
-            for z in (m, *made):
-                del groups[z]
+            groups = {x: b for x, b in groups.items() if x not in (m, *made[0])}
         return not strict or any(all(map(self.atom_positive, dict(m))) and numbers.positive(b) for m, b in groups.items())
-
-    def _less(self, p):
-        """Forms that are at most p: for a least value, or asinh(x), x >= 0, that is taken away one of these; for a greatest one that is added."""
-        for m, c in p.items():
-            for a, e in m:
-                rest = {tuple(x for x in m if x[0] != a): c}
-                good = a[0] == "f" and e == 1 and self.positive(scale(rest, 1 if a[1] == "max" else -1), strict=False)
-                good = good and (a[1] != "asinh" or self.positive(dict(a[2][0]), strict=False))
-                yield from (add(p, {m: -c}, mul(rest, dict(k))) for k in (a[2] if good else ()))
 
     def _by_logarithm(self, p):
         """What has the sign of c (n_1 log A_1 + ...) + rest: A_1**n_1 ... - exp(-rest/c), c > 0; None for another form."""
@@ -426,4 +411,3 @@ def _substituted(a, e, field, values):
         return field.power(field.log(inside) if a[0] == "l" else inside, e)
     again = field._call(a[1], [substitute(dict(k), field, values) for k in a[2]]) if a[0] == "f" else None
     return _atom_power(a, e) if again is None else field.power(again, e)
-

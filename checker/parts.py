@@ -6,9 +6,8 @@ from fractions import Fraction
 from functools import reduce
 from itertools import permutations
 
-import algebra as al
 import noise
-from algebra import ONE, add, constant, mul, scale, sub
+from algebra import ONE, add, constant, key, mul, scale, sub, whole_power
 from finite import Table, loss_at
 from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, sided, total, whole
 from terms import Malformed, Refused, Undecided, forbid, must, require, sure
@@ -67,8 +66,8 @@ def further(q):
 
 def about(q):
     """What a premise about a question is known by."""
-    moved = None if q.moved is None else al.key(q.moved)
-    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, al.key(q.factor), tuple(sorted(q.values.items()))
+    moved = None if q.moved is None else key(q.moved)
+    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, key(q.factor), tuple(sorted(q.values.items()))
 
 
 def repeated(q):
@@ -120,8 +119,7 @@ class Values:
         self.used.add(evidence)
         sure(fact is not None, "a premise that is not decided here")
         must(fact.about == about(further(q)) and not fact.at and fact.side == self.side, "a premise is about another part or side")
-        even = self.side == "upper" or q.kind not in ("translation", "product") or Noise(q, line=True).even
-        sure(even, "which order of two neighbours is the worse for noise that is not even")
+        sure(self.side == "upper" or q.kind not in noise.ADDED[1:] or Noise(q, line=True).even, "which order is the worse for uneven noise")
         self.assumed += fact.assumed
         return fact.value
 
@@ -294,15 +292,14 @@ def one_sided(claim, q, evidence, _):
 def positivstellensatz(claim, q, evidence, premises):
     """docs/theory/optimum.md#positivstellensatz, without multipliers."""
     (premise,), field = premises, q.field
-    sure(premise is not None and claim["epsilon"] != "tight" and not evidence.get("multiplier"), "no premise, no claimed number, or a multiplier")
+    sure(premise and claim["epsilon"] != "tight" and not evidence.get("multiplier"), "no premise, no claimed number, or a multiplier")
     must(premise.about == "whole" and premise.side == "upper" and premise.value != INFINITE, "the premise is no upper bound of the whole")
     made, epsilon = {}, q.form(claim["epsilon"])
     for each in evidence["terms"]:
-        square, weight = q.form(each["square"]), rational(each["weight"])
-        ends = [(q.form(text), field.domains[text][side == "upper"] if side in ("lower", "upper") else 0, side) for text, side in each["constraints"]]
-        factors = [sub(x, constant(end)) if side != "upper" else sub(constant(end), x) for x, end, side in ends]
-        must(weight >= 0 and all(field.at_most({}, x) for x in factors), "a weight or a constraint that may be below 0")
-        made = add(made, scale(reduce(mul, factors, mul(square, square)), weight))
+        ends = [(q.form(x), constant(0 if way == "zero" else field.domains[x][way == "upper"]), way) for x, way in each["constraints"]]
+        factors = [constant(rational(each["weight"])), *(sub(end, x) if way == "upper" else sub(x, end) for x, end, way in ends)]
+        must(all(field.at_most({}, x) for x in factors), "a weight or a constraint that may be below 0")
+        made = add(made, reduce(mul, factors, whole_power(q.form(each["square"]), 2)))
     (a, _, left), (b, _, right) = (field.content(field.cleared(p)) for p in (sub(epsilon, premise.value), made))
-    sure(left == right and a * b > 0, "whether the two sides are the same but for what is positive")
+    sure(left == right and a == b, "whether the two sides are the same but for what is positive")
     return "upper", epsilon, {}, premise.assumed

@@ -89,17 +89,14 @@ class Loss:
         return total("add", a.field, [a.least(up, still, down), a.times(c, self.told)])
 
     def everywhere(self, m, way, queries, most):
-        """What no output is above, by one shift of the noise of the threshold: each query costs, and a positive one whichever costs more."""
+        """What no output is above, by one shift of the threshold's noise: each query costs, a positive one what costs more."""
         a, both = self.asked, add(self.u, self.v)
-        turned, paid, each = {
-            "up": (both, a.times(self.u, self.threshold[1]), {}),
-            "still": (self.v, {}, a.times(self.u, self.answers[0])),
-            "down": ({}, a.times(self.v, self.threshold[0]), a.times(both, self.answers[0])),
-        }[way]
+        turned, moved = {"up": (both, {}), "still": (self.v, self.u), "down": ({}, both)}[way]
+        paid = {} if way == "still" else a.times(self.u if way == "up" else self.v, self.threshold[way == "up"])
+        each = a.times(moved, self.answers[0])
         lowered = total("add", a.field, [a.times(turned, self.answers[1]), self.lowered])
         most_costly = a.times(most, total("max", a.field, [lowered, self.raised, each]))
-        drawn = a.times(most if m["resample"] else ONE, paid)
-        return total("add", a.field, [drawn, most_costly, a.times(sub(queries, most), each)])
+        return total("add", a.field, [a.times(most if m["resample"] else ONE, paid), most_costly, a.times(sub(queries, most), each)])
 
 
 def log_concave_threshold(q, evidence):
@@ -119,8 +116,7 @@ def log_concave_threshold(q, evidence):
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
-        good = all(type(x) is int and x >= 0 for x in (k, c, move)) and move < len(losses)
-        require(good, Malformed, "a lower bound wants numbers of negatives and positives, and a way to move")
+        require(all(type(x) is int and x >= 0 for x in (k, c, move)) and move < len(losses), Malformed, "no numbers, or no such way")
         k, c = constant(k), constant(c)
         asked_for = mul(c, add(k, ONE)) if m["resample"] else add(k, c)
         must(field.at_most(asked_for, queries) and field.at_most(c, most), "whether so many are asked for, or may be positive")
