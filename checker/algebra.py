@@ -5,11 +5,12 @@ A form is a dict from products to rational factors: a product is a tuple of (ato
 Whatever is built has a value for all parameters: who divides, takes a root or a logarithm first proves a sign.
 """
 
+from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
-from math import factorial, floor
-from operator import add as add_to
-from operator import mul as times
+from itertools import combinations
+from math import factorial, floor, lcm
 
 import intervals as iv
 from intervals import Interval
@@ -106,7 +107,7 @@ def evaluate(p, bits, values=None):
 
 
 def _sum(p, values):
-    return reduce(add_to, (reduce(times, (_value(a, e, values) for a, e in m), iv.point(c)) for m, c in p.items()), iv.point(0))
+    return sum((reduce(Interval.__mul__, (_value(a, e, values) for a, e in m), iv.point(c)) for m, c in p.items()), iv.point(0))
 
 
 def _value(a, e, values):
@@ -118,8 +119,8 @@ def _value(a, e, values):
     if kind in ("q", "l"):
         inside = _sum(dict(a[1]), values)
         return (iv.log(inside) if kind == "l" else inside) ** e
-    args, pick = [_sum(dict(k), values) for k in a[2]], {"min": min, "max": max}.get(a[1])
-    return (Interval(pick(y.lo for y in args), pick(y.hi for y in args)) if pick else iv.asinh(args[0])) ** e
+    args, pick = [_sum(dict(k), values) for k in a[2]], {"min": min, "max": max}.get(a[1], lambda ends: Decimal(floor(*ends)))
+    return Interval(pick(y.lo for y in args), pick(y.hi for y in args)) ** e
 
 
 class Field:
@@ -164,10 +165,10 @@ class Field:
             return self.extreme(name, args)
         if name == "besselk" and args[0].keys() == {()} and args[0][()].denominator == 2:
             return self._bessel(int(abs(args[0][()])), args[1])
-        if name == "asinh" and not args[0]:
-            return {}
-        sure(name == "asinh", f"{name} is not known here")
-        return atom(("f", name, tuple(map(key, args))))
+        if name == "asinh":
+            return self.log(add(args[0], self.power(add(ONE, mul(args[0], args[0])), Fraction(1, 2))))
+        sure(name == "floor" and names(args[0]) == {"r"}, f"{name} is not known here")
+        return atom(("f", name, (key(args[0]),)))
 
     def _bessel(self, n, x):
         """K of the order n + 1/2 at x: sqrt(pi/(2 x)) exp(-x) times a sum of powers of 1/x."""
@@ -243,11 +244,9 @@ class Field:
     def _slope(self, a, name):
         if a[0] == "s":
             return ONE
-        inside = {a[1]: Fraction(1)} if a[0] == "e" else dict(a[1] if a[0] in "ql" else a[2][0])
-        sure(a[0] in "eql" or a[1] == "asinh", "a function whose slope is not known")
-        square = mul(inside, inside) if a[0] == "f" else {}
-        outer = {"e": atom(a), "q": ONE}.get(a[0]) or self.power(add(ONE, square) if square else inside, Fraction(-1, 2 if square else 1))
-        return mul(self.derivative(inside, name), outer)
+        sure(a[0] in "eql", "a function whose slope is not known")
+        inside = {a[1]: Fraction(1)} if a[0] == "e" else dict(a[1])
+        return mul(self.derivative(inside, name), {"e": atom(a), "q": ONE}.get(a[0]) or self.power(inside, Fraction(-1)))
 
     # -- signs
 
@@ -259,24 +258,22 @@ class Field:
 
     def zero(self, p):
         """Whether a form is certainly 0: what stands below a line is multiplied out."""
-        bases = {a for m in p for a, _ in m if a[0] == "q"}
-        if not p or not bases:
-            other = self._by_logarithm(p)
-            return not p or (other is not None and self.zero(other))
-        for base in bases:
-            least = min(dict(m).get(base, Fraction(0)) for m in p)
-            p = mul(p, {((base, -least),): Fraction(1)}) if least else p
-        total = _expanded(p)
-        return total != p and self.zero(total)
+        p = self.cleared(p)
+        other = self._by_logarithm(p)
+        return not p or (other is not None and self.zero(other))
+
+    def cleared(self, p):
+        """The form times something positive, without what its terms have in common, and without powers of sums that are multiplied out."""
+        c, _, rest = self.content(p) if p else (1, {}, {})
+        total = _expanded(scale(rest, c))
+        return p if total == p else self.cleared(total)
 
     def atom_positive(self, a):
         """Whether an atom is certainly positive."""
         if a[0] == "s":
             lower, _, lower_open, _, _ = self.domains[a[1]]
             return lower is not None and (lower > 0 or (lower == 0 and lower_open))
-        if a[0] == "f":
-            return a[1] == "asinh" and self.positive(dict(a[2][0]))
-        return a[0] != "l" or self.positive(sub(dict(a[1]), ONE))
+        return a[0] != "f" and (a[0] != "l" or self.positive(sub(dict(a[1]), ONE)))
 
     def positive(self, p, strict=True):
         """Whether a form is certainly above 0, or at least 0, for all parameters."""
@@ -296,47 +293,51 @@ class Field:
             return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
         if not strict and self.zero(p):
             return True
-        shifted = self._shifted(p, strict)
-        if shifted is not None and _all_positive(self, *shifted, strict):
-            return True
+        with suppress(Undecided):
+            if self._by_coefficients(p, strict):
+                return True
         other = self._by_logarithm(p)
         return other is not None and self.positive(other, strict)
 
-    def _shifted(self, p, strict):
-        """The form over the parameters' distances from their ends, times something positive, with which of these may be 0."""
-        for base in {a for m in p for a, e in m if a[0] in "qse" and e < 0}:
-            if base[0] == "s" and not self.atom_positive(base):
-                return None
-            p = mul(p, {((base, -min(dict(m).get(base, Fraction(0)) for m in p)),): Fraction(1)})
-        p, may_vanish = _expanded(p), set()
+    def _by_coefficients(self, p, strict):
+        """Whether no coefficient is below 0 where parameters are written by their distances t from their ends."""
+        values, field = {}, Field(self.domains)
         for name in sorted(names(p) & self.domains.keys()):
             lower, upper, lower_open, upper_open, _ = self.domains[name]
-            a = ("s", name)
-            if lower is None and upper is None:
-                continue
-            if not (lower_open if upper is None else upper_open if lower is None else lower_open and upper_open):
-                may_vanish.add(name)
-            if lower == 0 and upper is None:
+            if (lower, upper) in ((None, None), (0, None)):
                 continue
             if strict and None not in (lower, upper) and not upper_open:
-                return None  # the upper end itself is not among the values of lower + t/(1 + t) (upper - lower)
-            degrees = [dict(m).get(a, Fraction(0)) for m in p]
-            if any(d.denominator != 1 for d in degrees) or any(a != b and name in _names(b) for m in p for b, _ in m):
-                return None
-            t = symbol(name)  # now what lies between the lower end and the value, or t/(1 + t) of the way to the upper one
-            top = int(max(degrees))
-            way, rest = (add(constant(lower), t) if upper is None else sub(constant(upper), t)), ONE
-            if None not in (lower, upper):
-                way, rest = add(constant(lower), scale(t, upper)), add(ONE, t)
-            up = {d: mul(whole_power(way, d), whole_power(rest, top - d)) for d in range(top + 1)}
-            p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
+                return False  # the upper end itself is not among the values of (lower + upper t)/(1 + t)
+            t, start = symbol(name), constant(upper if lower is None else lower)
+            field.domains[name] = (Fraction(0), None, upper_open if lower is None else lower_open, True, False)
+            values[name] = sub(start, t) if lower is None else add(start, t if upper is None else scale(t, upper))
+            values[name] = values[name] if None in (lower, upper) else mul(values[name], field.power(add(ONE, t), Fraction(-1)))
+        p = field.cleared(substitute(p, field, values) if values else p)
         for a in sorted({a for m in p for a, _ in m if a[0] == "e"}, key=repr):
             exponents = [dict(m).get(a, Fraction(0)) for m in p]
-            if all(e.denominator == 1 and e >= 0 for e in exponents) and a[1] and self.positive({a[1]: Fraction(1)}):
-                u = ("e", (("above 1", a[1]),))  # exp(m) - 1, which is positive
-                up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents)) + 1)]
-                p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0))]) for m, c in p.items()))
-        return p, may_vanish
+            unit = Fraction(1, lcm(*(e.denominator for e in exponents)))
+            if min(exponents) >= 0 and a[1] and field.positive({a[1]: Fraction(1)}):
+                u = ("e", (("above 1", a[1]),))  # exp(unit m) - 1, which is positive
+                up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents) / unit) + 1)]
+                p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0) / unit)]) for m, c in p.items()))
+        return field._no_less(p, strict)
+
+    def _no_less(self, p, strict):
+        """Whether no coefficient is below 0 but b of x, where a x**2/y + c y are added, b**2 <= 4 a c; no symbol is below 0."""
+        groups, numbers = {}, Field({})
+        for m, c in p.items():
+            moving = tuple(x for x in m if _moves(x[0]))
+            groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
+        atoms = {a for m in groups for a, _ in m}
+        sure(all(self.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or self.atom_positive(a) for a in atoms), "a sign")
+        for m in [m for m, b in groups.items() if not numbers.positive(b, strict=False)]:
+            square = scale(mul(groups[m], groups[m]), Fraction(1, 4))
+            firm = [x for x, b in groups.items() if numbers.positive(b)]
+            pairs = [(x, y) for x, y in combinations(firm, 2) if _joined(x, y) == _joined(m, m)]
+            made = [pair for pair in pairs if numbers.at_most(square, mul(*(groups[x] for x in pair)))]
+            sure(made, "a coefficient that may be below 0")
+            groups = {x: b for x, b in groups.items() if x not in (m, *made[0])}
+        return not strict or any(all(map(self.atom_positive, dict(m))) and numbers.positive(b) for m, b in groups.items())
 
     def _by_logarithm(self, p):
         """What has the sign of c (n_1 log A_1 + ...) + rest: A_1**n_1 ... - exp(-rest/c), c > 0; None for another form."""
@@ -349,17 +350,6 @@ class Field:
         for m, c in moving.items():
             inside = mul(inside, self.power(dict(m[0][0][1]), c / least))
         return sub(inside, self.exp(scale({m: c for m, c in p.items() if m not in moving}, -1 / least)))
-
-
-def _all_positive(field, p, may_vanish, strict):
-    groups = {}
-    for m, c in p.items():
-        moving = tuple(x for x in m if _moves(x[0]))
-        groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
-    atoms = {a for m in groups for a, _ in m}
-    known = all(field.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or field.atom_positive(a) for a in atoms)
-    firm = [not {a[1] for a, _ in m if a[0] == "s"} & may_vanish and Field({}).positive(factor) for m, factor in groups.items()]
-    return known and (any(firm) or not strict) and all(Field({}).positive(factor, strict=False) for factor in groups.values())
 
 
 def _moves(a):
@@ -421,4 +411,3 @@ def _substituted(a, e, field, values):
         return field.power(field.log(inside) if a[0] == "l" else inside, e)
     again = field._call(a[1], [substitute(dict(k), field, values) for k in a[2]]) if a[0] == "f" else None
     return _atom_power(a, e) if again is None else field.power(again, e)
-

@@ -17,13 +17,12 @@ import parts
 import selection
 import shape
 import terms
-from algebra import Field, constant
 from noise import INFINITE
 from terms import Malformed, Refused, Undecided, forbid, must, sure
 
 EVERY = [made for module in (noise, finite, selection, kernels) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
-UNREAD = {"normaliser", "witness", "neighbours", "start", "cells", "peaks", "point-witness event", "kary-response value"}
+UNREAD = {"point-witness event", "kary-response value", *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
@@ -43,7 +42,7 @@ def examined(data, notes):
     """The answer; what of the lines is not decided is added to the notes."""
     claim, facts = shape.read(data), []
     forbid({"r", "z"} & claim["domains"].keys(), Undecided, "a parameter with the name of a variable")
-    field = Field({name: shape.domain(d) for name, d in claim["domains"].items()})
+    field = al.Field({name: shape.domain(d) for name, d in claim["domains"].items()})
     epsilon, delta = (None if claim[key] == "tight" else field.form(terms.parse(claim[key])) for key in ("epsilon", "delta"))
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "
@@ -81,8 +80,8 @@ def judged(data, field, epsilon, facts, notes):
 
 def above(field, fact, epsilon):
     """Whether a lower bound is certainly above the claimed one, where it speaks."""
-    left = Field({name: d for name, d in field.domains.items() if name not in fact.at})
-    claimed = al.substitute(epsilon, left, {name: constant(x) for name, x in fact.at.items()})
+    left = al.Field({name: d for name, d in field.domains.items() if name not in fact.at})
+    claimed = al.substitute(epsilon, left, {name: al.constant(x) for name, x in fact.at.items()})
     return left.positive(al.sub(fact.value, claimed))
 
 

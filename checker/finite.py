@@ -2,8 +2,7 @@
 
 from itertools import permutations
 
-import algebra as al
-from algebra import ONE, add, constant, mul, scale, sub
+from algebra import ONE, Fraction, add, constant, mul, scale, sub
 from noise import IDEAL, INFINITE, natural, sided, total, whole
 from terms import Refused, Undecided, forbid, must, sure
 
@@ -27,7 +26,7 @@ class Table:
         self.pairs = [(a, b) for a, b in every if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
         if q.kind == "exponential":
             forbid(m["points"] or q.moved is not None, Undecided, "an exponential mechanism of points, or of a stated sensitivity")
-            self.scores, self.rows = self.rows, [[mul(q.form(m["beta"]), s) for s in row] for row in self.rows]
+            self.rows = [[mul(q.form(m["beta"]), s) for s in row] for row in self.rows]
             self.sums = [add(*(self.field.exp(x) for x in row)) for row in self.rows]
         for row in self.rows if q.kind == "table" else ():
             sure(all(self.field.at_most({}, p) for p in row) and self.field.equal(add(*row), ONE), "whether a row is a distribution")
@@ -61,16 +60,6 @@ def finite_table(q, evidence):
     return side, total("max", q.field, losses) if losses else {}, at, [IDEAL, told]
 
 
-def exponential_general(q, evidence):
-    """docs/theory/finite.md#exponential-general."""
-    must(q.kind == "exponential", "the mechanism is no exponential one")
-    table, beta = Table(q), q.form(q.mechanism["beta"])
-    must(q.field.positive(beta, strict=False), "beta is not certainly at least 0")
-    moves = [sub(s, t) for a, b in table.pairs for s, t in zip(table.scores[a], table.scores[b], strict=True)]
-    most = q.field.extreme("max", [dict(k) for k in dict.fromkeys(map(al.key, moves))]) if moves else {}
-    return "upper", mul(scale(beta, 2), most), {}, [IDEAL, *[PAIRS["upper"]] * (q.mechanism["adjacent"] is not None)]
-
-
 def kary_response(q, evidence):
     """docs/theory/finite.md#kary-response."""
     side, q, at = sided(q, evidence, None)
@@ -80,7 +69,7 @@ def kary_response(q, evidence):
     if side == "lower" and (field.zero(p) or field.equal(p, ONE)):
         return side, INFINITE, at, [IDEAL, "any two inputs are adjacent"]
     must(field.positive(p) and field.positive(sub(ONE, p)), "p is not certainly between 0 and 1")
-    ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), al.Fraction(-1)))
+    ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), Fraction(-1)))
     return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, [IDEAL, "any two inputs are adjacent"]
 
 
@@ -90,8 +79,8 @@ def staircase(q, evidence):
     forbid(q.kind != "staircase" or q.query is not None, Refused, "the mechanism is no staircase noise, or has a query")
     field, epsilon, gamma = q.field, q.form(q.mechanism["epsilon"]), q.form(q.mechanism["gamma"])
     moved = ONE if q.moved is None else q.moved
-    good = field.positive(epsilon) and field.positive(moved) and field.at_most({}, gamma) and field.at_most(gamma, ONE)
-    must(good, "epsilon and the sensitivity are not certainly positive, or gamma not in [0, 1]")
+    must(field.positive(epsilon) and field.positive(moved), "epsilon and the sensitivity are not certainly positive")
+    must(field.at_most({}, gamma) and field.at_most(gamma, ONE), "gamma is not certainly from 0 to 1")
     steps = ONE if field.at_most(moved, ONE) else constant(-field.floor(scale(moved, -1)))
     word = "no answer moves further than" if side == "upper" else "some answers are apart by"
     return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]
@@ -104,6 +93,5 @@ def stated_epsilon(q, _):
     one = m["measure"] == "bounded_range" and len(rows) == 1
     forbid("order" in m or not (one or m["measure"] == "approximate"), Undecided, "what is stated otherwise, or of one order")
     known = [row[0] for row in rows if len(row) == 2 - one and all(q.field.zero(x) for x in row[1:])]
-    sure(known and all(q.field.at_most({}, x) for row in rows for x in row), "no pure epsilon is certainly stated")
-    sure(natural(q.field, q.factor), "what is stated on no whole number of steps")
+    sure(known and natural(q.field, q.factor) and all(q.field.at_most({}, x) for row in rows for x in row), "no pure epsilon is stated")
     return "upper", mul(q.factor, q.field.extreme("min", known)), {}, ["the mechanism is as private as is stated", IDEAL]

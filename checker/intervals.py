@@ -4,6 +4,7 @@ Python's decimal rounds sums, products, quotients down and up as it is told, and
 so that the numbers next to what it gives enclose the value. What has no value, or is too large for it, raises an ArithmeticError.
 """
 
+from collections import namedtuple
 from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
@@ -26,11 +27,8 @@ def precision(bits):
         DOWN.prec = UP.prec = before
 
 
-class Interval:
+class Interval(namedtuple("Interval", "lo hi")):
     """All x with lo <= x <= hi."""
-
-    def __init__(self, lo, hi):
-        self.lo, self.hi = lo, hi
 
     def sign(self):
         """1, -1 or 0 where that is certain."""
@@ -101,11 +99,6 @@ def log(x):
     """log(x)."""
     sure(x.lo > 0, "a logarithm of what may be 0 or less")
     return Interval(DOWN.next_minus(DOWN.ln(x.lo)), UP.next_plus(UP.ln(x.hi)))
-
-
-def asinh(x):
-    """log(x + sqrt(x**2 + 1)), odd and rising."""
-    return rising(lambda y: -asinh(-y) if y.lo < 0 else log(y + (y * y + point(1)) ** Fraction(1, 2)), x)
 
 
 def pi():

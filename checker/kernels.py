@@ -2,8 +2,7 @@
 
 from itertools import product
 
-import algebra as al
-from algebra import Field, Fraction, add, constant, floor, scale, sub
+from algebra import Field, Fraction, _names, add, constant, evaluate, floor, names, scale, sub, substitute
 from intervals import Interval, point
 from noise import IDEAL, INFINITE, dot, rational
 from terms import Malformed, Undecided, forbid, must, num, replaced, require, sure
@@ -42,19 +41,19 @@ class Part(Field):
 
     def _positive(self, p, strict):
         """At the corners where a form is linear, else by enclosures on boxes."""
-        moving = [[x for x in m if al._names(x[0])] for m in p]
+        moving = [[x for x in m if _names(x[0])] for m in p]
         if all(not m or (len(m) == 1 and m[0][0][0] == "s" and m[0][1] == 1) for m in moving):
             return all(Field({}).positive(value(p, x), strict) for x in self.corners)
         return self._on(p, strict, self.box, 6)
 
     def _on(self, p, strict, box, deep):
         try:
-            near = al.evaluate(p, 120, box)
+            near = evaluate(p, 120, box)
         except Undecided:
             near = Interval(-1, 1)
         if near.lo > 0 or (near.lo == 0 and not strict) or near.hi < 0 or not deep:
             return near.lo >= 0 and (near.lo > 0 or not strict)
-        widest = max(al.names(p), key=lambda name: box[name].hi - box[name].lo)
+        widest = max(names(p), key=lambda name: box[name].hi - box[name].lo)
         middle = (box[widest].lo + box[widest].hi) / 2
         halves = Interval(box[widest].lo, middle), Interval(middle, box[widest].hi)
         return all(self._on(p, strict, box | {widest: half}, deep - 1) for half in halves)
@@ -106,7 +105,7 @@ def minus(a, b):
 
 def value(p, x):
     """The value of a form at a point."""
-    return al.substitute(p, Field({}), {name: constant(c) for name, c in zip(NAMES, x, strict=False)})
+    return substitute(p, Field({}), {name: constant(c) for name, c in zip(NAMES, x, strict=False)})
 
 
 def settled(tree, box):
@@ -114,7 +113,7 @@ def settled(tree, box):
     if not isinstance(tree, tuple):
         return [tree]
     if tree[:2] == ("call", "floor"):
-        near = al.evaluate(Field(dict.fromkeys(box, (None, None, True, True, False))).form(tree[2][0]), 120, box)
+        near = evaluate(Field(dict.fromkeys(box, (None, None, True, True, False))).form(tree[2][0]), 120, box)
         sure(near.hi - near.lo < 60, "floor of what moves far")
         return [num(n) for n in range(floor(near.lo), floor(near.hi) + 1)]
     found = list(dict.fromkeys(product(*(settled(part, box) for part in tree))))

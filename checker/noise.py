@@ -1,18 +1,15 @@
 """Additive noise: what its exponent h = -log(density) does at 0 and far out, how far answers move, and the rules about it."""
 
-import operator
 import re
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
 from itertools import combinations, product
 
 import algebra as al
-import terms
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
 from intervals import Interval, point, precision
-from terms import Malformed, Refused, Undecided, forbid, must, num, replaced, require, sure
+from terms import Malformed, Refused, Undecided, forbid, must, num, parse, replaced, require, sure
 
 INFINITE = "infinite"
 R = ("s", "r")
@@ -31,7 +28,7 @@ class Question:
         self.kind = mechanism["kind"]
 
     def tree(self, text):
-        return num(rational(text)) if "*2^" in text else replaced(terms.parse(text), {name: ("num", x) for name, x in self.values.items()})
+        return num(rational(text)) if "*2^" in text else replaced(parse(text), {name: ("num", x) for name, x in self.values.items()})
 
     def form(self, text):
         return self.field.form(self.tree(text))
@@ -282,8 +279,7 @@ class Noise:
         self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
         size = q.form(m["dimension"]) if "dimension" in m else ONE
         factor = q.form(m["scale"]) if q.kind == "radial" else ONE
-        good = natural(q.field, size) and q.field.positive(factor)
-        must(good, "the dimension is not certainly an integer of at least 1, or the scale is not certainly positive")
+        must(natural(q.field, size) and q.field.positive(factor), "the dimension is no count, or the scale is not certainly positive")
         number = int(size[()]) if set(size) == {()} else None
         check_norm(self.norm, number)
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
@@ -342,7 +338,7 @@ class Noise:
     def loss(self, a, b):
         """The sum of h(b) - h(a) over coordinates."""
         with precision(self.bits):
-            return reduce(operator.add, (self.value(y) - self.value(x) for x, y in zip(a, b, strict=True)))
+            return sum((self.value(y) - self.value(x) for x, y in zip(a, b, strict=True)), point(0))
 
 
 def assumed_of(noise, side):
@@ -398,8 +394,7 @@ def slopes(noise):
     half = ends in ([True, False], [False, True]) and noise.support[ends[1]].sign() == 0
     sure(bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends), "whether h is convex and never falls")
     found = [growth(noise.field, h) for h in ([noise.sides[ends[1]]] if half else noise.sides[::-1])]
-    good = all(top == INFINITE or (top >= 1 and noise.q.field.positive(lead)) for top, lead in found)
-    sure(good, "whether the slope has a limit above 0")
+    sure(all(top == INFINITE or (top >= 1 and noise.q.field.positive(lead)) for top, lead in found), "whether slopes have limits above 0")
     rates = [lead if top == 1 else INFINITE for top, lead in found]
     if half:
         rates.insert(ends[1], INFINITE)
@@ -423,6 +418,33 @@ def power_identity(q, evidence):
     unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
     value = _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)])))
     return side, value, at, assumed_of(noise, side)
+
+
+def product_lipschitz(q, evidence):
+    """docs/theory/additive.md#product-lipschitz."""
+    noise, slope = Noise(q), q.form(evidence["slope"])
+    sure(noise.even and q.kind != "radial" and not q.field.domains, "radial noise, noise that is not even, or parameters")
+    noise.check_integrable()
+    rate, start = noise.field.derivative(noise.h, "r"), noise.at_zero(noise.h)
+    sure(start is not None and all(noise.field.at_most(way, slope) for way in (rate, scale(rate, -1))), "whether h is nowhere as steep")
+    return "upper", _alike(noise, "upper", lambda t: mul(slope, t)), {}, assumed_of(noise, "upper")
+
+
+def modulus(q, evidence):
+    """docs/theory/additive.md#modulus, where h never falls in the distance, or rises by equal steps."""
+    noise, bound, field = Noise(q), q.form(evidence["bound"]), q.field.over("r")
+    sure(noise.even and q.kind != "product" and not q.field.domains, "noise that is not even, several coordinates, or parameters")
+    (moving, rest, c), *more = [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]
+    if moving[0][0][:2] == ("f", "floor"):
+        wide = field.derivative(dict(moving[0][0][2][0]), "r")
+        rises = not more and len(moving) == 1 == moving[0][1] and not al.names(wide) and field.positive({rest: c}) and field.positive(wide)
+        most = mul({rest: c}, constant(-field.floor(scale(mul(noise.shift, wide), -1)))) if rises else {}
+    else:
+        noise.check_integrable()
+        rises = field.positive(field.derivative(noise.h, "r"), strict=False)
+        most = sub(al.substitute(noise.h, field, {"r": add(symbol("r"), noise.shift)}), noise.h)
+    sure(rises and field.at_most(most, bound), "whether h never falls, and never rises by more within the sensitivity")
+    return "upper", bound, {}, assumed_of(noise, "upper")
 
 
 def point_witness(q, evidence):
@@ -513,13 +535,10 @@ def divergence(q, evidence):
 def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
     side, q, _ = sided(q, evidence, None)
-    if q.kind in ("kernel", "elliptical_process"):
-        must(q.moved is not None and q.field.zero(q.moved), "the inputs, or the answers, are not certainly the same")
-        return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
-    noise = Noise(q)
-    noise.check_integrable()
-    must(q.field.zero(noise.shift), "the answers of neighbours are not certainly the same")
-    return side, {}, {}, assumed_of(noise, "upper")
+    numbers = all(q.form(end).keys() <= {()} for end in q.mechanism.get("support", ()) if end)
+    sure(numbers and q.kind in ("kernel", "elliptical_process"), "noise on answers that are the same")
+    must(q.moved is not None and q.field.zero(q.moved), "the inputs, or the answers, are not certainly the same")
+    return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
 
 
 def cosets(q, evidence):

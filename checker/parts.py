@@ -3,11 +3,11 @@
 import json
 from contextlib import suppress
 from fractions import Fraction
+from functools import reduce
 from itertools import permutations
 
-import algebra as al
 import noise
-from algebra import ONE, add, constant, mul, scale, sub
+from algebra import ONE, add, constant, key, mul, scale, sub, whole_power
 from finite import Table, loss_at
 from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, sided, total, whole
 from terms import Malformed, Refused, Undecided, forbid, must, require, sure
@@ -36,7 +36,7 @@ def infer(claim, field, line, facts, rules, made):
     for step in place[fixed:]:
         sure(isinstance(step, dict) and step.keys() == {"part"}, "a place that is no part")
         q = down(q, step["part"])
-    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided}
+    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided, "positivstellensatz": positivstellensatz}
     sure((rule in rules or rule in of_the_claim) and not (q.kind in COMBINATORS and place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
     found = rules[rule](further(q), evidence) if rule in rules else of_the_claim[rule](claim, q, evidence, premises)
@@ -66,8 +66,8 @@ def further(q):
 
 def about(q):
     """What a premise about a question is known by."""
-    moved = None if q.moved is None else al.key(q.moved)
-    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, al.key(q.factor), tuple(sorted(q.values.items()))
+    moved = None if q.moved is None else key(q.moved)
+    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, key(q.factor), tuple(sorted(q.values.items()))
 
 
 def repeated(q):
@@ -119,8 +119,7 @@ class Values:
         self.used.add(evidence)
         sure(fact is not None, "a premise that is not decided here")
         must(fact.about == about(further(q)) and not fact.at and fact.side == self.side, "a premise is about another part or side")
-        even = self.side == "upper" or q.kind not in ("translation", "product") or Noise(q, line=True).even
-        sure(even, "which order of two neighbours is the worse for noise that is not even")
+        sure(self.side == "upper" or q.kind not in noise.ADDED[1:] or Noise(q, line=True).even, "which order is the worse for uneven noise")
         self.assumed += fact.assumed
         return fact.value
 
@@ -288,3 +287,19 @@ def one_sided(claim, q, evidence, _):
         pairs = [tuple(Fraction((i == j) * (1 if forward else -1)) for i in range(n)) for j in range(n)]
     losses = [Joint(side, x if forward or q.query else x[::-1], [], False, []).leaf(q, None) for x in pairs]
     return side, total("max", q.field, [{}, *losses]), {}, [*assumed, "the guarantee is for one order of the data alone", IDEAL]
+
+
+def positivstellensatz(claim, q, evidence, premises):
+    """docs/theory/optimum.md#positivstellensatz, without multipliers."""
+    (premise,), field = premises, q.field
+    sure(premise and claim["epsilon"] != "tight" and not evidence.get("multiplier"), "no premise, no claimed number, or a multiplier")
+    must(premise.about == "whole" and premise.side == "upper" and premise.value != INFINITE, "the premise is no upper bound of the whole")
+    made, epsilon = {}, q.form(claim["epsilon"])
+    for each in evidence["terms"]:
+        ends = [(q.form(x), constant(0 if way == "zero" else field.domains[x][way == "upper"]), way) for x, way in each["constraints"]]
+        factors = [constant(rational(each["weight"])), *(sub(end, x) if way == "upper" else sub(x, end) for x, end, way in ends)]
+        must(all(field.at_most({}, x) for x in factors), "a weight or a constraint that may be below 0")
+        made = add(made, reduce(mul, factors, whole_power(q.form(each["square"]), 2)))
+    (a, _, left), (b, _, right) = (field.content(field.cleared(p)) for p in (sub(epsilon, premise.value), made))
+    sure(left == right and a == b, "whether the two sides are the same but for what is positive")
+    return "upper", epsilon, {}, premise.assumed

@@ -78,8 +78,8 @@ class Loss:
         self.asked, self.u, self.v = asked, constant(u), constant(v)
         self.threshold, self.answers = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"])
         left, right = ({}, {}) if m["fresh"] is None else asked.slopes(m["fresh"])
-        moved = [asked.times(self.v, right), *[asked.times(self.u, left)] * (asked.side == "upper")]
-        self.told = total("max", asked.field, moved)
+        self.lowered, self.raised = asked.times(self.v, right), asked.times(self.u, left)
+        self.told = total("max", asked.field, [self.lowered, *[self.raised] * (asked.side == "upper")])
 
     def of(self, k, c):
         a, both = self.asked, add(self.u, self.v)
@@ -89,11 +89,14 @@ class Loss:
         return total("add", a.field, [a.least(up, still, down), a.times(c, self.told)])
 
     def everywhere(self, m, way, queries, most):
-        """What no output is above, by one shift of the noise of the threshold."""
-        a, told = self.asked, self.asked.times(most, self.told)
-        draws, both = most if m["resample"] else ONE, add(self.u, self.v)
-        paid = a.times(mul(draws, self.u if way == "up" else self.v), self.threshold[way == "up"])
-        return total("add", a.field, [paid, a.times(mul(most if way == "up" else queries, both), self.answers[way == "up"]), told])
+        """What no output is above, by one shift of the threshold's noise: each query costs, a positive one what costs more."""
+        a, both = self.asked, add(self.u, self.v)
+        turned, moved = {"up": (both, {}), "still": (self.v, self.u), "down": ({}, both)}[way]
+        paid = {} if way == "still" else a.times(self.u if way == "up" else self.v, self.threshold[way == "up"])
+        each = a.times(moved, self.answers[0])
+        lowered = total("add", a.field, [a.times(turned, self.answers[1]), self.lowered])
+        most_costly = a.times(most, total("max", a.field, [lowered, self.raised, each]))
+        return total("add", a.field, [a.times(most if m["resample"] else ONE, paid), most_costly, a.times(sub(queries, most), each)])
 
 
 def log_concave_threshold(q, evidence):
@@ -113,15 +116,14 @@ def log_concave_threshold(q, evidence):
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
-        good = all(type(x) is int and x >= 0 for x in (k, c, move)) and move < len(losses)
-        require(good, Malformed, "a lower bound wants numbers of negatives and positives, and a way to move")
+        require(all(type(x) is int and x >= 0 for x in (k, c, move)) and move < len(losses), Malformed, "no numbers, or no such way")
         k, c = constant(k), constant(c)
         asked_for = mul(c, add(k, ONE)) if m["resample"] else add(k, c)
         must(field.at_most(asked_for, queries) and field.at_most(c, most), "whether so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
     way = evidence.get("shift")
     forbid("peaks" in evidence and m["resample"], Undecided, "the worst of all outputs of several thresholds")
-    sure("peaks" in evidence or way in ("up", "down"), "a shift that is neither up nor down")
+    sure("peaks" in evidence or way in ("up", "still", "down"), "a shift that is none")
     worst = [_worst(loss, queries, most) if "peaks" in evidence else loss.everywhere(m, way, queries, most) for loss in losses]
     return asked.bound(total("max", field, worst))
 

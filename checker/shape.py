@@ -5,9 +5,8 @@ import json
 import re
 from pathlib import Path
 
-import terms
 from noise import rational
-from terms import Malformed, Undecided, forbid, require
+from terms import Malformed, Undecided, forbid, parse, require
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[1] / "dpverify" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8"))
 CLAIM = SCHEMA["definitions"]["claim"]
@@ -33,7 +32,7 @@ def fits(value, schema):
     if good and isinstance(value, str):
         good = len(value) >= schema.get("minLength", 0) and re.search(schema.get("pattern", ""), value, re.ASCII)
         good = good and (named != "fraction" or value == str(rational(value)))
-        good = good and ("expression" not in named or bool(terms.parse(value)))
+        good = good and ("expression" not in named or bool(parse(value)))
     elif good and type(value) is int:
         good = schema.get("minimum", value) <= value <= schema.get("maximum", value)
     elif good and isinstance(value, list):
