@@ -403,7 +403,7 @@ class _Reader(Mechanisms):
             return value
         free = sorted(symbols(value) - self.domains.keys() - self.broken)
         if free:
-            near = meant(free[0], self.values.keys() | self.domains.keys())
+            near = meant(free[0], [TIGHT, *self.values, *self.domains])
             table.fault(f"{key} = {shown} has the free symbol {free[0]!r}. Write a number, or give it in the mechanism's parameters.{near}")
         if key == "epsilon" and symbols(value):
             return value  # where a bound in the parameters is negative it is merely not met
