@@ -199,7 +199,7 @@ class _Reader(Mechanisms):
             self.faults.append(f"{self.file}: [[claims]] is not read. Write [[claim]], once for each claim.")
             self.data = {("claim" if key == "claims" else key): value for key, value in self.data.items()}
         top = Fields(self.data, self.file, self.faults)
-        mechanism_table = top.need("mechanism", read_table, None, way='Write [mechanism], and below it its kind.')
+        mechanism_table = top.need("mechanism", read_table, None, way="Write [mechanism], and below it its kind.")
         claim_tables = top.need("claim", read_claim_tables, (), way="Write [[claim]], and below it what is claimed, such as epsilon = 1.")
         audit = top.may("audit", read_table, None)
         top.done()

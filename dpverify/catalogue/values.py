@@ -205,7 +205,8 @@ def _list(value: Any) -> list[Any]:
 def _matrix(value: Any) -> list[list[Any]]:
     """The rows of a matrix, as lists. A matrix of one row has two pairs of brackets, which is easily forgotten."""
     if isinstance(value, str):
-        raise Fault("is not a list of rows. Write numbers, such as [[1, 1, 0], [0, 1, 1]]; each row of a query is a linear query on a histogram.")
+        way = "Write numbers, such as [[1, 1, 0], [0, 1, 1]]; each row of a query is a linear query on a histogram."
+        raise Fault(f"is not a list of rows. {way}")
     rows = _list(value)
     if not all(isinstance(row, list) for row in rows):
         way = f" Write [{show(rows)}] for one row." if not any(isinstance(row, list | dict) for row in rows) else ""
