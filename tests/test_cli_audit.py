@@ -11,16 +11,19 @@ import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
+from dpverify.cli.settings import Count
 from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 
 KEYS = {"file", "name", "finding", "level", "epsilon_lower", "confidence", "samples", "event", "detectable_epsilon", "seed", "seconds"}
 SAMPLERS = '''
 import os, sys, time
+import click
 import numpy as np
 
 def grid(y):
@@ -636,3 +639,13 @@ def test_the_samplers_of_these_tests_are_what_they_say():
     for at in (0.1, 0.3, 0.8):
         below = np.exp(at - 0.3) - np.exp(-0.3) if at <= 0.3 else 2 - np.exp(-0.3) - np.exp(0.3 - at)
         assert abs(np.mean(y <= at) - below / mass) < 0.008
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [("2e3", ""), ("2_000", ""), ("many", "not a whole number"), ("-5", "not a whole number"), ("0", "x>=1"), ("1.5", "or 1e5")],
+)
+def test_numbers_of_samples_are_written_as_those_who_sample_write_them(written, said):
+    command = click.Command("audit", params=[click.Option(["--samples"], type=Count())], callback=lambda samples: click.echo(samples))
+    found = CliRunner().invoke(command, ["--samples", written])
+    assert (found.exit_code, found.output) == (0, "2000\n") if not said else found.exit_code == 2 and said in found.output

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import betaincinv, expit, ndtri
 
+from dpverify.audits.logistic import fitted
 from dpverify.audits.outputs import Outputs, concatenate, kinds, size, words
 from dpverify.audits.partition import MAX_CELLS, Codes
 from dpverify.audits.places import Placed, places_of
@@ -596,7 +597,7 @@ def _regression(past: Outputs, label: Floats, names: tuple[str, ...], split: int
     weights = fits[best]
     if float(logits[best].std()) > FAINT:
         steep = min(train, WORK_STEEP // width)
-        weights = _descent(data[:steep], gram * (steep / train), label[:steep], held, truth, odds, ridges)
+        weights = _descent(data[:steep], label[:steep], held, truth, odds, ridges)
     weights = np.where(np.abs(weights) < 1e-3 * np.abs(weights[1:]).max(initial=0.0), 0.0, weights)
     base = weights[0] - float(centre @ weights)
     pieces = np.split(weights[1 + len(names) :], np.cumsum(sizes)[:-1]) if terms else []
@@ -608,27 +609,12 @@ def _regression(past: Outputs, label: Floats, names: tuple[str, ...], split: int
     return Score(names, offsets, given, np.empty(0, np.uint64), none, np.empty(0, np.int64), np.empty((0, 0)))
 
 
-def _descent(data: Array, gram: Floats, label: Floats, held: Array, truth: Floats, odds: float, ridges: list[Floats]) -> Floats:
+def _descent(data: Array, label: Floats, held: Array, truth: Floats, odds: float, ridges: list[Floats]) -> Floats:
     """The weights of a logistic regression with the ridge that suits the outputs held back best."""
-    from scipy.linalg import solve_triangular
-    from scipy.optimize import minimize
-
-    sign = np.where(label == 1, 1.0, -1.0).astype(np.float32)
-    weights = np.zeros(len(gram))
+    weights = np.zeros(data.shape[1])
     best = (np.inf, weights)
     for ridge in reversed(ridges):
-        root = np.linalg.cholesky(gram + np.diag(ridge))
-
-        # einsum, not @: threads of a linear algebra library that wait for each other on a busy machine cost ten times what they save.
-        def objective(u: Floats, root: Array = root, ridge: Floats = ridge) -> tuple[float, Floats]:
-            w = solve_triangular(root, u, trans="T", lower=True)
-            margin = sign * (np.einsum("ij,j->i", data, w.astype(np.float32)) + np.float32(odds))
-            loss = float(np.logaddexp(np.float32(0), -margin).sum(dtype=np.float64)) + 0.5 * float(ridge @ (w * w))
-            slope = np.einsum("ij,i->j", data, -sign * expit(-margin)) + ridge * w
-            return loss, solve_triangular(root, slope, lower=True)
-
-        least = minimize(objective, root.T @ weights, jac=True, method="L-BFGS-B", options={"maxiter": 30, "ftol": 1e-9})
-        weights = solve_triangular(root, least.x, trans="T", lower=True)
+        weights = fitted(data, label, odds, ridge, weights)
         loss = float(_losses(held @ weights + odds, truth).mean())
         if loss < best[0]:
             best = (loss, weights)

@@ -97,7 +97,7 @@ def encode(raw: object, n: int) -> Outputs:
     """
     rows = _sequence(raw)
     if len(rows) != n:
-        raise NotAnOutput(f"{len(rows)} outputs instead of {n}")
+        raise NotAnOutput(f"{len(rows)} outputs instead of {n}. A sampler of three arguments is called as (data, size, rng)")
     if not isinstance(rows, np.ndarray) and set(map(type, rows)) == {np.ndarray} and len({(row.shape, row.dtype) for row in rows}) == 1:
         rows = np.stack(rows)
     if isinstance(rows, np.ndarray) and rows.dtype.kind in _DTYPES and not _needs_care(rows):

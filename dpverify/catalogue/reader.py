@@ -199,7 +199,7 @@ class _Reader(Mechanisms):
             self.faults.append(f"{self.file}: [[claims]] is not read. Write [[claim]], once for each claim.")
             self.data = {("claim" if key == "claims" else key): value for key, value in self.data.items()}
         top = Fields(self.data, self.file, self.faults)
-        mechanism_table = top.need("mechanism", read_table, None, way='Write [mechanism], and below it its kind.')
+        mechanism_table = top.need("mechanism", read_table, None, way="Write [mechanism], and below it its kind.")
         claim_tables = top.need("claim", read_claim_tables, (), way="Write [[claim]], and below it what is claimed, such as epsilon = 1.")
         audit = top.may("audit", read_table, None)
         top.done()
@@ -403,7 +403,7 @@ class _Reader(Mechanisms):
             return value
         free = sorted(symbols(value) - self.domains.keys() - self.broken)
         if free:
-            near = meant(free[0], self.values.keys() | self.domains.keys())
+            near = meant(free[0], [TIGHT, *self.values, *self.domains])
             table.fault(f"{key} = {shown} has the free symbol {free[0]!r}. Write a number, or give it in the mechanism's parameters.{near}")
         if key == "epsilon" and symbols(value):
             return value  # where a bound in the parameters is negative it is merely not met

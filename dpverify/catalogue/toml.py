@@ -92,6 +92,7 @@ def not_toml(error: Exception) -> str:
     said = str(error)
     ways = {
         "Invalid value": ' Words stand in quotes, as in kind = "builtin".',
+        "Expected newline": " What comes after the value is no part of it. Numbers are written as 0.5, and everything else in quotes.",
         "Cannot overwrite a value": " A key stands twice in one table.",
         "Cannot declare": " A table stands twice. [[claim]] has two brackets, once for each claim, and [mechanism] one.",
         "Unbalanced": " A quote or a bracket is not closed.",

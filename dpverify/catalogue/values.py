@@ -94,6 +94,7 @@ _HABITS: Final = (
     (r"\barc?sinh\b|\barsinh\b", "write asinh"),
     (r"\bBesselK\b|\bkv\b", "write besselk(order, x)"),
     (r"\b(Gamma|Γ)\b", "write gamma"),
+    (r"((?<![\w.])\d[\d.]*|\))\s*([a-zA-Z]+\s*)?\(", "write * between factors"),
     (r"[0-9a-zA-Z)]\s*!", "write gamma(n + 1) for a factorial"),
     (r"[\u2212\u00b7\u00d7\u00b2\u00b3\u221a\u03c0]|[^\x00-\x7f]", "write it in plain letters and signs"),
 )
@@ -203,6 +204,9 @@ def _list(value: Any) -> list[Any]:
 
 def _matrix(value: Any) -> list[list[Any]]:
     """The rows of a matrix, as lists. A matrix of one row has two pairs of brackets, which is easily forgotten."""
+    if isinstance(value, str):
+        way = "Write numbers, such as [[1, 1, 0], [0, 1, 1]]; each row of a query is a linear query on a histogram."
+        raise Fault(f"is not a list of rows. {way}")
     rows = _list(value)
     if not all(isinstance(row, list) for row in rows):
         way = f" Write [{show(rows)}] for one row." if not any(isinstance(row, list | dict) for row in rows) else ""
@@ -377,7 +381,7 @@ def read_value_or_domain(value: Any) -> Expr | Domain:
         try:
             return parse(value)
         except ExprError as error:
-            raise Fault(f"is not a number, an expression or {DOMAIN_HELP}. ({str(error).split('. ')[0]})") from error
+            raise Fault(f"is not a number, an expression or {DOMAIN_HELP}. ({str(error).split('. ')[0]}){_habit(value)}") from error
     return read_number(value)
 
 

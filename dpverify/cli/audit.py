@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from dpverify.cli.output import FORMATS, rendered
-from dpverify.cli.settings import Settings, codeless, configured
+from dpverify.cli.settings import Count, Settings, codeless, configured
 
 Command = Callable[..., Any]
 
@@ -19,7 +19,7 @@ def sampling(command: Command) -> Command:
     """The options of every verb that samples; what is not given is the profile's."""
     options = (
         click.option(
-            "--samples", type=click.IntRange(1),
+            "--samples", type=Count(),
             help="Number of runs on each input, for each claim. Default: the profile's, 1000000.",
         ),
         click.option(

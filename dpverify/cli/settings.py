@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -24,6 +25,21 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 CACHE_VARIABLE: Final = "DPVERIFY_CACHE_DIR"
+
+
+class Count(click.IntRange):
+    """A number of things of at least 1; those who sample write 1e5 as well as 100000."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number. Raises click.BadParameter."""
+        written = re.fullmatch(r"(\d[\d_]*)(?:[eE]\+?(\d\d?))?", str(value).strip())
+        if written is None and isinstance(value, str):
+            self.fail(f"{value!r} is not a whole number of at least 1, such as 100000 or 1e5.", param, ctx)
+        number = value if written is None else int(written[1]) * 10 ** int(written[2] or 0)
+        return int(super().convert(number, param, ctx))
 
 
 class Settings(NamedTuple):
