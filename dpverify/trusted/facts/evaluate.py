@@ -18,8 +18,8 @@ STEP: Final = 64
 """Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""
 SLACK: Final = 16
 """Bits of relative accuracy that a profile may fall short of the working precision."""
-_FOLD: Final = 16
-"""How many times the bits of its first evaluation a value may be given in all."""
+_FOLD: Final = 4
+"""How many times the bits of one evaluation the next may have."""
 
 _SPARE: Final = 2 * STEP
 """Bits beyond the working precision with which epsilons and values are rounded that are known to more."""
@@ -36,17 +36,19 @@ def known(expr: Expr) -> Callable[[], arb]:
 def accurately(compute: Callable[[], arb]) -> arb:
     """What `compute` encloses, with the bits that cancellation loses made up for. Raises Undecided for a ball that is not finite.
 
-    At most two evaluations, the second with at most sixteen times the bits. How much is lost is not known before the value is: the first
-    ball shows how many bits it lacks, and with so many more the value is computed again. Where none of its bits is right it does not show
-    how many are missing, and the second has all that it may have; so has a value of exactly 0, which is never relatively accurate.
+    How much is lost is not known before: a ball of which some bits are right shows how many it lacks, and the value is computed
+    once more with so many, at most four times as many in all. A ball of which none is right shows nothing: before that, one at four times
+    the bits takes its place. So there are three evaluations at most; a value that still has no right bit, such as 0, is left as it is.
     """
     wanted, bits = ctx.prec - SLACK, min(_rounded(ctx.prec + STEP // 2), MAX_PRECISION)
     ball = _at(bits, compute)
+    if ball.rel_accuracy_bits() <= 0 and not ball.is_exact():
+        bits = min(_FOLD * bits, MAX_PRECISION)
+        ball = _at(bits, compute)
     missing = wanted - int(ball.rel_accuracy_bits())
-    if missing <= 0 or ball.is_exact():
+    if not 0 < missing < wanted or ball.is_exact():
         return ball
-    most = min(_FOLD * bits, MAX_PRECISION)
-    return _at(most if missing >= wanted else min(_rounded(bits + missing + SLACK), most), compute)
+    return _at(min(_rounded(bits + missing + SLACK), _FOLD * bits, MAX_PRECISION), compute)
 
 
 def _at(bits: int, compute: Callable[[], arb]) -> arb:
