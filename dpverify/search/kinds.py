@@ -110,7 +110,7 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
 
 def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
     exact = False
-    for search in (_power_identity, _concave_exponent, _cosets, _divergence, _convex_exponent):
+    for search in (_power_identity, _concave_exponent, _cosets, _bounded_convex, _divergence, _convex_exponent):
         found = proposal.extend(search, claim, digits)
         if found and search in (_cosets, _divergence):
             return  # no epsilon is finite: there is no upper bound to look for
@@ -159,6 +159,12 @@ def _divergence(claim: Claim, digits: int) -> Steps:
     from dpverify.search import divergence
 
     return divergence.propose(claim, digits)
+
+
+def _bounded_convex(claim: Claim, digits: int) -> Steps:
+    """The steps of a convex exponent that bound epsilon from above: no end is then looked at for a loss without bound."""
+    steps = _convex_exponent(claim, digits)
+    return steps if any(step["evidence"].get("side", "upper") == "upper" for step in steps) else []
 
 
 def _convex_exponent(claim: Claim, digits: int) -> Steps:

@@ -79,7 +79,19 @@ class Loss:
 
     def at(self, a: Expr, b: Expr) -> arb:
         """The loss of a pair at the current precision; not finite where the density is not."""
-        return value(self.h, {self.name: constant(b)}) - value(self.h, {self.name: constant(a)})
+        return self.height(b) - self.height(a)
+
+    @cached_property
+    def heights(self) -> dict[tuple[Expr, int], arb]:
+        """What h is at points, by their precision: those a shift apart from each other are asked for twice."""
+        return {}
+
+    def height(self, point: Expr) -> arb:
+        """h at a point, at the current precision."""
+        key = point, ctx.prec
+        if key not in self.heights:
+            self.heights[key] = value(self.h, {self.name: constant(point)})
+        return self.heights[key]
 
     def pair(self, c: Fraction, sign: int) -> tuple[Expr, Expr]:
         """(a, b) for the point c and the one a shift above it; b is the upper one for sign 1."""

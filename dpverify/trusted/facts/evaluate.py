@@ -18,8 +18,8 @@ STEP: Final = 64
 """Working precisions are multiples of this many bits, so that what is prepared for one of them serves again."""
 SLACK: Final = 16
 """Bits of relative accuracy that a profile may fall short of the working precision."""
-_ROUNDS: Final = 3
-"""How often a value is computed at most: one that is exactly 0 is never relatively accurate."""
+_FOLD: Final = 4
+"""How many times the bits of one evaluation the next may have."""
 
 _SPARE: Final = 2 * STEP
 """Bits beyond the working precision with which epsilons and values are rounded that are known to more."""
@@ -34,26 +34,29 @@ def known(expr: Expr) -> Callable[[], arb]:
 
 
 def accurately(compute: Callable[[], arb]) -> arb:
-    """What `compute` encloses, at as much precision as cancellation makes necessary. Raises Undecided for a ball that is not finite.
+    """What `compute` encloses, with the bits that cancellation loses made up for. Raises Undecided for a ball that is not finite.
 
-    How much is lost is not known before the value is: each ball shows how many bits it lacks, and with these the value is computed again.
-    A ball of which no bit is right shows only that it lacks at least as many as there were. Precisions grow fourfold at most.
+    How much is lost is not known before: a ball of which some bits are right shows how many it lacks, and the value is computed
+    once more with so many, at most four times as many in all. A ball of which none is right shows nothing: before that, one at four times
+    the bits takes its place. So there are three evaluations at most; a value that still has no right bit, such as 0, is left as it is.
     """
-    before = ctx.prec
-    wanted, bits = before - SLACK, _rounded(before + STEP // 2)
-    try:
-        for _ in range(_ROUNDS):
-            ctx.prec = bits
-            ball = compute()
-            if not ball.is_finite():
-                raise Undecided("a privacy profile whose enclosure is not finite; raise the precision.")
-            missing = wanted - int(ball.rel_accuracy_bits())
-            if missing <= 0 or ball.is_exact():
-                break
-            least = bits if missing >= wanted else 0  # where no bit is right, nothing tells how many are missing
-            bits = min(_rounded(bits + min(max(missing + SLACK, least), 3 * bits)), MAX_PRECISION)
-    finally:
-        ctx.prec = before
+    wanted, bits = ctx.prec - SLACK, min(_rounded(ctx.prec + STEP // 2), MAX_PRECISION)
+    ball = _at(bits, compute)
+    if ball.rel_accuracy_bits() <= 0 and not ball.is_exact():
+        bits = min(_FOLD * bits, MAX_PRECISION)
+        ball = _at(bits, compute)
+    missing = wanted - int(ball.rel_accuracy_bits())
+    if not 0 < missing < wanted or ball.is_exact():
+        return ball
+    return _at(min(_rounded(bits + missing + SLACK), _FOLD * bits, MAX_PRECISION), compute)
+
+
+def _at(bits: int, compute: Callable[[], arb]) -> arb:
+    """The ball at a working precision. Raises Undecided where it is not finite."""
+    with precision(bits):
+        ball = compute()
+    if not ball.is_finite():
+        raise Undecided("a privacy profile whose enclosure is not finite; raise the precision.")
     return ball
 
 

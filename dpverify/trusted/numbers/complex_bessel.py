@@ -16,7 +16,7 @@ from dpverify.trusted.numbers.bessel import besselk_scaled
 Complex = Callable[[acb, bool], acb]
 """As in `complex`."""
 
-_MOST_KNOWN: Final = 4_096
+_KEPT: Final = 4_096
 
 _MOST_TAYLOR: Final = 256
 
@@ -125,7 +125,7 @@ class _BesselPair:
             known = self._size <= _MOST_TAYLOR_ORDER and u < _MOST_TAYLOR and ctx.prec <= self._prec
             cell = self._cell(int(mantissa), int(exponent)) if known else None
             found = besselk_scaled(self._order, u) if cell is None else cell.at(u)
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[key] = found
         return found

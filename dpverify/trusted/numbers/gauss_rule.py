@@ -4,6 +4,9 @@ Let f be analytic and at most M on the ellipse of the foci -1, 1 whose half axes
 polynomials T_k are at most 2 M rho^-k (Bernstein). The rule of N points is exact up to the degree 2N - 1 and for all odd T_k; the others
 have integrals of at most 2/(k^2 - 1), and the rule gives them at most 2, the sum of its weights. So it is off by at most the sum over
 k = 2N, 2N + 2, ... of 2 M rho^-k (2 + 2/15), which is 64/15 M rho^(-2N)/(1 - rho^-2), where N is at least 2.
+
+Intervals are halved where that is too much. The algorithm is fixed: it is told how often an interval is halved at most, n times, so that
+it asks for at most 2^(n + 2) bounds and 2^n N values.
 """
 
 from __future__ import annotations

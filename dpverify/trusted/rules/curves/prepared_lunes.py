@@ -13,7 +13,7 @@ from dpverify.trusted.language.expr import Expr, format_expr
 from dpverify.trusted.numbers.each_precision import per_precision
 
 _SPARE: Final = 6
-_MOST_KNOWN: Final = 4_096
+_KEPT: Final = 4_096
 
 
 class Prepared:
@@ -38,7 +38,7 @@ class Prepared:
         if key not in self._known:
             wanted = ctx.prec - _SPARE
             height = accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[key] = height
         return self._known[key]

@@ -30,7 +30,7 @@ _TINY: Final = -16_384
 """Integrals below 2 to this power are enclosed absolutely, not relatively."""
 
 
-_MOST_KNOWN: Final = 4096
+_KEPT: Final = 4096
 
 
 _ROUGH: Final = 64
@@ -71,7 +71,7 @@ class Mean:
         """The mean at an exact epsilon."""
         key = *epsilon.man_exp(), ctx.prec
         if key not in self._known:
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _KEPT:
                 self._known.clear()
             wanted = ctx.prec
             self._known[key] = accurately(lambda: self._at(epsilon, wanted))  # small shifts cancel in H_Gauss

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb
+from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
+from dpverify.trusted.facts.fact import unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, Source, Stream
 from dpverify.trusted.language.rationals import read_fraction, read_rising, to_fraction
 from dpverify.trusted.numbers.balls import rational
@@ -63,6 +66,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 def probabilities(question: Asked, evidence: Mapping[str, Any]) -> tuple[arb, arb]:
     """Those of the words on both neighbours, enclosed. Raises Rejected, Undecided, CertificateError."""
+    told = json.dumps({key: evidence[key] for key in ("words", "answers", "pivots", "grids") if key in evidence})
+    return _enclosed(unasked(question.claim), told, ctx.prec)
+
+
+@remembered(64)
+def _enclosed(claim: Claim, told: str, _: int) -> tuple[arb, arb]:
+    question, evidence = asked(claim, {"side": "lower"}, NAME, near=True, wanted=Stream), json.loads(told)
     stream = stream_of(question)
     words, (here, there) = read_words(question, stream, evidence.get("words")), _answers(question, stream, evidence)
     grids, pivots = evidence.get("grids", {}), evidence.get("pivots", [])

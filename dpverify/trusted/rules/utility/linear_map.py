@@ -19,7 +19,7 @@ from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.released import Noisy, released
 from dpverify.trusted.rules.utility import closed_moments, directions, shapes
 from dpverify.trusted.rules.utility.laws import Law, bits_of, half, read
-from dpverify.trusted.rules.utility.mean_squares import MOST, Block, exceeded, of_shape, scaled_size, shares_of, total_square
+from dpverify.trusted.rules.utility.mean_squares import GREATEST, Block, exceeded, of_shape, scaled_size, shares_of, total_square
 from dpverify.trusted.rules.utility.noise_quantile import beta_of
 
 NAME: Final = "linear-map"
@@ -59,7 +59,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     smooth = all(log_concave(noise.part.mechanism) for noise in found.noises)
     bounds = of_shape("rms_l2", "expected_l2", whole, None, ONE if smooth else None)
     for i, one in enumerate(squares[:wanted]):
-        bounds += of_shape("rms", "expected_absolute", one, i, MOST if smooth else None)
+        bounds += of_shape("rms", "expected_absolute", one, i, GREATEST if smooth else None)
     if smooth and claim.beta is not None:
         bounds += exceeded(squares, beta_of(claim, NAME))
     return tuple(bounds)

@@ -35,7 +35,7 @@ SOURCE: Final = Source("docs/theory/utility.md#log-concave-noise")
 
 _SHAPES: Final = Shapes("r", True, {})
 _LEAST: Final = sqrt(Num(Fraction(1, 2)))
-_MOST: Final = sqrt(Num(Fraction(3, 4)))
+_GREATEST: Final = sqrt(Num(Fraction(3, 4)))
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
@@ -52,7 +52,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
 
 def _means(squares: Mapping[Side, list[Expr]]) -> Iterator[ErrorBound]:
-    for side, share, whole in zip(SIDES, (_LEAST, _MOST), (_LEAST, ONE), strict=True):
+    for side, share, whole in zip(SIDES, (_LEAST, _GREATEST), (_LEAST, ONE), strict=True):
         for i, root in enumerate(squares[side]):
             yield ErrorBound("expected_absolute", "this", side, mul(share, root), i)
         yield ErrorBound("expected_l2", "this", side, mul(whole, sqrt(add(*(power(root, num(2)) for root in squares[side])))))
@@ -63,7 +63,7 @@ def _exceeded(beta: Expr, squares: Mapping[Side, list[Expr]]) -> Iterator[ErrorB
     least = mul(lower, sub(_LEAST, sqrt(beta)))
     if certainly_lt(ZERO, least):
         yield ErrorBound("exceeded", "this", "lower", least, beta=beta)
-    most = mul(_MOST, upper, add(ONE, call("log", div(count, beta))))
+    most = mul(_GREATEST, upper, add(ONE, call("log", div(count, beta))))
     yield ErrorBound("exceeded", "this", "upper", most, beta=beta)
 
 

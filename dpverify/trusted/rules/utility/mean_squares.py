@@ -31,7 +31,7 @@ class Block:
     times: int
 
 
-MOST: Final = div(sqrt(num(3)), num(2))
+GREATEST: Final = div(sqrt(num(3)), num(2))
 
 
 _LEAST: Final = sqrt(Num(Fraction(1, 2)))
@@ -92,7 +92,7 @@ def exceeded(squares: Sequence[Size], beta: Expr) -> list[ErrorBound]:
             if bound.measure == "rms" and isinstance(bound.value, Expr):
                 ends[bound.side].append(bound.value)
     least, most = (call("max", *dict.fromkeys(ends[side])) for side in ("lower", "upper"))
-    above = mul(MOST, most, add(ONE, call("log", div(num(len(squares)), beta))))
+    above = mul(GREATEST, most, add(ONE, call("log", div(num(len(squares)), beta))))
     below = mul(least, sub(_LEAST, sqrt(beta)))
     found = [ErrorBound("exceeded", "this", "upper", above, beta=beta)]
     return found + ([ErrorBound("exceeded", "this", "lower", below, beta=beta)] if certainly_le(ZERO, below) else [])
