@@ -135,11 +135,27 @@ Context (fresh_told value_told : Prop).
 Definition reported (a : told R) := match a with YesFresh _ => fresh_told | YesValue _ => value_told | _ => True end.
 Hypothesis reports : forall o a, List.In a (flatten (shown o)) -> reported a.
 
+Lemma terms_nonneg l : all (fun i => nonneg i.1.1) (all_terms (terms ql qr fl fr) l).
+Proof.
+elim: l => [//|[[a d] e] l IH]; rewrite /all_terms/= all_cat -/(all_terms _ _) IH andbT.
+by case: a => [||g|w|z]; rewrite /terms /= ?ql0 ?qr0 ?fl0 ?fr0.
+Qed.
+
+Lemma terms_whole e (an an' : asked R) h r i : (forall g, whole (an' g - an g)) ->
+  i \in all_terms (terms ql qr fl fr) (moved an an' e h r) -> whole_item i.
+Proof.
+move=> wd; elim: r h => [//|a r IH] h; rewrite /all_terms/= mem_cat => /orP[|/IH//].
+have wo := whole_opp (wd h); have w := wd h.
+by case: a => [||g|z|z]; rewrite /terms !inE; repeat (case/orP); do ?[move=> /eqP ->]; split=> //=;
+  do ?[by left | by right; left | by right; right].
+Qed.
+
 Section Ends.
 Context (dn up : R).
 Hypotheses (dn0 : 0 <= dn) (up0 : 0 <= up).
 
 (* With one shift of each noise of the threshold, whatever is told: up with the answers, down, or not, as "shift" says. *)
+(* Rule: log-concave-threshold, upper, in part: where one answer moves alone, and that the next numbers of positives show which loses the most. *)
 Theorem shift_upper s c1 c2 each beside p f1 f2 : grid s -> - dn <= s -> s <= up -> (value_told -> s = 0) -> pays tr s c1 -> pays tl (- s) c2 ->
   pays ql (up - s) each -> pays qr (s + dn) p -> 0 <= beside -> p <= each + beside ->
   (fresh_told -> [/\ pays fr dn f1, pays fl up f2, p + f1 <= each + beside & f2 <= each + beside]) ->
@@ -234,25 +250,11 @@ split.
   by move=> _; exists (YesFresh w); [left | exists w].
 Qed.
 
-Lemma terms_nonneg l : all (fun i => nonneg i.1.1) (all_terms (terms ql qr fl fr) l).
-Proof.
-elim: l => [//|[[a d] e] l IH]; rewrite /all_terms/= all_cat -/(all_terms _ _) IH andbT.
-by case: a => [||g|w|z]; rewrite /terms /= ?ql0 ?qr0 ?fl0 ?fr0.
-Qed.
-
-Lemma terms_whole (an an' : asked R) h r i : (forall g, whole (an' g - an g)) ->
-  i \in all_terms (terms ql qr fl fr) (moved an an' (fun=> (- dn, up)) h r) -> whole_item i.
-Proof.
-move=> wd; elim: r h => [//|a r IH] h; rewrite /all_terms/= mem_cat => /orP[|/IH//].
-have wo := whole_opp (wd h); have w := wd h.
-by case: a => [||g|z|z]; rewrite /terms !inE; repeat (case/orP); do ?[move=> /eqP ->]; split=> //=;
-  do ?[by left | by right; left | by right; right].
-Qed.
-
 Lemma moved_within_ends (an an' : asked R) h r : (forall g, - dn <= an' g - an g <= up) -> within_ends (moved an an' (fun=> (- dn, up)) h r).
 Proof. by move=> b; elim: r h => [//|a r IH] h /=; split. Qed.
 
 (* One noise of the threshold in all, and each output loses at most v. *)
+(* Rule: log-concave-threshold, upper, in part: where one answer moves alone, and that the next numbers of positives show which loses the most. *)
 Theorem outputs_upper v : (forall o, exists r, shown o = [:: r]) -> ~ value_told -> grid dn -> grid up ->
   (forall Y J, (Y + J <= c)%N -> (Y + J <= n)%N -> ((0 < J)%N -> fresh_told) -> loses_at_most (n - (Y + J)) Y J v) ->
   dp_in_order (moved_within dn up) M v 0.
