@@ -29,7 +29,7 @@ Context (X : Type) dT (T : measurableType dT) (lamT : {measure set T -> \bar R})
 Context (answers : X -> asked R) (shown : T -> seq (seq (told R))) (n c draws : nat).
 Hypotheses (MD : forall x S, measurable S -> M x S = (\int[lamT]_(o in S) output_at nu mu fq ff answers shown x o)%E) (mD : forall x, measurable_fun setT (output_at nu mu fq ff answers shown x)).
 
-Hypothesis limits : forall o, [/\ (size (shown o) <= draws)%N, (size (flatten (shown o)) <= n)%N & (count positive (flatten (shown o)) <= c)%N].
+Hypothesis limits : forall o, [/\ (size (shown o) <= draws)%N, (size (flatten (shown o)) <= n)%N & (count (@positive R) (flatten (shown o)) <= c)%N].
 
 Context (fresh_told value_told : Prop).
 Hypothesis reports : forall o a, List.In a (flatten (shown o)) -> reported fresh_told value_told a.
@@ -54,6 +54,9 @@ Qed.
 
 Let of_alone (i : nat) (l : seq (told R * R * (R * R))) := count (fun x => alone_sort x == i) l.
 
+Lemma alone_met x l : List.In x l -> (0 < of_alone (alone_sort x) l)%N.
+Proof. by elim: l => [//|y l IH] /= [->|/IH h]; rewrite /of_alone/= ?eqxx// addn_gt0 -/(of_alone _ _) h orbT. Qed.
+
 Lemma alone_charged s (u : nat -> R) (l : seq (told R * R * (R * R))) : (forall x, List.In x l -> charged s (terms ql qr fl fr x.1.1 x.1.2) (u (alone_sort x))) ->
   charged s (all_terms (terms ql qr fl fr) l) ((of_alone 0 l)%:R * u 0%N + (of_alone 1 l)%:R * u 1%N + (of_alone 2 l)%:R * u 2%N).
 Proof.
@@ -64,7 +67,7 @@ rewrite /of_alone /= !natrD /alone_sort; case: (x.1.2 == 0); case: (positive x.1
 Qed.
 
 Lemma alone_kept (an an' : asked R) i h r l : at_ends l (moved an an' (ends_at i) h r) ->
-  [/\ (of_alone 0 l + of_alone 1 l + of_alone 2 l = size r)%N, (of_alone 1 l <= count positive r)%N, (of_alone 0 l <= (size h <= i))%N &
+  [/\ (of_alone 0 l + of_alone 1 l + of_alone 2 l = size r)%N, (of_alone 1 l <= count (@positive R) r)%N, (of_alone 0 l <= (size h <= i))%N &
     forall x, List.In x l -> List.In x.1.1 r /\ [\/ x.1.2 = 0, x.1.2 = D | x.1.2 = - D]].
 Proof.
 elim: r h l => [|a r IH] h [|x l] //= [[/= xa xe xd] el].
@@ -83,11 +86,12 @@ split; rewrite ?oE.
   by move: xd; rewrite /ends_at; case: ifP => _ /= [] ->; [apply: Or33 | apply: Or32 | apply: Or31 | apply: Or31].
 Qed.
 
+(* Rule: log-concave-threshold, upper, in part: one answer that moves alone; not where the noisy answers themselves are told. *)
 (* What the moved answer loses at most, up or down: with no noise of the threshold moved, or with all others that have to make up for it. *)
 Theorem alone_upper v : (forall o, exists r, shown o = [:: r]) -> ~ value_told -> grid D -> 0 <= v ->
-  pays ql D v \/ (~ value_told /\ exists a1 a2, [/\ pays tr D a1, pays qr ((minn c n.-1)%:R * D) a2 & a1 + a2 <= v]) ->
+  pays ql D v \/ (exists a1 a2, [/\ pays tr D a1, pays qr ((minn c n.-1)%:R * D) a2 & a1 + a2 <= v]) ->
   (exists g, [/\ 0 <= g, fresh_told -> pays fr D g &
-    (exists2 a, pays qr D a & a + g <= v) \/ (~ value_told /\ exists a1 a2, [/\ pays tl D a1, pays ql (n.-1%:R * D) a2 & a1 + a2 + g <= v])]) ->
+    (exists2 a, pays qr D a & a + g <= v) \/ (exists a1 a2, [/\ pays tl D a1, pays ql (n.-1%:R * D) a2 & a1 + a2 + g <= v])]) ->
   (fresh_told -> pays fl D v) -> dp_in_order moved_alone M v 0.
 Proof.
 move=> once none gD v0 goes_up goes_down fresh_up x x' [i alone].
@@ -115,7 +119,8 @@ have unmoved a d : d = 0 -> charged 0 (terms ql qr fl fr a d) 0.
   move=> ->; case: a => [||g|w|z] /=; do ?[by rewrite ?subrr]; exists 0; (split; [apply: zero => //; lra | rewrite ?subrr //]);
   exists 0; (split; [apply: zero => //; lra | rewrite ?subrr //]); exists 0; (split; [apply: zero => //; lra | rewrite ?subrr //]).
 have go s c1 c2 u0 u1 u2 : pays tr s c1 -> pays tl (- s) c2 -> (forall y, List.In y l -> alone_sort y = 0%N -> charged s (terms ql qr fl fr y.1.1 y.1.2) u0) ->
-    (forall a, positive a -> charged s (terms ql qr fl fr a 0) u1) -> (forall a, ~~ positive a -> charged s (terms ql qr fl fr a 0) u2) ->
+    ((0 < of_alone 1 l)%N -> forall a, positive a -> charged s (terms ql qr fl fr a 0) u1) ->
+    ((0 < of_alone 2 l)%N -> forall a, ~~ positive a -> charged s (terms ql qr fl fr a 0) u2) ->
     c1 + c2 + ((of_alone 0 l)%:R * u0 + (of_alone 1 l)%:R * u1 + (of_alone 2 l)%:R * u2) <= v ->
     exists s, charged s ([:: (tr, 1, 0); (tl, -1, 0)] ++ all_terms (terms ql qr fl fr) l) v.
   move=> p1 p2 q0 q1 q2 le; exists s => /=.
@@ -123,17 +128,92 @@ have go s c1 c2 u0 u1 u2 : pays tr s c1 -> pays tl (- s) c2 -> (forall y, List.I
   exists c2; split; first by rewrite mulN1r addr0.
   pose u (k : nat) : R := match k with 0%N => u0 | 1%N => u1 | _ => u2 end.
   apply: (charged_more (V := (of_alone 0 l)%:R * u 0%N + (of_alone 1 l)%:R * u 1%N + (of_alone 2 l)%:R * u 2%N)); first by rewrite /u; lra.
-  apply: alone_charged => y yl; case E : (alone_sort y) => [|[|k]] /=; first exact: q0.
+  apply: alone_charged => y yl; have met := alone_met yl; case E : (alone_sort y) met => [|[|k]] /= met; first exact: q0.
   - move: E; rewrite /alone_sort; case: eqP => // ->; case: ifP => // py _; exact: q1.
-  - move: E; rewrite /alone_sort; case: eqP => // ->; case: ifP => // /negbT py _; exact: q2.
+  - move: E; rewrite /alone_sort; case: eqP => // ->; case: ifP => // /negbT py [k0]; rewrite -k0 in met; exact: q2.
 have still u0 : 0 <= u0 -> u0 <= v -> (forall y, List.In y l -> alone_sort y = 0%N -> charged 0 (terms ql qr fl fr y.1.1 y.1.2) u0) ->
     exists s, charged s ([:: (tr, 1, 0); (tl, -1, 0)] ++ all_terms (terms ql qr fl fr) l) v.
-  move=> u00 u0v q0; apply: (go 0 0 0 u0 0 0) => //; do ?[by apply: zero => //; lra]; do ?[by move=> a _; exact: unmoved].
+  move=> u00 u0v q0; apply: (go 0 0 0 u0 0 0) => //; do ?[by apply: zero => //; lra]; do ?[by move=> _ a _; exact: unmoved].
   have : (of_alone 0 l)%:R * u0 <= 1 * u0 by rewrite ler_wpmul2r// lern1 (leq_trans h3)// leq_b1.
   lra.
-have [m|none_moved] := pselect (exists2 m, List.In m l & alone_sort m = 0%N); last first.
+have [[m ml ms]|none_moved] := pselect (exists2 m, List.In m l & alone_sort m = 0%N); last first.
   by apply: (still 0) => // y yl ys; case: none_moved; exists y.
-admit.
-Admitted.
+have c0 : of_alone 0 l = 1%N.
+  by apply/eqP; rewrite eqn_leq (leq_trans h3) ?leq_b1//=; have := alone_met ml; rewrite ms.
+have only y : List.In y l -> alone_sort y = 0%N -> y = m.
+  by move=> yl ys; apply: (only_one (P := fun z => alone_sort z == 0%N) _ yl ml); rewrite ?ys ?ms// -/(of_alone 0 l) c0.
+have others : (of_alone 1 l + of_alone 2 l <= n.-1)%N.
+  by move: h1 l2; rewrite c0 -addnA add1n => <-; case: (n) => // k; rewrite ltnS.
+have most : (of_alone 1 l <= minn c n.-1)%N.
+  by rewrite leq_min (leq_trans h2 l3) (leq_trans _ others)// leq_addr.
+have [mr md] := h4 m ml; have rm := rep _ mr.
+have mn : m.1.2 != 0 by move: ms; rewrite /alone_sort; case: eqP => //; case: ifP.
+case: md => [/eqP|dE|dE]; first by rewrite (negbTE mn).
+- have fresh_or w : m.1.1 = YesFresh w -> exists s, charged s ([:: (tr, 1, 0); (tl, -1, 0)] ++ all_terms (terms ql qr fl fr) l) v.
+    move=> mE; rewrite mE in rm; apply: (still v) => // y yl /(only y yl) ->; rewrite mE dE /=.
+    exists 0; split; [apply: zero => //; lra | exists 0; split; [apply: zero => //; lra | exists v; split; last by lra]].
+    by rewrite mul0r add0r; exact: fresh_up.
+  have up_or : (m.1.1 = No \/ exists g, m.1.1 = YesBy g) -> exists s, charged s ([:: (tr, 1, 0); (tl, -1, 0)] ++ all_terms (terms ql qr fl fr) l) v.
+    move=> mE; case: goes_up => [pq|[a1 [a2 [p1 p2 le]]]].
+      apply: (still v) => // y yl /(only y yl) ->; rewrite dE; case: mE => [->|[g ->]] /=.
+      - by exists v; split; [rewrite mulr0 add0r | rewrite subrr].
+      - by exists 0; split; [apply: zero => //; lra | exists v; split; [rewrite mulr0 add0r | lra]].
+    have [u [u00 ule pu]] := pays_each qr0 D0 p2.
+    have less : (of_alone 1 l)%:R * u <= (minn c n.-1)%:R * u by rewrite ler_wpmul2r// ler_nat.
+    apply: (go D a1 0 0 u 0) => //; last by rewrite c0; lra.
+    - by apply: zero => //; lra.
+    - move=> y yl /(only y yl) ->; rewrite dE; case: mE => [->|[g ->]] /=.
+      + by exists 0; split; [apply: zero => //; lra | lra].
+      + by exists 0; split; [apply: zero => //; lra | exists 0; split; [apply: zero => //; lra | lra]].
+    - move=> some a pa; have pD := pu (leq_trans some most).
+      have q z : z <= D -> pays qr z u by move=> zD; apply: pays_less pD.
+      case: a pa => [||g|w|z] //= _.
+      + by exists u; split; [apply: q; lra | lra].
+      + by exists u; split; [apply: q; lra | exists 0; split; [apply: zero => //; lra | lra]].
+      + by exists u; split; [apply: q; lra | do 2 (exists 0; split; first by apply: zero => //; lra); lra].
+      + by do 2 (exists 0; split; first by apply: zero => //; lra); lra.
+    - by move=> _ [||g|w|z] //= _; exists 0; split; [apply: zero => //; lra | lra].
+  case mE : m.1.1 => [||g|w|z].
+  + by apply: up_or; left.
+  + apply: (still 0) => // y yl /(only y yl) ->; rewrite mE dE /=.
+    by exists 0; split; [apply: zero => //; lra | lra].
+  + by apply: up_or; right; exists g.
+  + exact: fresh_or mE.
+  + by rewrite mE in rm.
+- have [negative|pm] := boolP (~~ positive m.1.1).
+    apply: (still 0) => // y yl /(only y yl) ->; rewrite dE; case: (m.1.1) negative => [||g|w|z] //= _.
+    by exists 0; split; [apply: zero => //; lra | lra].
+  rewrite negbK in pm; have [g [g0 gp ways]] := goes_down.
+  case: ways => [[a pa le]|[a1 [a2 [p1 p2 le]]]].
+    have [a0 _] := pa; apply: (still (a + g)) => //; first by rewrite addr_ge0.
+    move=> y yl /(only y yl) ->; rewrite dE.
+    have q z : z <= D -> pays qr z a by move=> zD; apply: pays_less pa.
+    case: (m.1.1) pm rm => [||k|w|z] //= _ rm.
+    - by exists a; split; [apply: q; lra | lra].
+    - by exists a; split; [apply: q; lra | exists 0; split; [apply: zero => //; lra | lra]].
+    - exists a; split; [apply: q; lra | exists g; split; [| exists 0; split; [apply: zero => //; lra | lra]]].
+      by apply: pays_less (gp rm) => //; lra.
+  have [u [u00 ule pu]] := pays_each ql0 D0 p2.
+  have less : ((of_alone 1 l + of_alone 2 l)%N)%:R * u <= n.-1%:R * u by rewrite ler_wpmul2r// ler_nat.
+  rewrite natrD in less.
+  have pD j : (0 < of_alone j l)%N -> (j == 1%N) || (j == 2%N) -> pays ql D u.
+    move=> pj jj; apply: pu; apply: leq_trans others; apply: leq_trans pj _.
+    by case/orP: jj => /eqP ->; [exact: leq_addr | exact: leq_addl].
+  apply: (go (- D) 0 a1 g u u) => //; last by rewrite c0; lra.
+  + by apply: zero => //; lra.
+  + by rewrite opprK.
+  + move=> y yl /(only y yl) ->; rewrite dE; case: (m.1.1) pm rm => [||k|w|z] //= _ rm.
+    * by exists 0; split; [apply: zero => //; lra | lra].
+    * by do 2 (exists 0; split; first by apply: zero => //; lra); lra.
+    * exists 0; split; [apply: zero => //; lra | exists g; split; [| exists 0; split; [apply: zero => //; lra | lra]]].
+      by apply: pays_less (gp rm) => //; lra.
+  + move=> /pD/(_ isT) pl [||k|w|z] //= _.
+    * by exists 0; split; [apply: zero => //; lra | lra].
+    * by exists 0; split; [apply: zero => //; lra | exists u; split; [apply: pays_less pl => //; lra | lra]].
+    * by do 3 (exists 0; split; first by apply: zero => //; lra); lra.
+    * by do 2 (exists 0; split; first by apply: zero => //; lra); lra.
+  + move=> /pD/(_ isT) pl [||k|w|z] //= _.
+    by exists u; split; [apply: pays_less pl => //; lra | lra].
+Qed.
 End Alone.
 End OneAlone.
