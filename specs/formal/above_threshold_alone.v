@@ -22,17 +22,18 @@ Let qr0 : nonneg qr. Proof. by have [_ _ [? ?] _ _] := query. Qed.
 Let fl0 : nonneg fl. Proof. by have [_ _ [? ?] _ _] := again. Qed.
 Let fr0 : nonneg fr. Proof. by have [_ _ [? ?] _ _] := again. Qed.
 
-
 (* The mechanism: its outputs have the density of above_threshold.v; at most n answers are asked for, of which at most c are positive, and as many noises
    of the threshold are drawn. *)
 Context (X : Type) dT (T : measurableType dT) (lamT : {measure set T -> \bar R}) (M : mechanism R X T).
 Context (answers : X -> asked R) (shown : T -> seq (seq (told R))) (n c draws : nat).
-Hypotheses (MD : forall x S, measurable S -> M x S = (\int[lamT]_(o in S) output_at nu mu fq ff answers shown x o)%E) (mD : forall x, measurable_fun setT (output_at nu mu fq ff answers shown x)).
+Hypothesis MD : forall x S, measurable S -> M x S = (\int[lamT]_(o in S) output_at nu mu fq ff answers shown x o)%E.
+Hypothesis mD : forall x, measurable_fun setT (output_at nu mu fq ff answers shown x).
 
 Hypothesis limits : forall o, [/\ (size (shown o) <= draws)%N, (size (flatten (shown o)) <= n)%N & (count (@positive R) (flatten (shown o)) <= c)%N].
 
 Context (fresh_told value_told : Prop).
 Hypothesis reports : forall o a, List.In a (flatten (shown o)) -> reported fresh_told value_told a.
+
 Section Alone.
 Context (D : R).
 Hypothesis D0 : 0 <= D.
@@ -57,7 +58,8 @@ Let of_alone (i : nat) (l : seq (told R * R * (R * R))) := count (fun x => alone
 Lemma alone_met x l : List.In x l -> (0 < of_alone (alone_sort x) l)%N.
 Proof. by elim: l => [//|y l IH] /= [->|/IH h]; rewrite /of_alone/= ?eqxx// addn_gt0 -/(of_alone _ _) h orbT. Qed.
 
-Lemma alone_charged s (u : nat -> R) (l : seq (told R * R * (R * R))) : (forall x, List.In x l -> charged s (terms ql qr fl fr x.1.1 x.1.2) (u (alone_sort x))) ->
+Lemma alone_charged s (u : nat -> R) (l : seq (told R * R * (R * R))) :
+  (forall x, List.In x l -> charged s (terms ql qr fl fr x.1.1 x.1.2) (u (alone_sort x))) ->
   charged s (all_terms (terms ql qr fl fr) l) ((of_alone 0 l)%:R * u 0%N + (of_alone 1 l)%:R * u 1%N + (of_alone 2 l)%:R * u 2%N).
 Proof.
 elim: l => [|x l IH] H; first by rewrite /= !mul0r !addr0.

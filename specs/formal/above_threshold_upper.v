@@ -191,7 +191,8 @@ Definition loses_at_most (K Y J : nat) (V : R) : Prop := exists g1 g2, [/\ 0 <= 
       exists a1 a2, [/\ pays ql (K%:R * up) a1, pays qr (Y%:R * dn) a2 & a1 + a2 + g1 + g2 <= V] |
       exists a1 a2, [/\ pays tl dn a1, pays ql (K%:R * (up + dn)) a2 & a1 + a2 + g1 + g2 <= V]]].
 
-Lemma pays_each (b : option R) (x : R) (k : nat) v : nonneg b -> 0 <= x -> pays b (k%:R * x) v -> exists u, [/\ 0 <= u, k%:R * u <= v & (0 < k)%N -> pays b x u].
+Lemma pays_each (b : option R) (x : R) (k : nat) v : nonneg b -> 0 <= x -> pays b (k%:R * x) v ->
+  exists u, [/\ 0 <= u, k%:R * u <= v & (0 < k)%N -> pays b x u].
 Proof.
 move=> b0 x0 [v0]; case: b b0 => [m|] /= m0 h.
 - by exists (m * x); split; [exact: mulr_ge0 | rewrite mulrCA | move=> _; split; [exact: mulr_ge0 | exact: lexx]].
