@@ -217,5 +217,38 @@ case: md => [/eqP|dE|dE]; first by rewrite (negbTE mn).
   + move=> /pD/(_ isT) pl [||k|w|z] //= _.
     by exists u; split; [apply: pays_less pl => //; lra | lra].
 Qed.
+
+(* Where the noisy answers are told the noise of the threshold stays. *)
+(* Rule: log-concave-threshold, upper, in part: one answer that moves alone, where the noisy answers themselves are told. *)
+Theorem alone_value v : (forall o, exists r, shown o = [:: r]) -> ~ fresh_told -> pays ql D v -> pays qr D v -> dp_in_order moved_alone M v 0.
+Proof.
+move=> once nf pl pr x x' [i alone]; have [v0 _] := pl.
+have on_grid h : grid (answers x' h - answers x h) by have [] := alone h.
+have zero b z : nonneg b -> z <= 0 -> pays b z 0 by exact: pays_nothing.
+apply: (outputs_close grid_whole threshold query again MD mD (x := x) (x' := x') (ends := ends_at i) on_grid) => o; have [r rE] := once o.
+have rep a := reports (o := o) (a := a); rewrite rE /= cats0 in rep.
+have free (a : told R) : reported fresh_told value_told a -> forall d, (d = 0 -> charged 0 (terms ql qr fl fr a d) 0) /\
+    (- D <= d <= D -> charged 0 (terms ql qr fl fr a d) v).
+  move=> ra d; split=> [->|dd]; last first.
+    apply: (between_ends dd); case: a ra => [||g|w|z] //= _; do ?[by case: nf];
+    do ?[by exists v; split; [apply: pays_less pl => //; lra | lra] | by exists v; split; [apply: pays_less pr => //; lra | lra] |
+      by exists 0; split; [apply: zero => //; lra | lra] |
+      by exists v; split; [apply: pays_less pr => //; lra | exists 0; split; [apply: zero => //; lra | lra]] |
+      by exists 0; split; [apply: zero => //; lra | exists v; split; [apply: pays_less pl => //; lra | lra]]].
+  case: a ra => [||g|w|z] //= _; do ?[by case: nf]; do ?[by exists 0; split; [apply: zero => //; lra | lra]];
+  by exists 0; split; [apply: zero => //; lra | exists 0; split; [apply: zero => //; lra | lra]].
+rewrite rE /=; exists 0, v; split; [exact: grid0 | by move=> a _; case: a => /= | | by rewrite subrr].
+exists 0; split; first by apply: zero => //; lra.
+exists 0; split; first by apply: zero => //; lra.
+rewrite !subr0; suff H h : charged 0 (all_terms (terms ql qr fl fr) (moved (answers x) (answers x') (ends_at i) h r)) (if (size h <= i)%N then v else 0).
+  by have := H [::].
+elim: r rep {rE} h => [|a t IH] rep h /=; first by case: ifP.
+rewrite /all_terms/=; apply/charged_cat; have [f0 f1] := free a (rep a (or_introl erefl)) (answers x' h - answers x h).
+have := IH (fun b bt => rep b (or_intror bt)) (rcons h a); rewrite size_rcons; have [_] := alone h.
+case: (ltngtP (size h) i) => hi /=.
+- by move=> /eqP /f0 q rest; exists 0; rewrite subr0.
+- by move=> /eqP /f0 q rest; exists 0; rewrite subr0.
+- by move=> /f1 q rest; exists v; rewrite subrr.
+Qed.
 End Alone.
 End OneAlone.
