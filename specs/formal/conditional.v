@@ -14,7 +14,7 @@ Context (R : realType) (Theta : Type) d (Y : measurableType d) (mu : {measure se
 Variables (M : mechanism R Theta Y) (N : relation Theta) (p : Theta -> Y -> R).
 Hypothesis Mp : forall t, has_density mu (M t) (p t).
 
-(* l <= U at almost all outputs, which the rule kernel-box shows by its tree of cuts (kernel_tree.v). *)
+(* l <= U at almost all outputs, which the rule kernel-box shows by its tree of cuts (kernel_region.v). *)
 Theorem kernel_upper U : (forall t t', both N t t' -> {ae mu, forall y, (0 < p t y)%R -> (0 < p t' y)%R /\ (ln (p t y) - ln (p t' y) <= U)%R}) ->
   pure_dp N M U.
 Proof.

@@ -4,7 +4,7 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp.
-From dpverify Require Import definitions density conditional arithmetic polytope_parts.
+From dpverify Require Import definitions density conditional arithmetic polytope_parts polytope_cuts.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
@@ -12,6 +12,7 @@ Local Open Scope classical_set_scope. Local Open Scope ring_scope.
 Section Tree.
 Context (R : realType) (V : lmodType R) (dot : V -> V -> R).
 Hypotheses (dotP : forall n a x y, dot n (a *: x + y) = a * dot n x + dot n y) (dot_positive : forall d, d != 0 -> 0 < dot d d).
+Hypothesis dotN : forall n x, dot (- n) x = - dot n x.
 Local Notation hull := (@hull R V).
 Local Notation part := (@part R V).
 Local Notation plane := (@plane R V).
@@ -32,21 +33,42 @@ Definition face P (p : plane) : seq V := [seq v <- P.1 | tight p v].
 (* The planes through which lines along d leave the part. *)
 Definition left_through P d (p : plane) := [/\ p \in P.2, ~~ spanning P p, 0 < dot p.1 d & face P p != [::]].
 
-(* The parts on either side of a plane: their vertices span them. *)
-Definition cuts P n c (low high : part) :=
-  (forall x, hull P.1 x -> dot n x <= c -> hull low.1 x) /\ (forall x, hull P.1 x -> c <= dot n x -> hull high.1 x).
+(* The part below a plane; itself where all of it is. *)
+Definition cut_off P n c : part := if all (fun v => dot n v <= c) P.1 then P else below dot P n c.
+
+(* The planes describe the part, and its vertices are vertices. *)
+Definition good P := described dot P /\ vertices dot P.
+
+Lemma good_cut_off P n c : good P -> good (cut_off P n c).
+Proof.
+rewrite /cut_off; case: ifP => // _ [descr irr]; split; first exact: (below_described dotP dotN dot_positive).
+exact: (below_vertices dotP).
+Qed.
+
+Lemma cut_off_spans P n c x : good P -> hull P.1 x -> dot n x <= c -> hull (cut_off P n c).1 x.
+Proof. by rewrite /cut_off; case: ifP => // _ [descr irr] hx; exact: (below_spans dotP dotN dot_positive). Qed.
+
+Lemma good_face P p : p \in P.2 -> good P -> good (face P p, P.2).
+Proof.
+move=> pp [[sat only] irr]; have sub v : v \in face P p -> v \in P.1 by rewrite mem_filter => /andP[].
+split; last by move=> v w vv ww; apply: irr; exact: sub.
+split=> [v /sub|x sx eq_at]; first exact: sat.
+have px : dot p.1 x = p.2 by apply: eq_at => //; apply/allP => v; rewrite mem_filter => /andP[].
+apply: (hull_face dotP) => // [v /sat|]; first exact.
+apply: only => // q qq sq; apply: eq_at => //; apply/allP => v /sub vv; exact: (allP sq).
+Qed.
 
 Variable U : R.
 
 Inductive shown : (V -> R) -> part -> Prop :=
 (* Kinks whose side is certain on the part are replaced by that side. *)
 | resolved l l' P : (forall x, hull P.1 x -> l x = l' x) -> shown l' P -> shown l P
-| cut l P n c low high : cuts P n c low high -> shown l low -> shown l high -> shown l P
+| cut l P n c : shown l (cut_off P n c) -> shown l (cut_off P (- n) (- c)) -> shown l P
 (* The loss never falls along d, which stays in the span of the part: each face through which lines along d leave is part of one that is shown. *)
-| slide l P d G (whole : plane -> seq V) : described dot P -> d != 0 -> (forall p, p \in P.2 -> spanning P p -> dot p.1 d = 0) ->
+| slide l P d G (whole : plane -> plane) : d != 0 -> (forall p, p \in P.2 -> spanning P p -> dot p.1 d = 0) ->
     slopes P l G -> (forall g, G g -> 0 <= dot g d) ->
-    (forall p, left_through P d p -> {subset face P p <= whole p}) ->
-    (forall p, left_through P d p -> shown l (whole p, P.2)) -> shown l P
+    (forall p, left_through P d p -> whole p \in P.2 /\ {subset face P p <= face P (whole p)}) ->
+    (forall p, left_through P d p -> shown l (face P (whole p), P.2)) -> shown l P
 | corner l P v G : v \in P.1 -> slopes P l G -> (forall w g, w \in P.1 -> G g -> l v + dot g (w - v) <= U) -> shown l P
 (* The loss is concave between c and the part, with slopes along D at c. *)
 | tangent l P c D : (forall x t, hull P.1 x -> 0 <= t -> t <= 1 -> t * l x + (1 - t) * l c <= l (t *: (x - c) + c)) ->
@@ -55,20 +77,22 @@ Inductive shown : (V -> R) -> part -> Prop :=
 (* The range over the part: of finitely many values, or by balls. *)
 | range l P : (forall x, hull P.1 x -> l x <= U) -> shown l P.
 
-Lemma shown_bound l P : shown l P -> forall x, hull P.1 x -> l x <= U.
+Lemma shown_bound l P : shown l P -> good P -> forall x, hull P.1 x -> l x <= U.
 Proof.
-elim=> {l P} [l l' P E _ IH x hx|l P n c low high [inlow inhigh] _ IHl _ IHh x hx|l P d G whole descr dn along sl up sub _ IH x hx
-  |l P v G vv sl top x hx|l P c D conc at_c top x hx|l P //].
+elim=> {l P} [l l' P E _ IH g x hx|l P n c _ IHl _ IHh g x hx|l P d G whole dn along sl up sub _ IH g x hx
+  |l P v G vv sl top _ x hx|l P c D conc at_c top _ x hx|l P h _ //].
 - by rewrite E//; exact: IH.
-- by case: (leP (dot n x) c) => [le|/ltW le]; [apply: IHl; exact: inlow | apply: IHh; exact: inhigh].
-- have [t [t0 hy [p [pp psp pd pt]]]] := part_leaves dotP dot_positive descr dn along hx.
-  have [g Gg e] := sl _ _ hx hy; have rise : l x <= l (t *: d + x).
+- case: (leP (dot n x) c) => [le|/ltW le]; [apply: IHl | apply: IHh]; try exact: good_cut_off; apply: cut_off_spans => //.
+  by rewrite dotN ler_opp2.
+- have [t [t0 hy [p [pp psp pd pt]]]] := part_leaves dotP dot_positive g.1 dn along hx.
+  have [z Gz e] := sl _ _ hx hy; have rise : l x <= l (t *: d + x).
     by rewrite -subr_ge0 e addrK (dotZ dotP) mulr_ge0// up.
-  apply: (le_trans rise); have le v : v \in P.1 -> dot p.1 v <= p.2 by move=> vv; have [/(_ v vv) sat _] := descr; exact: sat.
+  apply: (le_trans rise); have le v : v \in P.1 -> dot p.1 v <= p.2 by move=> vv; have [/(_ v vv) sat _] := g.1; exact: sat.
   have hf := hull_face dotP le hy pt.
   have nonempty : face P p != [::] by apply/eqP => none; move: hf; rewrite -/(face P p) none; exact: hull_nil.
   have out : left_through P d p by [].
-  by apply: (IH p out); exact: (hull_sub (sub p out) hf).
+  have [wp sp] := sub p out.
+  by apply: (IH p out); [exact: good_face | exact: (hull_sub sp hf)].
 - have [g Gg e] := sl _ _ (hull_in vv) hx; have -> : l x = l v + dot g (x - v) by rewrite -e addrC subrK.
   have h : dot g x <= U - l v + dot g v.
     by apply: (hull_half dotP _ hx) => w ww; have := top w g ww Gg; rewrite (dotB dotP); lra.
@@ -100,21 +124,21 @@ Inductive almost : (V -> R) -> part -> Prop :=
 | almost_resolved l l' P : (forall x, hull P.1 x -> l x = l' x) -> almost l' P -> almost l P
 (* A floor whose argument stays between two integers, and reaches the upper one at single outputs. *)
 | step l l' P : but_for_one l l' P -> almost l' P -> almost l P
-| almost_cut l P n c low high : cuts P n c low high -> almost l low -> almost l high -> almost l P.
+| almost_cut l P n c : almost l (cut_off P n c) -> almost l (cut_off P (- n) (- c)) -> almost l P.
 
-Lemma almost_bound l P : almost l P -> forall t t', exists2 rs : seq R, {in rs, forall r, r \notin ends} &
+Lemma almost_bound l P : almost l P -> good P -> forall t t', exists2 rs : seq R, {in rs, forall r, r \notin ends} &
   forall y, y \notin rs -> hull P.1 (point y t t') -> l (point y t t') <= U.
 Proof.
-elim=> {l P} [l P sh t t'|l l' P E _ IH t t'|l l' P E _ IH t t'|l P n c low high [inlow inhigh] _ IHl _ IHh t t'].
-- by exists [::] => // y _; exact: shown_bound sh _.
-- by have [rs no le] := IH t t'; exists rs => // y yr hy; rewrite E//; exact: le.
-- have [rs no le] := IH t t'; have [r rn e] := E t t'; exists (r :: rs) => [q|y].
+elim=> {l P} [l P sh g t t'|l l' P E _ IH g t t'|l l' P E _ IH g t t'|l P n c _ IHl _ IHh g t t'].
+- by exists [::] => // y _; exact: (shown_bound sh g).
+- by have [rs no le] := IH g t t'; exists rs => // y yr hy; rewrite E//; exact: le.
+- have [rs no le] := IH g t t'; have [r rn e] := E t t'; exists (r :: rs) => [q|y].
     by rewrite in_cons => /orP[/eqP->|/no].
   by rewrite in_cons negb_or => /andP[yr yrs] hy; rewrite e//; exact: le.
-- have [rs no le] := IHl t t'; have [qs no' le'] := IHh t t'; exists (rs ++ qs) => [q|y].
+- have [rs no le] := IHl (good_cut_off n c g) t t'; have [qs no' le'] := IHh (good_cut_off (- n) (- c) g) t t'; exists (rs ++ qs) => [q|y].
     by rewrite mem_cat => /orP[/no|/no'].
   rewrite mem_cat negb_or => /andP[yr yq] hy.
-  by case: (leP (dot n (point y t t')) c) => [h|/ltW h]; [apply: le => //; exact: inlow | apply: le' => //; exact: inhigh].
+  by case: (leP (dot n (point y t t')) c) => [h|/ltW h]; [apply: le | apply: le'] => //; apply: cut_off_spans => //; rewrite dotN ler_opp2.
 Qed.
 End Tree.
 
@@ -133,31 +157,3 @@ move=> ABC [E [mE E0 sE]] [F [mF F0 sF]]; exists (E `|` F); split; first exact: 
 - by move=> y /= nC; have [a|na] := EM (A y); [right; apply: sF => /= b; apply: nC; exact: ABC | left; exact: sE].
 Qed.
 End Null.
-
-Section Rule.
-Context (R : realType) (V : lmodType R) (dot : V -> V -> R) (point : R -> R -> R -> V).
-Hypotheses (dotP : forall n a x y, dot n (a *: x + y) = a * dot n x + dot n y) (dot_positive : forall d, d != 0 -> 0 < dot d d).
-Context (Theta : Type) d (Y : measurableType d) (mu : {measure set Y -> \bar R}).
-Variables (M : mechanism R Theta Y) (N : relation Theta) (p : Theta -> Y -> R).
-Hypothesis Mp : forall t, has_density mu (M t) (p t).
-(* The coordinates of outputs and inputs: outputs beyond an infinite end's reach have the coordinate of the end. All but such ends are null. *)
-Variables (out : Y -> R) (at_input : Theta -> R) (ends : seq R).
-Hypothesis null : forall r, r \notin ends -> {ae mu, forall y, out y <> r}.
-
-(* Rule: kernel-box, upper, in part: that the vertices which a cut leaves of a part, and those of the region, span it. *)
-Theorem kernel_box (U : R) (l : V -> R) (region : part V) :
-  almost dot U point ends l region ->
-  (forall t t' y, both N t t' -> hull region.1 (point (out y) (at_input t) (at_input t'))) ->
-  (forall t t' y, both N t t' -> 0 < p t y -> 0 < p t' y /\ ln (p t y) - ln (p t' y) = l (point (out y) (at_input t) (at_input t'))) ->
-  pure_dp N M U.
-Proof.
-move=> tree inside loss; apply: (kernel_upper Mp) => t t' tt.
-have [rs no le] := almost_bound dotP dot_positive tree (at_input t) (at_input t').
-have : {ae mu, forall y, out y \notin rs}.
-  elim: rs no {le} => [|r rs IH] no; first by exists set0; split=> // y /= /(_ isT).
-  have h1 := null (no r (mem_head r rs)).
-  have h2 : {ae mu, forall y, out y \notin rs} by apply: IH => q qq; apply: no; rewrite in_cons qq orbT.
-  by apply: (ae_and _ h1 h2) => y /eqP yr yrs; rewrite in_cons negb_or yr.
-move=> h; apply: (ae_and _ h h) => y yr _ py; have [qy e] := loss t t' y tt py; split=> //; rewrite e; apply: le => //; exact: (inside t t' y tt).
-Qed.
-End Rule.
