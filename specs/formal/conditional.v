@@ -14,7 +14,7 @@ Context (R : realType) (Theta : Type) d (Y : measurableType d) (mu : {measure se
 Variables (M : mechanism R Theta Y) (N : relation Theta) (p : Theta -> Y -> R).
 Hypothesis Mp : forall t, has_density mu (M t) (p t).
 
-(* Rule: kernel-box, upper, in part: l <= U at almost all outputs is the hypothesis, which the rule shows by its tree of cuts. *)
+(* l <= U at almost all outputs, which the rule kernel-box shows by its tree of cuts (kernel_region.v). *)
 Theorem kernel_upper U : (forall t t', both N t t' -> {ae mu, forall y, (0 < p t y)%R -> (0 < p t' y)%R /\ (ln (p t y) - ln (p t' y) <= U)%R}) ->
   pure_dp N M U.
 Proof.
@@ -45,15 +45,3 @@ have [ha hb] := H y Sy; apply: lt_le_trans ha; apply: le_lt_trans a0.
 by rewrite pmulr_rle0// expR_gt0.
 Qed.
 End Conditional.
-
-(* A node of the tree: on a segment from v to x, a function with slopes in [lo, hi] grows by at most hi; a convex combination of vertices is at
-   most the greatest vertex. *)
-Section Corner.
-Context (R : realType).
-
-Theorem linear_at_vertices (I : finType) (w : I -> R) (value : I -> R) (m : R) :
-  (forall i, 0 <= w i)%R -> (\sum_i w i = 1)%R -> (forall i, value i <= m)%R -> (\sum_i w i * value i <= m)%R.
-Proof.
-move=> w0 w1 h; rewrite -[m]mul1r -w1 mulr_suml; apply: ler_sum => i _; exact: ler_wpmul2l.
-Qed.
-End Corner.
