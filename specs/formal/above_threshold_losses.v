@@ -78,12 +78,12 @@ Definition loss_alone : option R :=
 (* By one shift for each noise of the threshold: up with what negatives do, down with what positives do, or still. Where each query costs infinitely much
    all do. *)
 Variant way := Up | Still | Down.
-Definition beyond w w' : option R := if w is Some x then if w' is Some y then Some (Num.max 0 (x - y)) else None else None.
+Definition surplus w w' : option R := if w is Some x then if w' is Some y then Some (Num.max 0 (x - y)) else None else None.
 Definition turned u v (s : way) := match s with Up => u + v | Still => v | Down => 0 end.
 Definition paid_once u v (s : way) := match s with Up => times (draws%:R * u) tr | Still => Some 0 | Down => times (draws%:R * v) tl end.
 Definition each_query u v (s : way) := match s with Up => Some 0 | Still => times u ql | Down => times (u + v) ql end.
 Definition each_positive u v (s : way) :=
-  beyond (greatest (total (times (turned u v s) qr) (times v (of_fresh fr))) (times u (of_fresh fl))) (each_query u v s).
+  surplus (greatest (total (times (turned u v s) qr) (times v (of_fresh fr))) (times u (of_fresh fl))) (each_query u v s).
 Definition everywhere u v (s : way) : option R :=
   total (paid_once u v s) (total (times n%:R (each_query u v s)) (times c%:R (each_positive u v s))).
 

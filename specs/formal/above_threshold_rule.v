@@ -132,7 +132,7 @@ have uD : 0 <= u%:R * D by exact: mulr_ge0. have vD : 0 <= v%:R * D by exact: mu
 have [t1 [t' [E1 /totalP[t2 [t3 [/(some_times n0)[e eE ->] /(some_times c0)[b bE ->] ->]]] wE]]] := totalP E.
 have [g [gE bgE]] : exists g, greatest (total (times (turned u%:R v%:R s) qr) (times v%:R (of_fresh rep fr))) (times u%:R (of_fresh rep fl)) = Some g /\
     b = Num.max 0 (g - e).
-  by move: bE; rewrite /each_positive eE /beyond; case: (greatest _ _) => // g [<-]; exists g.
+  by move: bE; rewrite /each_positive eE /surplus; case: (greatest _ _) => // g [<-]; exists g.
 have [g1 [f2 [/totalP[p [f1 [pE f1E ->]]] f2E gp gf]]] := greatestP gE.
 have b0 : 0 <= b by rewrite bgE le_maxr lexx.
 have gb : g <= e + b by rewrite bgE; case: (leP 0 (g - e)) => [|/ltW] h; rewrite ?(max_idPr h) ?(max_idPl h)//; lra.
