@@ -462,7 +462,8 @@ Variant rule_lower (x : R) : Prop :=
 | AnswersToldFar of value_told told & at_most (Some x) (loss_told ql qr n c nb)
 | MovesAloneFar of ~~ again & ~~ value_told told & nb = One & at_most (Some x) (loss_alone tl tr ql qr fl fr told n c).
 
-(* Rule: log-concave-threshold, lower, in part: not exact answers against a noisy threshold. *)
+(* For exact answers against a noisy threshold there is more in above_threshold_exact.v. *)
+(* Rule: log-concave-threshold, lower. *)
 Theorem above_threshold_attained x : rule_lower x -> ((x * D)%:E <= tight_epsilon_in_order N M 0)%E.
 Proof.
 case=> [[u v] K Y J once nv no wn le lc xl|[u v] K Y an nv no wn le lc xl|vt xl|once nv nbE xl].
