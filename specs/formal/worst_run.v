@@ -147,8 +147,6 @@ have m := measurable_run noises told a c move B s.
 by rewrite -lee_fin !fineK ?mass_fin ?law_total//; exact: independent_total noises.
 Qed.
 
-(* Rule: worst-run, lower, in part: that what is told of the path is as probable, at most, as that its rows come out, and has a positive
-   probability, are hypotheses. *)
 Theorem run_lower : (forall j, (j < n)%N -> within (at_noise a y j) (right j) /\ within (- at_noise a y j) (left j)) ->
   ((loss move y)%:E <= tight_epsilon_in_order N M 0)%E.
 Proof.
@@ -158,7 +156,6 @@ by exists C => s; apply: le_trans (CE s).
 Qed.
 
 (* Where the sums are 0 but for infinite slopes no shifts keep the run. *)
-(* Rule: worst-run, lower, in part: where no shifts keep the run; the same hypotheses. *)
 Theorem run_infinite : (forall j, (j < n)%N -> none_within (at_noise a y j) (right j) /\ none_within (- at_noise a y j) (left j)) ->
   0 < loss move y -> tight_epsilon_in_order N M 0 = +oo%E.
 Proof.
@@ -233,7 +230,6 @@ rewrite (bigD1 i)//= [X in _ + X]big1 ?addr0; last by move=> i' /negbTE ne; appl
 by apply: eq_bigr => r _; rewrite eqxx.
 Qed.
 
-(* Rule: worst-run, lower, in part: steps that are repeated; the same hypotheses. *)
 Theorem repeated_lower : (forall j i, (j < n)%N -> copy j = Some i ->
     within (\sum_r y' r * own r (origin j)) (right j) /\ within (- \sum_r y' r * own r (origin j)) (left j)) ->
   ((k%:R * once_loss)%:E <= tight_epsilon_in_order N M 0)%E.
@@ -244,7 +240,6 @@ case cj : (copy j) => [i|]; first by rewrite (insideE cj); exact: inside cj.
 by rewrite outsideE// oppr0; split; exact: zero.
 Qed.
 
-(* Rule: worst-run, lower, in part: steps that are repeated, where no shifts keep them; the same hypotheses. *)
 Theorem repeated_infinite : (0 < k)%N -> (forall j i, (j < n)%N -> copy j = Some i ->
     none_within (\sum_r y' r * own r (origin j)) (right j) /\ none_within (- \sum_r y' r * own r (origin j)) (left j)) ->
   0 < once_loss -> tight_epsilon_in_order N M 0 = +oo%E.
