@@ -124,6 +124,67 @@ have := er r nr; case: ifP => _; lra.
 Qed.
 End Rows.
 
+(* The rows of a path: comparisons of its branches that are not settled, turned ones that are left of earlier branches, and what is told; the value of each
+   is a form in the noises, a number that the answers give, and what they add with each move. What is settled has a row that says nothing. *)
+Section Followed.
+Context (G E T : finType) (own : pred G) (branch_of : G -> E) (strict settled : pred G) (left_over : E -> option G).
+Context (b : G -> nat -> R) (k mv : G -> R) (b' : T -> nat -> R) (k' mv' : T -> R).
+Definition comparison s w i : bool := if strict i then 0 < row n Z b k mv s i w else 0 <= row n Z b k mv s i w.
+Definition at_start i : bool := if strict i then 0 < k i else 0 <= k i.
+Hypothesis settled_form : forall i, settled i -> (forall j, b i j = 0) /\ mv i = 0.
+Hypothesis own_settled : forall i, own i -> settled i -> at_start i.
+Hypothesis earlier : forall e, if left_over e is Some i then [/\ ~~ own i, branch_of i = e, ~~ settled i &
+    forall i', ~~ own i' -> branch_of i' = e -> i' != i -> settled i' /\ at_start i'] else exists i, [/\ ~~ own i, branch_of i = e, settled i & ~~ at_start i].
+
+Let kept i := own i && ~~ settled i.
+Definition path_told (r : G + E + T) : bool := if r is inr _ then true else false.
+Definition path_opened (r : G + E + T) : bool := match r with
+  | inl (inl i) => if kept i then strict i else true | inl (inr e) => if left_over e is Some i then ~~ strict i else true | inr _ => false end.
+Definition path_form (r : G + E + T) j : R := match r with
+  | inl (inl i) => if kept i then b i j else 0 | inl (inr e) => if left_over e is Some i then - b i j else 0 | inr t => b' t j end.
+Definition path_const (r : G + E + T) : R := match r with
+  | inl (inl i) => if kept i then k i else 1 | inl (inr e) => if left_over e is Some i then - k i else 1 | inr t => k' t end.
+Definition path_move (r : G + E + T) : R := match r with
+  | inl (inl i) => if kept i then mv i else 0 | inl (inr e) => if left_over e is Some i then - mv i else 0 | inr t => mv' t end.
+
+Lemma settled_same s w i : settled i -> comparison s w i = at_start i.
+Proof.
+move=> /settled_form[b0 m0]; rewrite /comparison /at_start /row big1 ?m0 ?mulr0 ?addr0 ?add0r// => j _.
+by rewrite b0 mul0r.
+Qed.
+
+Lemma turned_row s w e i : left_over e = Some i -> row n Z path_form path_const path_move s (inl (inr e)) w = - row n Z b k mv s i w.
+Proof.
+move=> ei; rewrite /row /= ei (eq_bigr (fun j : 'I_n => - (b i j * Z j w))); last by move=> j _; rewrite mulNr.
+by rewrite sumrN; lra.
+Qed.
+
+Lemma nothing_row s w r : (forall j, path_form r j = 0) -> path_const r = 1 -> path_move r = 0 -> 0 < row n Z path_form path_const path_move s r w.
+Proof. by move=> f0 c1 m0; rewrite /row c1 m0 big1 ?mulr0 ?addr0 ?add0r ?ltr01// => j _; rewrite f0 mul0r. Qed.
+
+Theorem path_taken B s : path_comes_out path_told path_opened path_form path_const path_move B s =
+  [set w | taken own branch_of (comparison s w) /\ forall t, - B <= row n Z b' k' mv' s t w <= B].
+Proof.
+have rows w := taken_rows (settled_same s w) own_settled earlier.
+apply/seteqP; split=> w.
+- move=> out; split; last by move=> t; exact: (path_row (inr t) out).
+  apply/(rows w); split=> [i oi si|e i ei].
+    have := path_row (inl (inl i)) out; rewrite /= /kept oi si /comparison.
+    by rewrite (_ : row n Z path_form path_const path_move s (inl (inl i)) w = row n Z b k mv s i w)// /row /= /kept oi si.
+  have := path_row (inl (inr e)) out; rewrite (turned_row _ _ ei) /= ei /comparison; case: (strict i) => /=.
+    by rewrite oppr_ge0 -leNgt.
+  by rewrite oppr_gt0 -ltNge.
+- move=> [/(rows w)[own_ fails] numbers]; rewrite /path_comes_out; elim/big_ind: _ => // -[[i|e]|t] _ /=; last exact: numbers.
+  + case K : (kept i); last by apply: nothing_row => [j||]; rewrite /= K.
+    have := K; rewrite /kept => /andP[oi si]; have := own_ i oi si; rewrite /comparison.
+    by rewrite (_ : row n Z path_form path_const path_move s (inl (inl i)) w = row n Z b k mv s i w)// /row /= K.
+  + case ei : (left_over e) => [i|]; last by apply: nothing_row => [j||]; rewrite /= ei.
+    have := fails e i ei; rewrite (turned_row _ _ ei) /comparison; case: (strict i) => /=.
+      by rewrite oppr_ge0 -leNgt.
+    by rewrite oppr_gt0 -ltNge.
+Qed.
+End Followed.
+
 (* Weights, at least 0 for comparisons, that at no noise sum to more than its slope. *)
 Section Once.
 Context (I : finType) (told opened : pred I) (a : I -> nat -> R) (c move y : I -> R) (z : nat -> R).
