@@ -104,7 +104,8 @@ have [t0|t0] := leP 0 t.
   by rewrite mulrC; apply: ler_pmul => //; lra.
 Qed.
 
-(* Rule: log-concave-noisy-max, upper, in part: the lead over the next one. *)
+(* The index and the lead over the next one. *)
+(* Rule: log-concave-noisy-max, upper. *)
 Theorem noisy_max_lead_upper N r : no_third N ->
   (forall q q', both N q q' -> forall i j, (q' j - q j) - (q' i - q i) <= r) -> pure_dp N M (r * Num.max a b).
 Proof.
@@ -183,7 +184,8 @@ rewrite indicE; have [Si|Si] := pselect (S i%:R).
   by apply/seteqP; split=> w // [_]; rewrite /= indexE.
 Qed.
 
-(* Rule: log-concave-noisy-max, lower, in part: the lead over the next one. *)
+(* The index and the lead over the next one. *)
+(* Rule: log-concave-noisy-max, lower. *)
 Theorem noisy_max_lead_lower N r v : (1 < n)%N -> 0 < r ->
   (forall i, exists2 e : 'I_n -> R, forall j, j != i -> e j - e i = r & forall s : nat, both N (fun j => s%:R * e j) (fun j => s.+1%:R * e j)) ->
   within v (omap (fun b => r * b) right) -> within v (omap (fun b => r * (n.-1%:R * b)) left) -> (v%:E <= tight_epsilon N M 0)%E.

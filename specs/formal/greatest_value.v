@@ -153,9 +153,6 @@ Variant value_moves (D : R) : relation ('I_n -> R) -> R -> Prop :=
 | ValueSameWay : value_moves D (raised_by (n := n) D) (Num.max (n%:R * a) b)
 | ValueOneAlone : value_moves D (alone_by D) (Num.max a b).
 
-Let max0 (x : R) D : 0 <= D -> x <= D -> 0 <= Num.max 0 x <= D.
-Proof. by move=> D0 xD; rewrite le_maxr lexx /= le_maxl D0. Qed.
-
 Lemma sum_most (g : 'I_n -> R) D : (forall j, g j <= D) -> \sum_j g j <= n%:R * D.
 Proof. by move=> gD; rewrite -[n in leRHS]card_ord mulr_natl -sumr_const; apply: ler_sum => j _. Qed.
 
@@ -165,11 +162,13 @@ move=> gD; rewrite (bigD1 i)//= ler_add2l -[n in leRHS]card_ord mulr_natl -(card
 by apply: ler_sum => j _.
 Qed.
 
-(* Rule: log-concave-noisy-max, upper, in part: the greatest noisy answer, on the integers. *)
-Theorem noisy_max_value_upper N D c : 0 <= a -> 0 <= b -> 0 <= D -> value_moves D N c ->
-  (forall q q', both N q q' -> forall j, keeps lam (q j - q' j)) -> pure_dp N M (c * D).
+(* The greatest noisy answer: on the integers, whose answers move by integers; and on the reals where all move the same way, or one moves alone. *)
+(* Rule: log-concave-noisy-max, upper. *)
+Theorem noisy_max_value_upper (N N' : relation ('I_n -> R)) D c : 0 <= a -> 0 <= b -> 0 <= D -> value_moves D N c -> (forall q q', N' q q' -> N q q') ->
+  (forall q q', both N' q q' -> forall j, keeps lam (q j - q' j)) -> pure_dp N' M (c * D).
 Proof.
-move=> a0 b0 D0 mv kept q q' qq; apply: value_shifted => [|i]; first exact: kept.
+move=> a0 b0 D0 mv sub kept q q' qq; apply: value_shifted => [|i]; first exact: kept.
+have {}qq : both N q q' by case: qq => /sub h; [left | right].
 have am : a <= Num.max a b by rewrite le_maxr lexx.
 have bm : b <= Num.max a b by rewrite le_maxr lexx orbT.
 (* one answer that goes up or down *)
