@@ -19,7 +19,8 @@ move=> m added x; rewrite (added x [set v | gamma < norm (v - q x)])//; last exa
 by congr (nu _); apply/seteqP; split=> w /=; rewrite [q x + _]addrC addrK.
 Qed.
 
-(* Rule: far-noise, in part: the length of noise in the norm of its density, and of coordinates of density exp(-c |z|^p) in the lp norm, which is a gamma law's. *)
+(* Rule: far-noise, in part: the length of noise in the norm of its density, and of coordinates of density exp(-c |z|^p) in the lp norm,
+   which is a gamma law's. *)
 Theorem far_coordinates (R : realType) (mu : nat -> {measure set R -> \bar R}) (mu1 : forall j, mu j setT = 1%E) n dW (W : measurableType dW)
     (nu : {measure set W -> \bar R}) (Z : nat -> W -> R) gamma : independent_noises mu1 n nu Z ->
   nu [set w | exists j : 'I_n, gamma < `|Z j w|] = (1 - \prod_(j < n) (1 - fine (mu j [set z | (gamma < `|z|)%R])))%:E.
@@ -63,7 +64,7 @@ have h : v * (i * (1 + u)) = v by rewrite e mulr1.
 lra.
 Qed.
 
-(* Rule: far-noise, in part: noise that is not on the integers is in the other theorem of this rule. *)
+(* Rule: far-noise, in part: noise on the reals, of which far_coordinates has a part. *)
 Theorem far_on_integers (R : realType) (u : R) m dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (size : W -> nat) :
   0 <= u -> u < 1 -> nu setT = 1%E -> (forall k, measurable (size @^-1` [set k])) -> (forall k, nu (size @^-1` [set k]) = (geometric_size u k)%:E) ->
   nu [set w | (m < size w)%N] = (2 * u ^+ m.+1 / (1 + u))%:E.
