@@ -103,8 +103,7 @@ move=> xx p_gt0 q_0; apply/eqP; rewrite -leye_eq finite_table; apply: ereal_sup_
 by rewrite /log_ratio gt_eqF// q_0 eqxx.
 Qed.
 
-(* The metric form, epsilon times the distance of x and x'. *)
-(* Rule: finite-table, in part: the metric form, over all inputs at a positive distance. *)
+(* The metric form, epsilon times the distance of x and x', at a positive distance; the tight epsilon of it is in finite_metric. *)
 Theorem finite_table_metric (dist : X -> X -> R) eps : (forall x x', both N x x' -> (0 < dist x x')%R) ->
   (forall x x', both N x x' -> close (eps * dist x x') 0 (M x) (M x')) <->
   forall x x' y, both N x x' -> (0 < p x y)%R -> (0 < p x' y)%R /\ (ln (p x y / p x' y) / dist x x' <= eps)%R.

@@ -177,7 +177,6 @@ have -> : (c * (p * F) + p * E * c = c * p * (E + F))%R.
 by rewrite ler_wpmul2l// mulr_ge0.
 Qed.
 
-(* Rule: combination, upper, in part: a Poisson sample of what is pure. *)
 Theorem poisson_subsampling eps dl : (0 <= eps)%R ->
   dp one_record_more M eps dl -> dp one_record_more K (ln (1 + p * (expR eps - 1))) (p * dl).
 Proof.
