@@ -104,18 +104,18 @@ Context (X : Type) (N : relation X) d (Y : measurableType d) (M : mechanism R X 
 Inductive runs : nat -> forall d' (U : measurableType d'), mechanism R X U -> Prop :=
 | OneRun : runs 1 M
 | MoreRuns k d' (U : measurableType d') (K : mechanism R X U) : runs k K ->
-    runs k.+1 (Mechanism (fun x => joint_total (markov_law U (law_total M x)) (law_total K x))).
+    runs k.+1 (Mechanism (fun x => joint_total (markov_law Y (law_total K x)) (law_total M x))).
 
 Lemma runs_upper k d' (U : measurableType d') (K : mechanism R X U) x x' t : runs k K -> renyi a t (M x) (M x') -> renyi a (k%:R * t) (K x) (K x').
 Proof.
 move=> r h; elim: r => {k d' U K} [|k d' U K _ IH]; first by rewrite mul1r.
-by rewrite -addn1 natrD mulrDl mul1r; apply: renyi_joint; rewrite ?law_total.
+by rewrite -addn1 natrD mulrDl mul1r addrC; apply: renyi_joint; rewrite ?law_total.
 Qed.
 
 Lemma runs_lower k d' (U : measurableType d') (K : mechanism R X U) x x' t : runs k K -> renyi a (k%:R * t) (K x) (K x') -> renyi a t (M x) (M x').
 Proof.
 move=> r; apply: contraPP => /apartP h; apply/apartP; elim: r => {k d' U K} [|k d' U K _ IH]; first by rewrite mul1r.
-rewrite -addn1 natrD mulrDl mul1r; exact: (apart_product (law_total M x) (law_total M x') (law_total K x) (law_total K x') h IH).
+rewrite -addn1 natrD mulrDl mul1r addrC; exact: (apart_product (law_total K x) (law_total K x') (law_total M x) (law_total M x') IH h).
 Qed.
 End Runs.
 
