@@ -134,28 +134,43 @@ Context (law : R -> {measure set (line R) -> \bar R}) (c : R).
 Hypothesis normal : normal_laws law c.
 Notation Phi := (normal_cdf law).
 
+(* Where no answer moves mu is 0, and the laws are one. *)
+Definition gaussian_value (mu eps : R) : R := if mu == 0 then Num.max 0 (1 - expR eps) else gaussian_delta Phi mu eps.
+
+Lemma gaussian_valueE mu eps : 0 <= mu -> profile (expR eps) (law 0) (law mu) = gaussian_value mu eps.
+Proof.
+move=> mu0; rewrite /gaussian_value; case: eqVneq => [->|n]; first exact: (null_pair normal (expR_ge0 eps)).
+by apply: (normal_pair_curve normal); rewrite lt_neqAle eq_sym n.
+Qed.
+
+Lemma rest_ge y y' eps : Num.max 0 (1 - expR eps) <= profile (expR eps) (M y) (M y').
+Proof. by rewrite le_maxl profile_ge0 ?law_total ?expR_ge0//= profile_ge ?law_total ?expR_ge0. Qed.
+
 (* Noise of a Gaussian density about answers in a space with the form of the inverse covariance. *)
 Section Noise.
 Context (V : lmodType R) (B : V -> V -> R) (nu : {measure set Y -> \bar R}) (place : Y -> V) (q : X -> V) (k mu : R).
 Hypotheses (form : inner_form B) (k0 : 0 < k) (noise : forall y, gaussian_about B nu place Phi k (q y) (M y)).
 
-Lemma gaussian_noise_delta eps : 0 < mu -> (forall y y', N y y' -> B (q y' - q y) (q y' - q y) <= mu ^+ 2) -> B (q x' - q x) (q x' - q x) = mu ^+ 2 ->
-  tight_delta_in_order N M eps = (gaussian_delta Phi mu eps)%:E.
+Lemma gaussian_noise_delta eps : 0 <= mu -> (forall y y', N y y' -> B (q y' - q y) (q y' - q y) <= mu ^+ 2) -> B (q x' - q x) (q x' - q x) = mu ^+ 2 ->
+  tight_delta_in_order N M eps = (gaussian_value mu eps)%:E.
 Proof.
 move=> mu0 near met; have total v : law v setT = 1%E by have [_ h _] := normal; exact: h.
 have pair : normal_pair Phi mu (law 0) (law mu).
   split=> // s; exists (below s); split; [exact: measurable_below | by [] | exact: (normal_below normal)].
-have curve y y' := gaussian_curve form k0 noise (normal_cdf_rises normal) y y' eps (ltW mu0) pair.
-apply: tight_delta_met xx ((curve x x').2 mu0 met) => y y' yy.
-by rewrite -(normal_pair_curve normal eps mu0); exact: (curve y y').1 (near y y' yy).
+have curve y y' := gaussian_curve form k0 noise (normal_cdf_rises normal) y y' eps mu0 pair.
+have most y y' : N y y' -> profile (expR eps) (M y) (M y') <= gaussian_value mu eps.
+  by move=> yy; rewrite -gaussian_valueE//; exact: (curve y y').1 (near y y' yy).
+apply: (tight_delta_met most xx); rewrite /gaussian_value; case: eqVneq => [e|n].
+- by apply/eqP; rewrite eq_le rest_ge andbT; have := most x x' xx; rewrite /gaussian_value e eqxx.
+- by apply: (curve x x').2 met; rewrite lt_neqAle eq_sym n.
 Qed.
 End Noise.
 
-Lemma gaussian_parts_delta ms l mu eps : gaussian_parts law N M ms -> 0 < mu -> (forall y y', N y y' -> \sum_(m <- ms y y') m ^+ 2 <= mu ^+ 2) ->
-  independent law (M x) (M x') l -> \sum_(m <- l) m ^+ 2 = mu ^+ 2 -> tight_delta_in_order N M eps = (gaussian_delta Phi mu eps)%:E.
+Lemma gaussian_parts_delta ms l mu eps : gaussian_parts law N M ms -> 0 <= mu -> (forall y y', N y y' -> \sum_(m <- ms y y') m ^+ 2 <= mu ^+ 2) ->
+  independent law (M x) (M x') l -> \sum_(m <- l) m ^+ 2 = mu ^+ 2 -> tight_delta_in_order N M eps = (gaussian_value mu eps)%:E.
 Proof.
-move=> parts mu0 most ind met; have [up low curve] := gaussian_composition normal parts (ltW mu0) most.
-rewrite -(curve mu0 eps); apply: tight_delta_met xx (low x x' l xx ind met _ (expR_ge0 eps)) => y y' yy.
+move=> parts mu0 most ind met; have [up low _] := gaussian_composition normal parts mu0 most.
+rewrite -gaussian_valueE//; apply: tight_delta_met xx (low x x' l xx ind met _ (expR_ge0 eps)) => y y' yy.
 exact: (up y y' yy _ (expR_ge0 eps)).
 Qed.
 
@@ -190,13 +205,13 @@ Notation Phi := (normal_cdf law).
 
 (* Gaussian noise; compositions of Gaussian mechanisms; finite tables; and k runs of pure mechanisms at t, which equal responses meet. *)
 Definition gaussian_closed := forall (V : lmodType R) (B : V -> V -> R) (nu : {measure set Y -> \bar R}) (place : Y -> V) (q : X -> V) (k mu eps : R) x x',
-  inner_form B -> 0 < k -> (forall y, gaussian_about B nu place Phi k (q y) (M y)) -> 0 < mu ->
+  inner_form B -> 0 < k -> (forall y, gaussian_about B nu place Phi k (q y) (M y)) -> 0 <= mu ->
   (forall y y', N y y' -> B (q y' - q y) (q y' - q y) <= mu ^+ 2) -> N x x' -> B (q x' - q x) (q x' - q x) = mu ^+ 2 ->
-  tight_delta_in_order N M eps = (gaussian_delta Phi mu eps)%:E.
+  tight_delta_in_order N M eps = (gaussian_value law mu eps)%:E.
 
-Definition composition_closed := forall ms l mu eps x x', gaussian_parts law N M ms -> 0 < mu ->
+Definition composition_closed := forall ms l mu eps x x', gaussian_parts law N M ms -> 0 <= mu ->
   (forall y y', N y y' -> \sum_(m <- ms y y') m ^+ 2 <= mu ^+ 2) -> N x x' -> independent law (M x) (M x') l -> \sum_(m <- l) m ^+ 2 = mu ^+ 2 ->
-  tight_delta_in_order N M eps = (gaussian_delta Phi mu eps)%:E.
+  tight_delta_in_order N M eps = (gaussian_value law mu eps)%:E.
 
 Definition laplace_closed := forall (n : nat) (mu : {measure set Y -> \bar R}) (place : Y -> 'rV[R]_n) (q : X -> 'rV[R]_n) (A : mechanism R 'rV[R]_n Y)
     (b k k1 : R) (i : 'I_n) (coordinate : Y -> R) (single : R -> {measure set (line R) -> \bar R}) p D t eps x x',
