@@ -66,7 +66,8 @@ Hypotheses (P1 : P setT = 1%E) (Q1 : Q setT = 1%E) (V1 : V setT = 1%E) (W1 : W s
 
 Lemma test_product (f : U -> R) (g : Y -> R) : test f -> test g -> test (fun z : U * Y => f z.1 * g z.2).
 Proof.
-move=> tf tg; split=> [|z]; last by rewrite mulr_ge0 ?(test_ge0 _ tf) ?(test_ge0 _ tg)//= mulr_ile1 ?(test_ge0 _ tf) ?(test_ge0 _ tg) ?(test_le1 _ tf) ?(test_le1 _ tg).
+move=> tf tg; split=> [|z]; last first.
+  by rewrite mulr_ge0 ?(test_ge0 _ tf) ?(test_ge0 _ tg)//= mulr_ile1 ?(test_ge0 _ tf) ?(test_ge0 _ tg) ?(test_le1 _ tf) ?(test_le1 _ tg).
 by apply: measurable_funM; [exact: (test_first Y tf).1 | exact: (test_second U tg).1].
 Qed.
 

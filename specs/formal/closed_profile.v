@@ -227,7 +227,8 @@ Definition table_closed := forall (F : finType) (pt : F -> Y) (p : X -> F -> R) 
   tight_delta_in_order N M eps = ereal_sup (0%E |` [set (\sum_y Num.max 0 (p e.1 y - expR eps * p e.2 y))%:E | e in [set e : X * X | N e.1 e.2]]).
 
 Definition responses_closed := forall k t eps, 0 <= t ->
-  (composition.adaptive (both N) M [seq (e, 0) | e <- nseq k t] -> forall x x', both N x x' -> profile (expR eps) (M x) (M x') <= response_delta t k (expR eps)) /\
+  (composition.adaptive (both N) M [seq (e, 0) | e <- nseq k t] ->
+    forall x x', both N x x' -> profile (expR eps) (M x) (M x') <= response_delta t k (expR eps)) /\
   forall d1 (Z : measurableType d1) (B : mechanism R bool Z) (pt : bool -> Z) d2 (U : measurableType d2) (K : mechanism R bool U),
     injective pt -> (forall y, measurable [set pt y]) -> has_table B pt (response (expR t / (1 + expR t))) -> runs B k K ->
     profile (expR eps) (K true) (K false) = response_delta t k (expR eps).

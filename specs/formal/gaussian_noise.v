@@ -50,7 +50,8 @@ elim=> {ss d O P Q T} [s | ss s d O P Q T P1 Q1 _ [mT _ _ taken [[p [q pq]] E]]]
     by apply/eqP; rewrite eq_le h1//= h2.
 split; [ | exact: joint_total | exact: joint_total | | split].
 - apply/prod_measurable_funP; split.
-  + apply: measurable_fun_comp (measurable_translation s) _ => _ B mB; rewrite setTI (_ : _ @^-1` _ = B `*` setT); [exact: measurableM | by apply/seteqP; split=> -[z x] //= []].
+  + apply: measurable_fun_comp (measurable_translation s) _ => _ B mB; rewrite setTI (_ : _ @^-1` _ = B `*` setT);
+      [exact: measurableM | by apply/seteqP; split=> -[z x] //= []].
   + apply: measurable_fun_comp mT _ => _ B mB; rewrite setTI (_ : _ @^-1` _ = setT `*` B); [exact: measurableM | by apply/seteqP; split=> -[z x] //= []].
 - move=> S mS; rewrite /product/= /joint.
   have mtr : @measurable_fun _ _ L L setT (fun y : R => y + s) by exact: (measurable_translation s).
@@ -80,7 +81,8 @@ Context (X : Type) (N : relation X) d (Y : measurableType d) (M : mechanism R X 
 
 (* On x the output is `shown x` of independent standard normal numbers, q(x) + A z, which can be read back, z; on x' it is `shown x` of the
    numbers moved by s, as q(x') = q(x) + A s. The length of s, the root of the sum of its squares, is the distance of the answers. *)
-Definition gaussian_pair_of (x x' : X) (s : seq R) := exists d' (O : measurableType d') (P Q : {measure set O -> \bar R}) (T : O -> O) (shown : O -> Y) (back : Y -> O),
+Definition gaussian_pair_of (x x' : X) (s : seq R) :=
+  exists d' (O : measurableType d') (P Q : {measure set O -> \bar R}) (T : O -> O) (shown : O -> Y) (back : Y -> O),
   [/\ normal_numbers s P Q T, measurable_fun setT shown /\ measurable_fun setT back, forall o, back (shown o) = o,
       forall S, measurable S -> M x S = P (shown @^-1` S) & forall S, measurable S -> M x' S = P ((fun o => shown (T o)) @^-1` S)].
 

@@ -39,7 +39,8 @@ Proof. by rewrite (_ : below t = `]-oo, t[%classic); [exact: measurable_itv | ap
 
 Lemma moved_law v (S : set (line R)) : measurable S -> law v S = law 0 ((fun y : R => y + v) @^-1` S).
 Proof.
-move=> mS; have mS' : measurable ((fun y : R => y + v) @^-1` S : set (line R)) by rewrite -[X in measurable X]setTI; exact: (measurable_translation v measurableT).
+move=> mS; have mS' : measurable ((fun y : R => y + v) @^-1` S : set (line R)).
+  by rewrite -[X in measurable X]setTI; exact: (measurable_translation v measurableT).
 rewrite (mass0 mS'); have [_ mv h] := dens v; rewrite (h S mS).
 rewrite (integral_preserved (measurable_translation v) (lebesgue_translation v) mv (fun y => phi_ge0 (y - v)) mS).
 by apply: eq_integral => y _; rewrite addrK.

@@ -5,7 +5,7 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions density arithmetic kernels composition curves pairs likelihood dominating renyi measures gaussian_curve gaussian_measures.
+From dpverify Require Import definitions density arithmetic kernels composition curves pairs likelihood dominating gaussian_curve.
 From dpverify Require Import laplace_curve normal_line gaussian_composition.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
@@ -95,7 +95,8 @@ elim=> {b d O P0 Q0 T} [d O P0 P01 | b d O P0 Q0 T s _ [[b0 mT] P01 Q01 taken do
 have mT' : measurable_fun setT (fun z : (O * L)%type => (T z.1, (z.2 : R) + s) : (O * L)%type).
   apply/prod_measurable_funP; split.
   - apply: measurable_fun_comp mT _ => _ B mB; rewrite setTI (_ : _ @^-1` _ = B `*` setT); [exact: measurableM | by apply/seteqP; split=> -[z x] //= []].
-  - apply: measurable_fun_comp (measurable_translation s) _ => _ B mB; rewrite setTI (_ : _ @^-1` _ = setT `*` B); [exact: measurableM | by apply/seteqP; split=> -[z x] //= []].
+  - apply: measurable_fun_comp (measurable_translation s) _ => _ B mB; rewrite setTI (_ : _ @^-1` _ = setT `*` B);
+      [exact: measurableM | by apply/seteqP; split=> -[z x] //= []].
 split.
 - by split=> //; rewrite addr_ge0 ?sqr_ge0.
 - exact: joint_total.
