@@ -174,7 +174,8 @@ pose o := (L - (a + b)%:R * t) / 2 + a%:R * t.
 have inside i : 0 < o + t * @place a b i < L.
   have i0 : (0 : R) <= i%:R by rewrite ler0n.
   have il : i%:R <= (a + b)%:R :> R by rewrite ler_nat -ltnS -addnS.
-  have h0 := ler_wpmul2l (ltW t_pos) i0; have h1 := ler_wpmul2l (ltW t_pos) il; move: t_pos fits h0 h1; rewrite /o /place; set u := (a + b)%:R => *; apply/andP; split; lra.
+  have h0 := ler_wpmul2l (ltW t_pos) i0; have h1 := ler_wpmul2l (ltW t_pos) il; move: t_pos fits h0 h1;
+  rewrite /o /place; set u := (a + b)%:R => *; apply/andP; split; lra.
 have o_in : 0 < o < L.
   have := inside (rshift a ord0); rewrite /place /= addn0 subrr mulr0 addr0//.
 have apart (x y : R) : `|o + t * x - (o + t * y)| = t * `|x - y|.
