@@ -131,9 +131,11 @@ have shift y : T y = B e (place y - v) - mu.
   by rewrite (formBr form) [X in _ - X](formZl form) E expr2 mulrA mi mul1r.
 have below t : [set y | T y < t] = [set y | B e (place y - v) < t + mu].
   by apply/seteqP; split=> y /=; rewrite shift ltr_subl_addr.
-exists nu, (fun y => k * expR (- (B (place y - w) (place y - w) / 2))), T; split=> //.
+exists nu, (fun y => k * expR (- (B (place y - w) (place y - w) / 2))), T; split.
+- exact: Qd.
 - by move=> y; rewrite mulr_gt0// expR_gt0.
-- rewrite (_ : (fun y => _) = (fun y => k * expR (- (B (place y - v) (place y - v) / 2)))) //; apply/funext => y.
+- rewrite (_ : (fun y => _) = (fun y => k * expR (- (B (place y - v) (place y - v) / 2)))); first exact: Pd.
+  apply/funext => y.
   rewrite -mulrA -expRD; congr (_ * expR _).
   have -> : mu * T y = B (w - v) (place y - w) by rewrite /T (formZl form) mulrA mulfV ?mul1r// gt_eqF.
   rewrite [in RHS](_ : place y - v = place y - w + (w - v)); last by rewrite addrA subrK.
