@@ -65,6 +65,14 @@ move=> y [i h]; exists i; have [k kE] := whole i y; apply: lt_le_trans hs _.
 move: h; rewrite kE -intr_norm => h; rewrite ler_int lez_addr1 -(ltr_int R); exact: le_lt_trans mt h.
 Qed.
 
+Lemma quantile_integers_upper beta (m : int) t : (forall i y, exists k : int, noise i y = k%:~R) -> t < (m + 1)%:~R ->
+  (P (some_exceeds noise t) <= beta%:E)%E -> (quantile beta <= m%:~R%:E)%E.
+Proof.
+move=> whole tm le; apply: quantile_upper; apply: le_trans le; apply: le_measure; rewrite ?inE; try exact: measurable_some.
+move=> y [i h]; exists i; have [k kE] := whole i y; apply: lt_le_trans tm _.
+by move: h; rewrite kE -intr_norm ltr_int ler_int lez_addr1.
+Qed.
+
 (* -- The probability -- *)
 
 Lemma no_exceeding t : ~` some_exceeds noise t = \big[setI/setT]_i (~` exceeds noise i t).
@@ -125,7 +133,9 @@ Theorem noise_quantile :
   [/\ (forall beta t, (P (some_exceeds noise t) <= beta%:E)%E -> (quantile P noise beta <= t%:E)%E),
       (forall beta t, (beta%:E < P (some_exceeds noise t))%E -> (t%:E < quantile P noise beta)%E),
       (forall beta (m : int) t, (forall i y, exists k : int, noise i y = k%:~R) -> m%:~R <= t ->
-        (beta%:E < P (some_exceeds noise t))%E -> ((m + 1)%:~R%:E <= quantile P noise beta)%E),
+        (beta%:E < P (some_exceeds noise t))%E -> ((m + 1)%:~R%:E <= quantile P noise beta)%E) /\
+      (forall beta (m : int) t, (forall i y, exists k : int, noise i y = k%:~R) -> t < (m + 1)%:~R ->
+        (P (some_exceeds noise t) <= beta%:E)%E -> (quantile P noise beta <= m%:~R%:E)%E),
       (forall t q, fine (P (\big[setI/setT]_i (~` exceeds noise i t))) = \prod_i fine (P (~` exceeds noise i t)) ->
         (forall i, fine (P (exceeds noise i t)) = q) -> fine (P (some_exceeds noise t)) = 1 - (1 - q) ^+ n) &
       (forall t, (forall i, P (exceeds noise i t) <= P (some_exceeds noise t))%E /\
@@ -134,7 +144,7 @@ Proof.
 split.
 - exact: quantile_upper.
 - exact: quantile_lower.
-- exact: quantile_integers.
+- by split; [exact: quantile_integers | exact: quantile_integers_upper].
 - move=> t q ind alike; rewrite (independent_exceeding P1 mnoise ind); congr (1 - _).
   by under eq_bigr do rewrite alike; rewrite prodr_const card_ord.
 - exact: any_exceeding.
