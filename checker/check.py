@@ -16,11 +16,12 @@ import noise
 import parts
 import selection
 import shape
+import streams
 import terms
 from noise import INFINITE
 from terms import Malformed, Refused, Undecided, forbid, must, sure
 
-EVERY = [made for module in (noise, finite, selection, kernels) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+EVERY = [made for module in (noise, finite, selection, streams, kernels) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
 UNREAD = {"point-witness event", "kary-response value", *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known

@@ -60,6 +60,14 @@ def finite_table(q, evidence):
     return side, total("max", q.field, losses) if losses else {}, at, [IDEAL, told]
 
 
+def exponential_general(q, _):
+    """docs/theory/finite.md#exponential-general."""
+    must(q.kind == "exponential" and q.field.at_most({}, q.form(q.mechanism["beta"])), "there are no scores, or beta is not certainly at least 0")
+    table = Table(q)
+    moved = [sub(s, t) for a, b in table.pairs for s, t in zip(table.rows[a], table.rows[b], strict=True)]
+    return "upper", scale(total("max", q.field, [{}, *moved]), 2), {}, [IDEAL, PAIRS["upper"]]
+
+
 def kary_response(q, evidence):
     """docs/theory/finite.md#kary-response."""
     side, q, at = sided(q, evidence, None)

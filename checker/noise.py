@@ -46,8 +46,10 @@ class Question:
 
 
 def total(how, field, values):
-    """The sum ("add"), or the greatest ("max"), of values that may be infinite."""
-    return INFINITE if INFINITE in values else add(*values) if how == "add" else field.extreme("max", values)
+    """The sum ("add"), the greatest ("max") or the least ("min") of values that may be infinite."""
+    finite = [value for value in values if value != INFINITE]
+    some = finite if how == "min" else len(finite) == len(values)
+    return INFINITE if not some else add(*finite) if how == "add" else field.extreme(how, finite)
 
 
 def within(x, domain):
@@ -135,17 +137,19 @@ def growth(field, h):
 
 
 def _log_rate(field, p):
-    """The limit of log(p)/r, p a sum of positive multiples of exponentials and powers."""
-    rates = []
-    for m, c in p.items():
-        forbid(c < 0 or not all(field.atom_positive(a) for a, _ in m), Undecided, "a logarithm whose growth is not known")
-        rate = {}
-        for a, e in m:
-            top, lead = growth(field, {a[1]: e}) if a[0] == "e" and "r" in al._names(a) else (Fraction(0), {})
-            forbid(top == INFINITE or top > 1, Undecided, "a logarithm whose growth is not known")
-            rate = add(rate, lead if top == 1 else {})
-        rates.append(rate)
-    return field.extreme("max", rates)
+    """The limit of log(p)/r, p a sum of positive multiples of exponentials, of powers, and of powers of such sums."""
+    good = all(c > 0 and all(field.atom_positive(a) for a, _ in m) for m, c in p.items())
+    sure(good, "a logarithm whose growth is not known")
+    return field.extreme("max", [add(*(_rate(field, a, e) for a, e in _split(m)[0])) for m in p])
+
+
+def _rate(field, a, e):
+    if a[0] == "q":
+        return scale(_log_rate(field, dict(a[1])), e)
+    sure(a == R or a[0] == "e", "a factor whose growth is not known")
+    top, lead = growth(field, {a[1]: e}) if a != R else (Fraction(0), {})
+    forbid(top == INFINITE or top > 1, Undecided, "a logarithm whose growth is not known")
+    return lead if top == 1 else {}
 
 
 def bent(field, h, way=1):
@@ -536,8 +540,13 @@ def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
     side, q, _ = sided(q, evidence, None)
     numbers = all(q.form(end).keys() <= {()} for end in q.mechanism.get("support", ()) if end)
-    sure(numbers and q.kind in ("kernel", "elliptical_process"), "noise on answers that are the same")
-    must(q.moved is not None and q.field.zero(q.moved), "the inputs, or the answers, are not certainly the same")
+    sure(numbers and q.kind in ("kernel", "elliptical_process", "radial", "product"), "noise on answers that are the same")
+    moved = q.moved
+    if q.kind in ADDED:
+        noise = Noise(q)
+        noise.check_integrable()
+        moved = noise.shift
+    must(moved is not None and q.field.zero(moved), "the inputs, or the answers, are not certainly the same")
     return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
 
 

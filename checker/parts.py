@@ -7,12 +7,13 @@ from functools import reduce
 from itertools import permutations
 
 import noise
-from algebra import ONE, add, constant, key, mul, scale, sub, whole_power
+from algebra import ONE, add, constant, key, mul, scale, sub, substitute, symbol, whole_power
 from finite import Table, loss_at
 from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, sided, total, whole
 from terms import Malformed, Refused, Undecided, forbid, must, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
+SHIFTED = (noise.concave_exponent, noise.convex_exponent, noise.power_identity)  # by these a loss is concave in the shift
 COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
 
 
@@ -36,7 +37,7 @@ def infer(claim, field, line, facts, rules, made):
     for step in place[fixed:]:
         sure(isinstance(step, dict) and step.keys() == {"part"}, "a place that is no part")
         q = down(q, step["part"])
-    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided, "positivstellensatz": positivstellensatz}
+    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves, "positivstellensatz": positivstellensatz}
     sure((rule in rules or rule in of_the_claim) and not (q.kind in COMBINATORS and place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
     found = rules[rule](further(q), evidence) if rule in rules else of_the_claim[rule](claim, q, evidence, premises)
@@ -152,6 +153,8 @@ def combination(claim, q, evidence, premises):
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
     if "neighbours" in evidence:
         return side, joint(q, evidence, side, values), at, values.assumed
+    if evidence.get("slopes") is True and side == "upper":
+        return side, by_slopes(q), {}, [*values.assumed, "histograms are real", IDEAL]
     apart = side == "upper" and not any(leaf["kind"] in ("table", "exponential") for leaf, _ in leaves(q.mechanism))
     sure("slopes" not in evidence and (apart or not shared(q.mechanism)), "parts that share their neighbours, or slopes")
     values.assumed += ["the neighbours that are worst for one part are worst for all"] * (several and side == "lower")
@@ -190,6 +193,14 @@ def relation(claim):
     must(len(named) <= 1, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
 
 
+def lost(asked, side, rules):
+    """What even noise loses by its shift, by the first of the rules that tells."""
+    for rule in rules:
+        with suppress(Undecided):
+            return rule(asked, {"side": side})[1]
+    raise Undecided("what a noise loses at a shift")
+
+
 class Joint(Values):
     """What a mechanism loses at one pair of neighbours, the law on the first one first: histograms that differ by v, or inputs a and b."""
 
@@ -202,6 +213,8 @@ class Joint(Values):
         return [None] * len(inside(q.mechanism))
 
     def leaf(self, q, _):
+        if q.kind == "guarantee" and self.side == "upper":
+            return INFINITE  # at this pair, in this order
         if self.kind == "inputs" and q.kind in ("table", "exponential"):
             table, (a, b) = Table(q), self.pair
             return total("max", q.field, [loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)])
@@ -211,21 +224,15 @@ class Joint(Values):
         norm, vectors = m.get("norm", {"kind": "lp", "p": "1"}), [noise.up_to_sign(moved)]
         size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
         forbid(m.get("integers") and (self.real or any(s.denominator != 1 for s in moved)), Undecided, "answers that differ by no integers")
-        return self._moved(q, m, size, moved[0])
-
-    def _moved(self, q, m, size, way):
         asked = Question(m, size, None, q.field, q.values)
         drawn = Noise(asked, line=True)
         drawn.check_integrable()
         if not size:
             return {}
         if not drawn.even or drawn.support != [None, None]:
-            rate = noise.slopes(drawn)[way > 0]
+            rate = noise.slopes(drawn)[moved[0] > 0]
             return rate if rate == INFINITE else mul(rate, drawn.shift)
-        for rule in [noise.convex_exponent] if self.real else [noise.concave_exponent, noise.convex_exponent, noise.power_identity]:
-            with suppress(Undecided):
-                return rule(asked, {"side": self.side})[1]
-        raise Undecided("what a noise loses at a shift")
+        return lost(asked, self.side, [noise.convex_exponent] if self.real else SHIFTED)
 
     def sampled(self, q, evidence):
         field, rate, part = q.field, self.rate(q), down(q, 0)
@@ -271,21 +278,66 @@ def joint(q, evidence, side, values):
     return Joint(side, pair, [pair], False, values.assumed).once(q, None)
 
 
+def queried(q):
+    """The noises of a composition that answers about one real histogram under l2: each as a question, the rows of its query, its runs."""
+    parts = [down(q, number) for number in range(len(q.mechanism["parts"]))] if q.kind == "compose" else []
+    real = all(p.kind in noise.ADDED and p.query and p.query["adjacency"] == "l2" for p in parts) and not q.field.domains
+    sure(parts and real, "parts that are no noise on answers about one real histogram under l2, or parameters")
+    return [(p, noise.matrix_of(p.query["rows"]), repeated(p)[()]) for p in parts]
+
+
+def by_slopes(q):
+    """The greatest sum of what is lost in proportion to each answer's move: the l1 length of all answers, each times its slope."""
+    stacked = []
+    for part, rows, times in queried(q):
+        drawn = Noise(Question(part.mechanism, ONE, None, q.field))
+        sure(drawn.dimension == ONE and drawn.copies == constant(len(rows)) and not drawn.whole, "integers, or coordinates that are not apart")
+        slope = mul(q.field.extreme("max", noise.slopes(drawn)), drawn.shift)
+        sure(slope.keys() == {()}, "a slope that is not rational")
+        stacked += [[times * slope[()] * x for x in row] for row in rows]
+    return noise.stretched({"kind": "lp", "p": "1"}, stacked, q.field)
+
+
+def joint_moves(claim, q, evidence, _):
+    """docs/theory/composition.md#joint-moves: what is lost is concave in the square of a move, and least below alpha + beta times that
+    where its slope is the line's; between which moves that is, is found here, not by the cuts.
+    """
+    relation(claim)
+    parts, field, value = queried(q), q.field.over("moved"), rational(evidence["most"])
+    form = [[value * (i == j) for i in range(len(parts[0][1][0]))] for j in range(len(parts[0][1][0]))]
+    for (part, (row,), times), told in zip(parts, evidence["parts"], strict=True):
+        alpha, beta, low, high = rational(told["alpha"]), rational(told["beta"]), Fraction(0), sum(map(abs, row), Fraction(1))
+        loss = lost(Question(part.mechanism, symbol("moved"), None, field), "upper", SHIFTED)
+        steeper = sub(field.derivative(loss, "moved"), scale(symbol("moved"), 2 * beta))
+        for _ in range(80):
+            middle = (low + high) / 2
+            here = substitute(steeper, q.field, {"moved": constant(middle)})
+            sure(q.field.positive(here) or q.field.at_most(here, {}), "where a slope is the line's")
+            low, high = (middle, high) if q.field.positive(here) else (low, middle)
+        most = substitute(loss, q.field, {"moved": constant(high)})
+        sure(beta >= 0 and q.field.at_most(most, constant(alpha + beta * low**2)), "whether a part loses so little")
+        form = [[entry - times * beta * x * y for entry, y in zip(line, row, strict=True)] for line, x in zip(form, row, strict=True)]
+        value += times * alpha
+    noise.check_norm({"kind": "ellipsoid", "matrix": [[str(x) for x in line] for line in form]}, len(form))
+    return "upper", constant(value), {}, ["histograms are real", "the sensitivities of all parts speak of the same neighbours", IDEAL]
+
+
 def one_sided(claim, q, evidence, _):
     """docs/theory/composition.md#one-sided, of tables and noise by themselves."""
     side, forward, m = evidence.get("side"), claim.get("order") == "one-sided", q.mechanism
     sure("order" in claim and side in ("upper", "lower"), "no order of neighbours, or no pure privacy")
-    adjacency = {claim.get("adjacency"), q.query["adjacency"] if q.query else None} - {None}
+    queries = [part["query"] for _, part in leaves(m, claim) if part["query"]]
+    adjacency = {claim.get("adjacency"), *(query["adjacency"] for query in queries)} - {None}
     must(adjacency <= {"add-remove"}, "neighbours are not by adding or removing a record")
+    relation(claim | {"adjacency": "add-remove"})
     if q.kind in ("table", "exponential"):
         sure(m["adjacent"] is not None, "inputs that are not listed in an order")
         pairs, assumed = [tuple(pair) for pair in m["adjacent"]], ["the listed inputs are adjacent, the record in the first of them"]
         sure(all(pair in Table(q).pairs for pair in pairs), "a pair of one input")
     else:
-        sure(q.query, "in which way a record moves the answer")
-        n, assumed = len(q.query["rows"][0]), []
+        n, assumed = len(queries[0]["rows"][0]) if queries else 1, []
         pairs = [tuple(Fraction((i == j) * (1 if forward else -1)) for i in range(n)) for j in range(n)]
-    losses = [Joint(side, x if forward or q.query else x[::-1], [], False, []).leaf(q, None) for x in pairs]
+    losses = [Joint(side, x if forward or type(x[0]) is not int else x[::-1], [], False, assumed).once(q, None) for x in pairs]
     return side, total("max", q.field, [{}, *losses]), {}, [*assumed, "the guarantee is for one order of the data alone", IDEAL]
 
 

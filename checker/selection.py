@@ -4,6 +4,7 @@ from algebra import ONE, add, constant, mul, sub
 from noise import IDEAL, INFINITE, Noise, Question, natural, sided, slopes, total, whole
 from terms import Malformed, Undecided, forbid, must, require, sure
 
+NOISES = ("noise", "threshold_noise", "query_noise", "fresh")
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
 
 
@@ -16,7 +17,7 @@ class Asked:
         sure(m.get("bounds") is None, "bounded answers")
         self.moved = ONE if self.q.moved is None else self.q.moved
         must(self.field.positive(self.moved, strict=False), "the sensitivity is not certainly at least 0")
-        noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if isinstance(m.get(key), dict)]
+        noises = [x["noise"] for x in m["once"] + m["fresh"]] if q.kind == "stream" else [m[key] for key in NOISES if m.get(key)]
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
 
@@ -39,10 +40,6 @@ class Asked:
         if not count or self.field.at_most(count, {}):
             return {}
         return INFINITE if self.side == "upper" or self.field.at_most(ONE, count) else {}
-
-    def least(self, *values):
-        finite = [v for v in values if v != INFINITE]
-        return self.field.extreme("min", finite) if finite else INFINITE
 
     def bound(self, each):
         must(each != INFINITE or self.side == "upper" or self.field.positive(self.moved), "the sensitivity is not certainly positive")
@@ -67,7 +64,7 @@ def log_concave_noisy_max(q, evidence):
     must(not gap or asked.field.at_most(constant(2), count), "there is no lead where there may be one candidate")
     gap = gap and asked.side == "upper"
     must(not (gap and whole) or asked.field.at_most(count, constant(2)), "on the integers a lead of 0 tells of several answers")
-    least = total("max", asked.field, [left, right]) if gap else asked.least(right, asked.times(sub(count, ONE), left))
+    least = total("max", asked.field, [left, right]) if gap else total("min", asked.field, [right, asked.times(sub(count, ONE), left)])
     return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), least))
 
 
@@ -78,25 +75,18 @@ class Loss:
         self.asked, self.u, self.v = asked, constant(u), constant(v)
         self.threshold, self.answers = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"])
         left, right = ({}, {}) if m["fresh"] is None else asked.slopes(m["fresh"])
-        self.lowered, self.raised = asked.times(self.v, right), asked.times(self.u, left)
-        self.told = total("max", asked.field, [self.lowered, *[self.raised] * (asked.side == "upper")])
+        self.told = total("max", asked.field, [asked.times(self.v, right), *[asked.times(self.u, left)] * (asked.side == "upper")])
+
+    def by(self, k, c, draws=ONE):
+        """What an output of k negatives and c positives costs where the threshold's noise goes up with the negatives, stays, or goes down."""
+        both, (down, up), (left, right) = add(self.u, self.v), self.threshold, self.answers
+        costs = {"up": [(mul(draws, self.u), up), (mul(c, both), right)], "still": [(mul(k, self.u), left), (mul(c, self.v), right)],
+                 "down": [(mul(draws, self.v), down), (mul(k, both), left)]}  # fmt: skip
+        times = self.asked.times
+        return {way: total("add", None, [times(c, self.told), *(times(*cost) for cost in listed)]) for way, listed in costs.items()}
 
     def of(self, k, c):
-        a, both = self.asked, add(self.u, self.v)
-        up = total("add", a.field, [a.times(self.u, self.threshold[1]), a.times(mul(c, both), self.answers[1])])
-        still = total("add", a.field, [a.times(mul(k, self.u), self.answers[0]), a.times(mul(c, self.v), self.answers[1])])
-        down = total("add", a.field, [a.times(self.v, self.threshold[0]), a.times(mul(k, both), self.answers[0])])
-        return total("add", a.field, [a.least(up, still, down), a.times(c, self.told)])
-
-    def everywhere(self, m, way, queries, most):
-        """What no output is above, by one shift of the threshold's noise: each query costs, a positive one what costs more."""
-        a, both = self.asked, add(self.u, self.v)
-        turned, moved = {"up": (both, {}), "still": (self.v, self.u), "down": ({}, both)}[way]
-        paid = {} if way == "still" else a.times(self.u if way == "up" else self.v, self.threshold[way == "up"])
-        each = a.times(moved, self.answers[0])
-        lowered = total("add", a.field, [a.times(turned, self.answers[1]), self.lowered])
-        most_costly = a.times(most, total("max", a.field, [lowered, self.raised, each]))
-        return total("add", a.field, [a.times(most if m["resample"] else ONE, paid), most_costly, a.times(sub(queries, most), each)])
+        return total("min", self.asked.field, list(self.by(k, c).values()))
 
 
 def log_concave_threshold(q, evidence):
@@ -124,8 +114,9 @@ def log_concave_threshold(q, evidence):
     way = evidence.get("shift")
     forbid("peaks" in evidence and m["resample"], Undecided, "the worst of all outputs of several thresholds")
     sure("peaks" in evidence or way in ("up", "still", "down"), "a shift that is none")
-    worst = [_worst(loss, queries, most) if "peaks" in evidence else loss.everywhere(m, way, queries, most) for loss in losses]
-    return asked.bound(total("max", field, worst))
+    ends, draws = ((queries, {}), (sub(queries, most), most)), most if m["resample"] else ONE  # between them a cost is in proportion
+    worst = [[_worst(loss, queries, most)] if "peaks" in evidence else [loss.by(*end, draws)[way] for end in ends] for loss in losses]
+    return asked.bound(total("max", field, [value for listed in worst for value in listed]))
 
 
 def _values(asked, m, queries, most, u, v):
