@@ -102,8 +102,8 @@ def _names(a):
 
 def evaluate(p, bits, values=None):
     """An interval that holds the form's value. values: intervals of symbols."""
-    with iv.precision(bits):
-        return _sum(p, values or {})
+    iv.precision(bits)
+    return _sum(p, values or {})
 
 
 def _sum(p, values):

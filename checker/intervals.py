@@ -5,7 +5,6 @@ so that the numbers next to what it gives enclose the value. What has no value, 
 """
 
 from collections import namedtuple
-from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 
@@ -16,15 +15,9 @@ TRAPS = [InvalidOperation, DivisionByZero, Overflow]
 DOWN, UP = (Context(50, way, MIN_EMIN, MAX_EMAX, traps=TRAPS) for way in (ROUND_FLOOR, ROUND_CEILING))
 
 
-@contextmanager
 def precision(bits):
-    """Work with so many bits, and some to spare."""
-    before, DOWN.prec = DOWN.prec, bits * 3 // 10 + 9
-    UP.prec = DOWN.prec
-    try:
-        yield
-    finally:
-        DOWN.prec = UP.prec = before
+    """Work with so many bits from here on, and some to spare: what is enclosed is so with any number."""
+    DOWN.prec = UP.prec = bits * 3 // 10 + 9
 
 
 class Interval(namedtuple("Interval", "lo hi")):

@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 import algebra as al
 from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
-from intervals import Interval, point, precision
+from intervals import Interval, point
 from terms import Malformed, Refused, Undecided, forbid, must, num, parse, replaced, require, sure
 
 INFINITE = "infinite"
@@ -32,6 +32,12 @@ class Question:
 
     def form(self, text):
         return self.field.form(self.tree(text))
+
+    def count(self, text, least=1, known=must):
+        """A form that is certainly an integer of at least so much."""
+        p = self.form(text)
+        known(whole(self.field, p) and self.field.at_most(constant(least), p), "what is not certainly a count, or large enough")
+        return p
 
     def at(self, evidence, allowed=True):
         """The question at the parameters that evidence fixes, and these."""
@@ -73,11 +79,6 @@ def sided(q, evidence, default="upper"):
     side = evidence.get("side", default)
     require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
     return (side, *q.at(evidence, side == "lower"))
-
-
-def natural(field, p):
-    """Whether a form is certainly an integer of at least 1."""
-    return whole(field, p) and field.at_most(ONE, p)
 
 
 def whole(field, p):
@@ -212,12 +213,6 @@ def differences(query):
     return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
 
 
-def unlike_integers(query):
-    """Whether the answers of some neighbours differ by no integers."""
-    vectors = differences(query | {"adjacency": "l1"} if query["adjacency"] == "l2" else query)
-    return bool(vectors) and (query["adjacency"] in ("l1", "l2") or any(x.denominator != 1 for v in vectors for x in v))
-
-
 def up_to_sign(v):
     """A vector or its negative, the first number that is not 0 positive."""
     return tuple(v) if next((x for x in v if x), 0) >= 0 else tuple(-x for x in v)
@@ -281,9 +276,8 @@ class Noise:
         must(q.kind in ADDED, "only radial, translation and product noise is additive")
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
         self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
-        size = q.form(m["dimension"]) if "dimension" in m else ONE
-        factor = q.form(m["scale"]) if q.kind == "radial" else ONE
-        must(natural(q.field, size) and q.field.positive(factor), "the dimension is no count, or the scale is not certainly positive")
+        size, factor = q.count(m.get("dimension", "1")), q.form(m.get("scale", "1"))
+        must(q.field.positive(factor), "the scale is not certainly positive")
         number = int(size[()]) if set(size) == {()} else None
         check_norm(self.norm, number)
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
@@ -308,10 +302,11 @@ class Noise:
         if q.query is None:
             return q.moved
         forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
+        real = q.query["adjacency"] in ("l1", "l2")
         if q.query["adjacency"] == "l2" and not self.whole:
             return stretched(self.norm, matrix_of(q.query["rows"]), q.field)
         vectors = differences(q.query)
-        forbid(self.whole and unlike_integers(q.query), Undecided, "answers that differ by no integers")
+        forbid(self.whole and (real or any(x.denominator != 1 for v in vectors for x in v)), Undecided, "answers that differ by no integers")
         return longest(self.norm, vectors, dimension, q.field, q.told) if vectors else {}
 
     def check_integrable(self):
@@ -319,13 +314,9 @@ class Noise:
         for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
             top, lead = growth(self.field, h) if end is None else (INFINITE, None)
             sure(top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension)), "whether mass is finite far out")
-            logs = self.logs(h)
+            logs = add(*({_split(m)[1]: c} for m, c in h.items() if _split(m)[0] == list(*LOG_R)))  # the multiple of log r in h
             start, few = self.at_zero(sub(h, mul(logs, LOG_R))), self.q.field.positive(sub(self.dimension, logs))
             sure(start is not None and few and not (logs and self.whole), "whether the density is integrable near 0")
-
-    def logs(self, h):
-        """The multiple of log r in h."""
-        return add(*({_split(m)[1]: c} for m, c in h.items() if _split(m)[0] == list(*LOG_R)))
 
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
@@ -341,8 +332,7 @@ class Noise:
 
     def loss(self, a, b):
         """The sum of h(b) - h(a) over coordinates."""
-        with precision(self.bits):
-            return sum((self.value(y) - self.value(x) for x, y in zip(a, b, strict=True)), point(0))
+        return sum((self.value(y) - self.value(x) for x, y in zip(a, b, strict=True)), point(0))
 
 
 def assumed_of(noise, side):
@@ -478,8 +468,7 @@ def _points(noise, evidence):
 
 def _around(noise, p, radius):
     """The neighbourhood of a point."""
-    with precision(noise.bits):
-        near = al.evaluate(p, noise.bits) + point(-radius).hull(point(radius))
+    near = al.evaluate(p, noise.bits) + point(-radius).hull(point(radius))
     return Interval(max(near.lo, Decimal(0)), near.hi) if noise.q.kind == "radial" else near
 
 
@@ -517,20 +506,12 @@ def _pair(noise, a, b):
 
 
 def divergence(q, evidence):
-    """docs/theory/additive.md#divergence, far out and at 0."""
+    """docs/theory/additive.md#divergence, far out."""
     q, at = q.at(evidence)
     side, noise = evidence.get("side"), Noise(q)
-    elsewhere = side not in ("+inf", "-inf", "right") or (side == "right" and (evidence["point"] != "0" or noise.whole))
-    forbid(q.field.domains or elsewhere, Undecided, "a density that diverges, or vanishes, elsewhere than at 0")
+    forbid(q.field.domains or side not in ("+inf", "-inf"), Undecided, "a density that diverges, or vanishes, at a point")
     noise.check_integrable()
     must(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), "answers do not move, or a distance is negative")
-    if side == "right":
-        logs, noise.bits = noise.logs(noise.h), 200
-        must(q.field.positive(logs) or q.field.positive(scale(logs, -1)), "the density has a limit at 0 that is positive")
-        _, b, assumed = _points(noise, {"a": ["0"], "b": [evidence["other"]]})
-        near = _around(noise, b[0], rational(evidence["radius"]))
-        must(near.lo > 0 and noise.value(near), "the other point is too near to 0")
-        return "lower", INFINITE, at, [*assumed, IDEAL]
     top, lead = growth(noise.field, noise.sides[side == "-inf"])
     must(top == INFINITE or (top > 1 and q.field.positive(lead)), "the slope of h is not certainly unbounded")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
@@ -539,20 +520,9 @@ def divergence(q, evidence):
 def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
     side, q, _ = sided(q, evidence, None)
+    noise = Noise(q) if q.kind in ADDED[::2] else None
     numbers = all(q.form(end).keys() <= {()} for end in q.mechanism.get("support", ()) if end)
-    sure(numbers and q.kind in ("kernel", "elliptical_process", "radial", "product"), "noise on answers that are the same")
-    moved = q.moved
-    if q.kind in ADDED:
-        noise = Noise(q)
-        noise.check_integrable()
-        moved = noise.shift
-    must(moved is not None and q.field.zero(moved), "the inputs, or the answers, are not certainly the same")
+    sure(noise.check_integrable() is None if noise else numbers and q.kind in ("kernel", "elliptical_process"), "a law that is not known")
+    must(noise or q.moved is not None, "no sensitivity is given")
+    must(q.field.zero(noise.shift if noise else q.moved), "the inputs, or the answers, are not certainly the same")
     return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
-
-
-def cosets(q, evidence):
-    """docs/theory/additive.md#cosets."""
-    forbid(evidence.get("quantity", "pure") != "pure" or q.query is None, Undecided, "cosets of other than pure privacy")
-    must(q.kind == "translation" and q.mechanism["integers"] and unlike_integers(q.query), "the answers differ by integers")
-    Noise(Question(q.mechanism, ONE, None, q.field, q.values)).check_integrable()
-    return "lower", INFINITE, {}, [*["histograms are real"] * (q.query["adjacency"] in ("l1", "l2")), IDEAL]

@@ -4,12 +4,12 @@ import json
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
-from itertools import permutations
+from itertools import combinations, permutations
 
 import noise
-from algebra import ONE, add, constant, key, mul, scale, sub, substitute, symbol, whole_power
-from finite import Table, loss_at
-from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, sided, total, whole
+from algebra import ONE, add, constant, key, mul, scale, sub, whole_power
+from finite import Table
+from noise import IDEAL, INFINITE, Noise, Question, dot, rational, sided, total, whole
 from terms import Malformed, Refused, Undecided, forbid, must, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
@@ -73,9 +73,7 @@ def about(q):
 
 def repeated(q):
     """How often a part is run."""
-    times = q.form(q.part["times"]) if q.part else ONE
-    must(natural(q.field, times), "a part is not certainly run a whole number of times")
-    return times
+    return q.count(q.part["times"] if q.part else "1")
 
 
 class Values:
@@ -91,7 +89,7 @@ class Values:
     def once(self, q, evidence):
         kind = q.kind
         if kind in ("compose", "parallel"):
-            listed = self.each(q, evidence)
+            listed = evidence["parts"] if self.premises is not None else [None] * len(inside(q.mechanism))
             require(len(listed) == len(inside(q.mechanism)), Malformed, "the evidence has not a part for each part")
             forbid(kind == "parallel" and q.factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
             self.assumed += ["parts in parallel see disjoint data, and the worst neighbours of each occur"] * (kind == "parallel")
@@ -101,16 +99,12 @@ class Values:
             return self.sampled(q, evidence)
         if kind in (*STEPS, "post_process"):
             must(kind in STEPS or self.side == "upper", "what a map of the output leaves to be seen is not known")
-            times = q.form(q.mechanism[STEPS[kind]]) if kind in STEPS else ONE
-            sure(q.field.positive(times) and (kind != "group" or natural(q.field, times)), "neighbours that are no whole step apart")
+            sure(kind not in STEPS or q.field.positive(q.form(q.mechanism[STEPS[kind]])), "neighbours that are no step apart")
+            sure(kind != "group" or q.count(q.mechanism["size"], known=sure), "a group of no whole number")
             told = f"neighbours behind {kind} move apart in one direction, in proportion"
             self.assumed.append(told if kind in STEPS else "the map does not look at the data")
             return self.of(down(q, 0), evidence)
         return self.leaf(q, evidence)
-
-    def each(self, _, evidence):
-        """The evidence of each part."""
-        return evidence["parts"]
 
     def leaf(self, q, evidence):
         """What a single mechanism loses, by its premise."""
@@ -205,21 +199,17 @@ class Joint(Values):
     """What a mechanism loses at one pair of neighbours, the law on the first one first: histograms that differ by v, or inputs a and b."""
 
     def __init__(self, side, pair, ways, real, assumed):
-        super().__init__(side, [])
+        super().__init__(side, None)
         self.pair, self.ways, self.real, self.assumed = pair, ways, real, assumed
         self.kind = "inputs" if type(pair[0]) is int else "records"
-
-    def each(self, q, _):
-        return [None] * len(inside(q.mechanism))
 
     def leaf(self, q, _):
         if q.kind == "guarantee" and self.side == "upper":
             return INFINITE  # at this pair, in this order
         if self.kind == "inputs" and q.kind in ("table", "exponential"):
-            table, (a, b) = Table(q), self.pair
-            return total("max", q.field, [loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)])
+            return Table(q).loss(*self.pair)
         known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
-        sure(known and constant(len(q.query["rows"])) == q.form(q.mechanism.get("dimension", "1")), "what a part loses at a pair")
+        sure(known and known_size(q), "what a part loses at a pair")
         moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
         norm, vectors = m.get("norm", {"kind": "lp", "p": "1"}), [noise.up_to_sign(moved)]
         size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
@@ -278,11 +268,17 @@ def joint(q, evidence, side, values):
     return Joint(side, pair, [pair], False, values.assumed).once(q, None)
 
 
+def known_size(q):
+    """Whether a query has a row for each coordinate of its noise."""
+    return constant(len(q.query["rows"])) == q.form(q.mechanism.get("dimension", "1"))
+
+
 def queried(q):
     """The noises of a composition that answers about one real histogram under l2: each as a question, the rows of its query, its runs."""
     parts = [down(q, number) for number in range(len(q.mechanism["parts"]))] if q.kind == "compose" else []
-    real = all(p.kind in noise.ADDED and p.query and p.query["adjacency"] == "l2" for p in parts) and not q.field.domains
-    sure(parts and real, "parts that are no noise on answers about one real histogram under l2, or parameters")
+    line = all(p.kind in noise.ADDED and p.mechanism.get("norm", {"kind": "lp"})["kind"] == "lp" and not p.mechanism.get("integers") for p in parts)
+    real = line and all(p.query and p.query["adjacency"] == "l2" and known_size(p) for p in parts)
+    sure(parts and real and not q.field.domains, "parts that are no noise on answers about one real histogram under l2, or parameters")
     return [(p, noise.matrix_of(p.query["rows"]), repeated(p)[()]) for p in parts]
 
 
@@ -291,35 +287,25 @@ def by_slopes(q):
     stacked = []
     for part, rows, times in queried(q):
         drawn = Noise(Question(part.mechanism, ONE, None, q.field))
-        sure(drawn.dimension == ONE and drawn.copies == constant(len(rows)) and not drawn.whole, "integers, or coordinates that are not apart")
+        sure(drawn.dimension == ONE, "coordinates that are not independent")
         slope = mul(q.field.extreme("max", noise.slopes(drawn)), drawn.shift)
         sure(slope.keys() == {()}, "a slope that is not rational")
         stacked += [[times * slope[()] * x for x in row] for row in rows]
     return noise.stretched({"kind": "lp", "p": "1"}, stacked, q.field)
 
 
-def joint_moves(claim, q, evidence, _):
-    """docs/theory/composition.md#joint-moves: what is lost is concave in the square of a move, and least below alpha + beta times that
-    where its slope is the line's; between which moves that is, is found here, not by the cuts.
+def joint_moves(claim, q, _, premises):
+    """docs/theory/composition.md#joint-moves: what is lost is concave in the square of a move, and the squares of moves of orthogonal
+    answers have at most the greatest square as their sum. So parts that are alike lose the most where they share it alike.
     """
     relation(claim)
-    parts, field, value = queried(q), q.field.over("moved"), rational(evidence["most"])
-    form = [[value * (i == j) for i in range(len(parts[0][1][0]))] for j in range(len(parts[0][1][0]))]
-    for (part, (row,), times), told in zip(parts, evidence["parts"], strict=True):
-        alpha, beta, low, high = rational(told["alpha"]), rational(told["beta"]), Fraction(0), sum(map(abs, row), Fraction(1))
-        loss = lost(Question(part.mechanism, symbol("moved"), None, field), "upper", SHIFTED)
-        steeper = sub(field.derivative(loss, "moved"), scale(symbol("moved"), 2 * beta))
-        for _ in range(80):
-            middle = (low + high) / 2
-            here = substitute(steeper, q.field, {"moved": constant(middle)})
-            sure(q.field.positive(here) or q.field.at_most(here, {}), "where a slope is the line's")
-            low, high = (middle, high) if q.field.positive(here) else (low, middle)
-        most = substitute(loss, q.field, {"moved": constant(high)})
-        sure(beta >= 0 and q.field.at_most(most, constant(alpha + beta * low**2)), "whether a part loses so little")
-        form = [[entry - times * beta * x * y for entry, y in zip(line, row, strict=True)] for line, x in zip(form, row, strict=True)]
-        value += times * alpha
-    noise.check_norm({"kind": "ellipsoid", "matrix": [[str(x) for x in line] for line in form]}, len(form))
-    return "upper", constant(value), {}, ["histograms are real", "the sensitivities of all parts speak of the same neighbours", IDEAL]
+    ((first, *others), rows, times), field = zip(*queried(q), strict=True), q.field
+    sure(all(p.mechanism == first.mechanism for p in others) and set(times) == {1} and all(len(row) == 1 for row in rows), "parts not alike")
+    rows = [row for (row,) in rows]
+    sure(all(dot(a, b) == 0 for a, b in combinations(rows, 2)), "answers that are not orthogonal")
+    moved = field.power(constant(max(dot(row, row) for row in rows) / len(rows)), Fraction(1, 2))
+    value = scale(lost(Question(first.mechanism, moved, None, field), "upper", SHIFTED), len(rows))
+    return "upper", value, {}, ["histograms are real", "the sensitivities of all parts speak of the same neighbours", IDEAL]
 
 
 def one_sided(claim, q, evidence, _):

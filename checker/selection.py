@@ -1,7 +1,7 @@
 """Noisy max and above threshold with log-concave noise (docs/theory/selection.md)."""
 
 from algebra import ONE, add, constant, mul, sub
-from noise import IDEAL, INFINITE, Noise, Question, natural, sided, slopes, total, whole
+from noise import IDEAL, INFINITE, Noise, Question, sided, slopes, total, whole
 from terms import Malformed, Undecided, forbid, must, require, sure
 
 NOISES = ("noise", "threshold_noise", "query_noise", "fresh")
@@ -20,11 +20,6 @@ class Asked:
         noises = [x["noise"] for x in m["once"] + m["fresh"]] if q.kind == "stream" else [m[key] for key in NOISES if m.get(key)]
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
-
-    def natural(self, text):
-        p = self.q.form(text)
-        must(natural(self.field, p), "a count is not certainly an integer of at least 1")
-        return p
 
     def slopes(self, mechanism):
         """How steeply h rises to the left and to the right in the limit."""
@@ -55,7 +50,7 @@ def log_concave_noisy_max(q, evidence):
     asked, m, whole = Asked(q, evidence), q.mechanism, q.mechanism["noise"].get("integers") is True
     must(q.kind == "noisy_max", "the mechanism is no noisy max")
     require(m["report"] in ("index", "value", "index+gap") and m["neighbours"] in ("all", "monotone", "one"), Malformed, "no such report")
-    count, (left, right) = asked.natural(m["candidates"]), asked.slopes(m["noise"])
+    count, (left, right) = asked.q.count(m["candidates"]), asked.slopes(m["noise"])
     if m["report"] == "value":
         forbid(whole and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
@@ -96,8 +91,8 @@ def log_concave_threshold(q, evidence):
     if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):
         raise Malformed("a report, or neighbours, that above threshold has not")
     forbid((m["report"] == "fresh") != (m["fresh"] is not None), Malformed, "fresh noise is there where it is reported, and nowhere else")
-    queries = asked.natural(m["queries"])
-    most = queries if m["positives"] is None else asked.natural(m["positives"])
+    queries = asked.q.count(m["queries"])
+    most = queries if m["positives"] is None else asked.q.count(m["positives"])
     field = asked.field
     forbid("exact" in evidence or m["neighbours"] == "one", Undecided, "exact answers, or answers that move alone")
     if m["report"] == "answers+value":

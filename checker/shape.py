@@ -76,9 +76,8 @@ def moved(asked):
 
 def domain(data):
     """The values of a parameter."""
-    lower, upper = (None if data[key] is None else rational(data[key]) for key in ("lower", "upper"))
-    need([str(end) for end in (lower, upper)] == [str(data[key]) for key in ("lower", "upper")], "an end is not in its one writing")
-    open_ends = (data["lower_open"] and lower is not None) or (data["upper_open"] and upper is not None)
-    forbid(data["integer"] and open_ends, Undecided, "integers in an open interval")
+    lower, upper = ends = [None if data[key] is None else rational(data[key]) for key in ("lower", "upper")]
+    need([str(end) for end in ends] == [str(data[key]) for key in ("lower", "upper")], "an end is not in its one writing")
+    forbid(data["integer"] and any(data[key] and data[f"{key}_open"] for key in ("lower", "upper")), Undecided, "integers in an open interval")
     forbid(None not in (lower, upper) and lower >= upper, Undecided, "a domain of at most one value")
     return lower, upper, data["lower_open"], data["upper_open"], data["integer"]

@@ -108,6 +108,6 @@ def alignment(q, evidence):
         cost, paid = stream.cost(shifts, point), add(each, ahead[n], scale(ahead[to], -1), *(mul(prices[x], grown.get(x, {})) for x in prices))
         sure(cost != INFINITE and field.at_most(cost, paid), f"branch {number + 1} costs more than it pays")
     sure(m["queries"] is not None or field.at_most(each, {}), "every step costs something, and there is no limit of them")
-    steps = [mul(stream.natural(m["queries"]), each)] if m["queries"] is not None else []
+    steps = [mul(q.count(m["queries"]), each)] if m["queries"] is not None else []
     drawn = total("max", field, [stream.cost(once, point) for point in stream.points])
     return stream.bound(total("add", field, [ahead[0], drawn, *steps, *(mul(price, stream.most(x)) for x, price in prices.items())]))
