@@ -4,7 +4,7 @@ from itertools import product
 
 from algebra import Field, Fraction, _names, add, constant, evaluate, floor, names, scale, sub, substitute
 from intervals import Interval, point
-from noise import IDEAL, INFINITE, dot, rational
+from noise import IDEAL, dot, rational
 from terms import Malformed, Undecided, forbid, must, num, replaced, require, sure
 
 NAMES = ("y", "theta", "other")  # the output, an input, the one next to it
@@ -121,39 +121,18 @@ def settled(tree, box):
     return found
 
 
-def opened(q, told):
-    """The density of a kernel, the ends of its outputs and inputs and how far apart these are, and numbers that evidence tells."""
-    must(q.kind == "kernel", "the mechanism is no kernel")
-    forbid(q.field.domains or None in q.mechanism["output"], Undecided, "a kernel with parameters, or with outputs without end")
-    forms = [q.form(text) for key in ("output", "input") for text in q.mechanism[key]] + [q.moved or {}, *map(q.form, told)]
-    sure(all(p.keys() <= {()} for p in forms), "an end that is not rational")
-    low, high, least, most, moved, *numbers = (p.get((), Fraction(0)) for p in forms)
-    density = q.tree(q.mechanism["density"])
-    must(low < high and least < most and moved >= 0 and "'other'" not in repr(density), "ends that do not rise, or another variable")
-    return density, ((low, high), (least, most)), most - least if q.moved is None else moved, numbers
-
-
 def kernel_box(q, evidence):
     """docs/theory/finite.md#kernel-box."""
-    (density, (outputs, inputs), moved, _), target = opened(q, ()), q.form(evidence["value"])
+    must(q.kind == "kernel", "the mechanism is no kernel")
+    forbid(q.field.domains or None in q.mechanism["output"], Undecided, "a kernel with parameters, or with outputs without end")
+    forms = [q.form(text) for key in ("output", "input", "input") for text in q.mechanism[key]] + [q.moved or {}]
+    sure(all(p.keys() <= {()} for p in forms), "an end that is not rational")
+    *ends, moved = (p.get((), Fraction(0)) for p in forms)
+    density, target, ends = q.tree(q.mechanism["density"]), q.form(evidence["value"]), [(ends[i], ends[i + 1]) for i in (0, 2, 4)]
+    must(all(low < high for low, high in ends) and moved >= 0 and "'other'" not in repr(density), "ends that do not rise, or another variable")
     unit = [tuple(Fraction(i == j) for i in range(3)) for j in range(3)]
-    ends = zip(unit, (outputs, inputs, inputs), strict=True)
-    planes = [(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in ends for sign in (-1, 1)]
-    region = Part(planes, product(outputs, inputs, inputs))
-    region = region.cut(minus(unit[1], unit[2]), moved).cut(minus(unit[2], unit[1]), moved)
+    planes = [(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in zip(unit, ends, strict=True) for sign in (-1, 1)]
+    region, apart = Part(planes, product(*ends)), minus(unit[1], unit[2])
+    region = region if q.moved is None else region.cut(apart, moved).cut(turned(apart), moved)
     sure(region.shows(evidence["tree"], density, target), "whether the loss is so small")
     return "upper", target, {}, TOLD
-
-
-def kernel_point(q, evidence):
-    """docs/theory/finite.md#kernel-point."""
-    told = [evidence["theta"], evidence["other"], *evidence["event"], evidence["y"]]
-    density, (outputs, inputs), moved, (*pair, low, high, y) = opened(q, told)
-    must(outputs[0] <= low < high <= outputs[1] and low <= y <= high, "no interval of outputs with the point in it")
-    must(all(inputs[0] <= x <= inputs[1] for x in pair) and abs(pair[0] - pair[1]) <= moved, "the two are no neighbouring inputs")
-    near = Part([], [(low,), (high,)])
-    trees = [settled(replaced(density, {"theta": num(x)}), near.box) for x in pair]
-    sure(all(len(tree) == 1 for tree in trees), "a density that may jump there")
-    p, other = (near.form(tree) for (tree,) in trees)
-    sure(near.positive(p) and (not other or near.positive(other)), "a density that may be 0 there")
-    return "lower", INFINITE if not other else sub(*(Field({}).log(value(x, [y])) for x in (p, other))), {}, TOLD

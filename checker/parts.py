@@ -157,30 +157,33 @@ def combination(claim, q, evidence, premises):
     return side, value, at, values.assumed
 
 
+def every(mechanism, part=None):
+    """A mechanism and all that it is made of, each with the part that it is."""
+    return [(mechanism, part), *(each for inner in inside(mechanism) for each in every(inner["mechanism"], inner))]
+
+
 def leaves(mechanism, part=None):
-    """The mechanisms without parts, each with the part that it is."""
-    listed = inside(mechanism)
-    return [leaf for inner in listed for leaf in leaves(inner["mechanism"], inner)] if listed else [(mechanism, part)]
+    """The same of mechanisms without parts."""
+    return [(m, p) for m, p in every(mechanism, part) if not inside(m)]
+
+
+def spaces(mechanism):
+    """What neighbours of parts differ in: so many inputs of a table, so many records that a query counts."""
+    listed = [("inputs", len(m.get("rows") or m["scores"])) if m["kind"] in ("table", "exponential") else
+              ("records", len(p["query"]["rows"][0])) if p["query"] else None for m, p in leaves(mechanism)]  # fmt: skip
+    return [space for space in listed if space]
 
 
 def shared(mechanism):
-    """Whether several parts may share their neighbours: queries of one histogram, tables of one number of inputs."""
-    spaces = [("inputs", len(m.get("rows") or m["scores"])) if m["kind"] in ("table", "exponential") else
-              ("records", len(p["query"]["rows"][0])) if p["query"] else None for m, p in leaves(mechanism)]  # fmt: skip
+    """Whether several parts may share their neighbours."""
     repeated = any(p["times"] != "1" for m, p in leaves(mechanism) if m["kind"] in ("table", "exponential"))
-    known = [space for space in spaces if space]
-    return repeated or len(set(known)) < len(known)
-
-
-def every(mechanism):
-    """A mechanism and all that it is made of."""
-    return [mechanism, *(m for inner in inside(mechanism) for m in every(inner["mechanism"]))]
+    return repeated or len(set(spaces(mechanism))) < len(spaces(mechanism))
 
 
 def relation(claim):
     """Refused where parts speak of different neighbours."""
-    mechanisms = every(claim["mechanism"])
-    held = [inner for m in mechanisms for inner in inside(m)]
+    mechanisms, held = zip(*every(claim["mechanism"]), strict=True)
+    held = [part for part in held if part]
     named = {claim.get("adjacency"), *(p["adjacency"] for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
     named |= {"add-remove" if m["scheme"] == "poisson" else "replace" for m in mechanisms if m["kind"] == "subsample"}
     named |= {"add-remove"} if any(m["kind"] == "parallel" for m in mechanisms) else set()
@@ -239,12 +242,9 @@ class Joint(Values):
 
 def joint(q, evidence, side, values):
     """The greatest loss at one pair of neighbours that all parts share, from above; from below that at a named pair."""
-    listed = leaves(q.mechanism)
-    columns = {len(part["query"]["rows"][0]) for _, part in listed if part["query"]}
-    sizes = {len(m.get("rows") or m["scores"]) for m, _ in listed if m["kind"] in ("table", "exponential")}
-    sure(len(columns) + len(sizes) == 1, "parts that share several kinds of neighbours")
-    adjacency, (n,) = {part["query"]["adjacency"] for _, part in listed if part["query"]}, columns or sizes
-    kind = "records" if columns else "inputs"
+    listed, known = leaves(q.mechanism), set(spaces(q.mechanism))
+    sure(len(known) == 1, "parts that share several kinds of neighbours")
+    adjacency, ((kind, n),) = {part["query"]["adjacency"] for _, part in listed if part["query"]}, known
     values.assumed += [IDEAL, *[f"parts of {n} {kind} speak of the same ones, in one order"] * (len(listed) > 1)]
     unit = [tuple(Fraction(i == j) for i in range(n)) for j in range(n)]
     ways = {*unit, *(tuple(-x for x in v) for v in unit)}
