@@ -11,19 +11,16 @@ from pathlib import Path
 
 import algebra as al
 import finite
-import kernels
 import noise
 import parts
 import selection
 import shape
-import streams
-import terms
 from noise import INFINITE
-from terms import Malformed, Refused, Undecided, forbid, must, sure
+from terms import Malformed, Refused, Undecided, forbid, must, parse, sure
 
-EVERY = [made for module in (noise, finite, selection, streams, kernels) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+EVERY = [made for module in (noise, finite, selection) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
-UNREAD = {"point-witness event", "kary-response value", *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}
+UNREAD = {"point-witness event", "kary-response value", "joint-moves parts", "joint-moves most", *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
@@ -44,7 +41,7 @@ def examined(data, notes):
     claim, facts = shape.read(data), []
     forbid({"r", "z"} & claim["domains"].keys(), Undecided, "a parameter with the name of a variable")
     field = al.Field({name: shape.domain(d) for name, d in claim["domains"].items()})
-    epsilon, delta = (None if claim[key] == "tight" else field.form(terms.parse(claim[key])) for key in ("epsilon", "delta"))
+    epsilon, delta = (None if claim[key] == "tight" else field.form(parse(claim[key])) for key in ("epsilon", "delta"))
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)

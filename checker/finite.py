@@ -1,10 +1,16 @@
-"""Finite inputs and outputs: tables, exponential mechanisms, responses; and staircase noise and guarantees, whose rules are as short."""
+"""Finite inputs and outputs: tables, exponential mechanisms, responses; staircase noise and guarantees, whose rules are as short; and
+families of densities p(y; theta) on an interval: bounds on boxes of outputs and pairs of inputs (docs/theory/finite.md).
+"""
 
-from itertools import permutations
+from itertools import permutations, product
 
-from algebra import ONE, Fraction, add, constant, mul, scale, sub
-from noise import IDEAL, INFINITE, sided, total, whole
-from terms import Refused, Undecided, forbid, must, sure
+from algebra import ONE, Field, Fraction, _names, add, constant, evaluate, floor, mul, names, scale, sub, substitute
+from intervals import Interval, point
+from noise import IDEAL, INFINITE, dot, rational, sided, total, whole
+from terms import Malformed, Refused, Undecided, forbid, must, num, replaced, require, sure
+
+NAMES = ("y", "theta", "other")  # the output, an input, the one next to it
+TOLD = ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]
 
 PAIRS = {"upper": "only the listed inputs are adjacent", "lower": "the listed inputs are adjacent"}
 
@@ -99,3 +105,130 @@ def stated_epsilon(q, _):
     sure(known and whole(q.field, q.factor) and q.field.at_most(ONE, q.factor), "no pure epsilon is stated, or parts of steps")
     sure(all(q.field.at_most({}, x) for row in rows for x in row), "what is stated may be below 0")
     return "upper", mul(q.factor, q.field.extreme("min", known)), {}, ["the mechanism is as private as is stated", IDEAL]
+
+
+class Part(Field):
+    """A polytope of such points: all x with <n, x> <= c for its planes, and the hull of its corners."""
+
+    def __init__(self, planes, corners):
+        self.planes, self.corners = planes, sorted(set(corners))
+        self.ends = [(min(column), max(column)) for column in zip(*self.corners, strict=True)]
+        super().__init__({name: (*pair, False, False, False) for name, pair in zip(NAMES, self.ends, strict=False)})
+        self.box = {name: point(low).hull(point(high)) for name, (low, high) in zip(NAMES, self.ends, strict=False)}
+        self.flat = [n for n, c in planes if all(dot(n, x) == c for x in self.corners)]
+
+    def cut(self, normal, offset):
+        """The part where <normal, x> <= offset, None where there is none."""
+        side = {x: dot(normal, x) - offset for x in self.corners}
+        kept = [x for x in side if side[x] <= 0]
+        for a, b in product(side, side):
+            if side[a] < 0 < side[b] and sum(dot(n, a) == c == dot(n, b) for n, c in self.planes) > 1:
+                kept.append(tuple(x + side[a] / (side[a] - side[b]) * (y - x) for x, y in zip(a, b, strict=True)))
+        return Part([*self.planes, (normal, offset)], kept) if kept else None
+
+    def faces(self, way):
+        """The faces through which lines along a direction within the part leave it."""
+        found = [self.cut(turned(n), -c) for n, c in self.planes if dot(n, way) > 0 and n not in self.flat]
+        return [x for x in found if x and not any(y and set(x.corners) < set(y.corners) for y in found)]
+
+    def content(self, p):
+        """Sums stay as they are written: what their terms have in common would widen enclosures."""
+        return super().content(p) if len(p) == 1 else (Fraction(1), {}, p)
+
+    def _positive(self, p, strict):
+        """At the corners where a form is linear, else by enclosures on boxes."""
+        moving = [[x for x in m if _names(x[0])] for m in p]
+        if all(not m or (len(m) == 1 and m[0][0][0] == "s" and m[0][1] == 1) for m in moving):
+            return all(Field({}).positive(value(p, x), strict) for x in self.corners)
+        return self._on(p, strict, self.box, 6)
+
+    def _on(self, p, strict, box, deep):
+        try:
+            near = evaluate(p, 120, box)
+        except Undecided:
+            near = Interval(-1, 1)
+        if near.lo > 0 or (near.lo == 0 and not strict) or near.hi < 0 or not deep:
+            return near.lo >= 0 and (near.lo > 0 or not strict)
+        widest = max(names(p), key=lambda name: box[name].hi - box[name].lo)
+        middle = (box[widest].lo + box[widest].hi) / 2
+        halves = Interval(box[widest].lo, middle), Interval(middle, box[widest].hi)
+        return all(self._on(p, strict, box | {widest: half}, deep - 1) for half in halves)
+
+    def along(self, p, way):
+        """The derivative in a direction."""
+        return add(*(scale(self.derivative(p, name), x) for name, x in zip(NAMES, way, strict=True) if x))
+
+    def shows(self, node, density, target):
+        """Whether a tree shows that the loss is at most the target on the part."""
+        kind, *told = node
+        if kind == "values":
+            values = [Field({}).form(tree) for tree in settled(density, self.box)]
+            return all(Field({}).at_most(sub(Field({}).log(p), Field({}).log(q)), target) for p, q in product(values, values))
+        first = None if kind == "corner" else tuple(map(rational, told[0]))
+        forbid(first and len(first) != len(NAMES), Malformed, "no vector of three numbers")
+        if kind == "cut":
+            pieces = self.cut(first, rational(told[1])), self.cut(turned(first), -rational(told[1]))
+            return all(piece is None or piece.shows(tree, density, target) for piece, tree in zip(pieces, told[2:], strict=True))
+        loss = sub(self.log(self.form(density)), self.log(self.form(replaced(density, {"theta": ("sym", "other")}))))
+        if kind == "slide":
+            good = any(first) and not any(dot(n, first) for n in self.flat) and self.at_most({}, self.along(loss, first))
+            return good and all(any(face.shows(tree, density, target) for tree in told[1]) for face in self.faces(first))
+        if kind == "corner":
+            return any(self.below(loss, target, start) for start in self.corners)
+        require(kind == "tangent", Malformed, "a tree with a node that is none")
+        way = minus(self.corners[-1], self.corners[0])  # a point, or a line along which the loss is concave
+        line = all(a * w == b * v for x in (*self.corners, first) for a, v in zip(minus(x, first), way, strict=True)
+                   for b, w in zip(minus(x, first), way, strict=True))  # fmt: skip
+        good = line and all(low <= x <= high for x, (low, high) in zip(first, self.ends, strict=True))
+        return good and self.at_most(self.along(self.along(loss, way), way), {}) and self.below(loss, target, first, there=True)
+
+    def below(self, loss, target, start, there=False):
+        """Whether a loss is at most the target by its value at a point and its slopes there, or anywhere on the part."""
+        steps, here = [self.along(loss, minus(x, start)) for x in self.corners], value(loss, start)
+        steps = [value(step, start) for step in steps] if there else steps
+        return self.at_most(here, target) and all(self.at_most(step, {}) or self.at_most(add(here, step), target) for step in steps)
+
+
+def turned(v):
+    """-v."""
+    return tuple(-x for x in v)
+
+
+def minus(a, b):
+    """a - b."""
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def value(p, x):
+    """The value of a form at a point."""
+    return substitute(p, Field({}), {name: constant(c) for name, c in zip(NAMES, x, strict=False)})
+
+
+def settled(tree, box):
+    """The trees that a tree is on a box, where what stands in floor is one of finitely many integers."""
+    if not isinstance(tree, tuple):
+        return [tree]
+    if tree[:2] == ("call", "floor"):
+        near = evaluate(Field(dict.fromkeys(box, (None, None, True, True, False))).form(tree[2][0]), 120, box)
+        sure(near.hi - near.lo < 60, "floor of what moves far")
+        return [num(n) for n in range(floor(near.lo), floor(near.hi) + 1)]
+    found = list(dict.fromkeys(product(*(settled(part, box) for part in tree))))
+    sure(len(found) <= 60, "a density of too many values")
+    return found
+
+
+def kernel_box(q, evidence):
+    """docs/theory/finite.md#kernel-box."""
+    must(q.kind == "kernel", "the mechanism is no kernel")
+    forbid(q.field.domains or None in q.mechanism["output"], Undecided, "a kernel with parameters, or with outputs without end")
+    forms = [q.form(text) for key in ("output", "input", "input") for text in q.mechanism[key]] + [q.moved or {}]
+    sure(all(p.keys() <= {()} for p in forms), "an end that is not rational")
+    *ends, moved = (p.get((), Fraction(0)) for p in forms)
+    density, target, ends = q.tree(q.mechanism["density"]), q.form(evidence["value"]), [(ends[i], ends[i + 1]) for i in (0, 2, 4)]
+    must(all(low < high for low, high in ends) and moved >= 0 and "'other'" not in repr(density), "ends that do not rise, or another variable")
+    unit = [tuple(Fraction(i == j) for i in range(3)) for j in range(3)]
+    planes = [(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in zip(unit, ends, strict=True) for sign in (-1, 1)]
+    region, apart = Part(planes, product(*ends)), minus(unit[1], unit[2])
+    region = region if q.moved is None else region.cut(apart, moved).cut(turned(apart), moved)
+    sure(region.shows(evidence["tree"], density, target), "whether the loss is so small")
+    return "upper", target, {}, TOLD

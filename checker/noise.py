@@ -6,14 +6,13 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
 
-import algebra as al
-from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
+from algebra import ONE, Field, _names, add, atom, constant, evaluate, key, mul, names, scale, sub, substitute, symbol
 from intervals import Interval, point
 from terms import Malformed, Refused, Undecided, forbid, must, num, parse, replaced, require, sure
 
 INFINITE = "infinite"
 R = ("s", "r")
-LOG_R = al.atom(("l", al.key(symbol("r"))))
+LOG_R = atom(("l", key(symbol("r"))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 ADDED = ("radial", "translation", "product")
 IDEAL = "what is drawn is drawn from the law that is declared"
@@ -47,7 +46,7 @@ class Question:
         for name, x in values.items():
             must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")
         field = Field(domains)
-        moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
+        moved = None if self.moved is None else substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
         return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
 
 
@@ -92,7 +91,7 @@ def whole(field, p):
 
 def _split(m):
     """The factors of a product that move with r, and the others."""
-    moving = [(a, e) for a, e in m if "r" in al._names(a)]
+    moving = [(a, e) for a, e in m if "r" in _names(a)]
     return moving, tuple(x for x in m if x not in moving)
 
 
@@ -165,7 +164,7 @@ def convex(noise):
         return False
     if noise.even:
         return noise.field.positive(slopes[0], strict=False)
-    jump, turn = (al.substitute(p, noise.q.field, {"r": {}}) for p in (sub(*noise.sides), add(*slopes)))
+    jump, turn = (substitute(p, noise.q.field, {"r": {}}) for p in (sub(*noise.sides), add(*slopes)))
     return noise.field.zero(jump) and noise.field.positive(turn, strict=False)
 
 
@@ -284,16 +283,16 @@ class Noise:
         self.shift = mul(self._reach(number), q.field.power(factor, Fraction(-1)))
         must(q.field.positive(self.shift, strict=False), "the sensitivity is not certainly at least 0")
         if self.whole and not whole(q.field, self.shift):
-            sure(not al.names(self.shift), "the floor of the sensitivity")
+            sure(not names(self.shift), "the floor of the sensitivity")
             self.shift = constant(q.field.floor(self.shift))
         self.field = q.field.over("r")
         if "support" in m and m["support"] != [None, None]:
             sure(line, "noise on a part of the line")
-            self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
+            self.support = [None if end is None else evaluate(q.form(end), 200) for end in m["support"]]
         name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
         turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
         self.sides = [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
-        self.even = al.key(self.sides[0]) == al.key(self.sides[-1])
+        self.even = key(self.sides[0]) == key(self.sides[-1])
         self.h = self.sides[0]
 
     def _reach(self, dimension):
@@ -321,13 +320,13 @@ class Noise:
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
         with suppress(Undecided):
-            return al.substitute(h, self.q.field, {"r": {}})
+            return substitute(h, self.q.field, {"r": {}})
 
     def value(self, near):
         """h on an interval of distances, or of the line."""
         if self.q.kind == "radial" or near.lo >= 0:
-            return al.evaluate(self.h, self.bits, {"r": near})
-        left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Decimal(0), (-near).lo), (-near).hi)})
+            return evaluate(self.h, self.bits, {"r": near})
+        left = evaluate(self.sides[1], self.bits, {"r": Interval(max(Decimal(0), (-near).lo), (-near).hi)})
         return left if near.hi <= 0 else left.hull(self.value(Interval(Decimal(0), near.hi)))
 
     def loss(self, a, b):
@@ -359,7 +358,7 @@ def concave_exponent(q, evidence):
     start = noise.at_zero(noise.h)
     sure(start is not None, "whether h is finite at 0")
     noise.check_integrable()
-    value = _alike(noise, side, lambda t: sub(al.substitute(noise.h, q.field, {"r": t}), start) if t else {})
+    value = _alike(noise, side, lambda t: sub(substitute(noise.h, q.field, {"r": t}), start) if t else {})
     return side, value, at, assumed_of(noise, side)
 
 
@@ -431,12 +430,12 @@ def modulus(q, evidence):
     (moving, rest, c), *more = [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]
     if moving[0][0][:2] == ("f", "floor"):
         wide = field.derivative(dict(moving[0][0][2][0]), "r")
-        rises = not more and len(moving) == 1 == moving[0][1] and not al.names(wide) and field.positive({rest: c}) and field.positive(wide)
+        rises = not more and len(moving) == 1 == moving[0][1] and not names(wide) and field.positive({rest: c}) and field.positive(wide)
         most = mul({rest: c}, constant(-field.floor(scale(mul(noise.shift, wide), -1)))) if rises else {}
     else:
         noise.check_integrable()
         rises = field.positive(field.derivative(noise.h, "r"), strict=False)
-        most = sub(al.substitute(noise.h, field, {"r": add(symbol("r"), noise.shift)}), noise.h)
+        most = sub(substitute(noise.h, field, {"r": add(symbol("r"), noise.shift)}), noise.h)
     sure(rises and field.at_most(most, bound), "whether h never falls, and never rises by more within the sensitivity")
     return "upper", bound, {}, assumed_of(noise, "upper")
 
@@ -468,7 +467,7 @@ def _points(noise, evidence):
 
 def _around(noise, p, radius):
     """The neighbourhood of a point."""
-    near = al.evaluate(p, noise.bits) + point(-radius).hull(point(radius))
+    near = evaluate(p, noise.bits) + point(-radius).hull(point(radius))
     return Interval(max(near.lo, Decimal(0)), near.hi) if noise.q.kind == "radial" else near
 
 
