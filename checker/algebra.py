@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
-from math import factorial, floor, lcm
+from math import floor, lcm
 
 import intervals as iv
 from intervals import Interval
@@ -163,19 +163,15 @@ class Field:
             return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
         if name in ("min", "max"):
             return self.extreme(name, args)
-        if name == "besselk" and args[0].keys() == {()} and args[0][()].denominator == 2:
-            return self._bessel(int(abs(args[0][()])), args[1])
+        if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
+            return mul(atom(("pi",), Fraction(1, 2)), mul(self.power(scale(args[1], 2), Fraction(-1, 2)), self.exp(scale(args[1], -1))))
         if name == "asinh":
             return self.log(add(args[0], self.power(add(ONE, mul(args[0], args[0])), Fraction(1, 2))))
-        sure(name == "floor" and names(args[0]) == {"r"}, f"{name} is not known here")
+        sure(name == "floor" and names(args[0]) <= {"r"}, f"{name} is not known here")
+        if not names(args[0]):
+            sure(self.positive(sub(args[0], constant(self.floor(args[0])))), "a floor where it jumps")
+            return constant(self.floor(args[0]))
         return atom(("f", name, (key(args[0]),)))
-
-    def _bessel(self, n, x):
-        """K of the order n + 1/2 at x: sqrt(pi/(2 x)) exp(-x) times a sum of powers of 1/x."""
-        weights = [Fraction(factorial(n + j), factorial(j) * factorial(n - j) * 2**j) for j in range(n + 1)]
-        powers = [scale(self.power(x, Fraction(-j)), c) for j, c in enumerate(weights)]
-        outer = mul(self.power(scale(x, 2), Fraction(-1, 2)), mul(atom(("pi",), Fraction(1, 2)), self.exp(scale(x, -1))))
-        return mul(outer, add(*powers))
 
     def extreme(self, name, forms):
         """The least or the greatest, where the order is certain."""

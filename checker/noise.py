@@ -2,12 +2,10 @@
 
 import re
 from contextlib import suppress
-from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
 
-from algebra import ONE, Field, _names, add, atom, constant, evaluate, key, mul, names, scale, sub, substitute, symbol
-from intervals import Interval, point
+from algebra import ONE, Field, _names, add, atom, constant, key, mul, names, scale, sub, substitute, symbol
 from terms import Malformed, Refused, Undecided, forbid, must, num, parse, replaced, require, sure
 
 INFINITE = "infinite"
@@ -288,7 +286,7 @@ class Noise:
         self.field = q.field.over("r")
         if "support" in m and m["support"] != [None, None]:
             sure(line, "noise on a part of the line")
-            self.support = [None if end is None else evaluate(q.form(end), 200) for end in m["support"]]
+            self.support = [None if end is None else q.form(end) for end in m["support"]]
         name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
         turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
         self.sides = [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
@@ -322,16 +320,18 @@ class Noise:
         with suppress(Undecided):
             return substitute(h, self.q.field, {"r": {}})
 
-    def value(self, near):
-        """h on an interval of distances, or of the line."""
-        if self.q.kind == "radial" or near.lo >= 0:
-            return evaluate(self.h, self.bits, {"r": near})
-        left = evaluate(self.sides[1], self.bits, {"r": Interval(max(Decimal(0), (-near).lo), (-near).hi)})
-        return left if near.hi <= 0 else left.hull(self.value(Interval(Decimal(0), near.hi)))
+    def at(self, x):
+        """h at a point, near which it is continuous; of a jump at 0 what it is to the right."""
+        right = self.q.kind == "radial" or self.q.field.at_most({}, x)
+        sure(right or self.q.field.positive(scale(x, -1)), "on which side a point is")
+        return substitute(self.sides[not right], self.q.field, {"r": x if right else scale(x, -1)})
 
-    def loss(self, a, b):
-        """The sum of h(b) - h(a) over coordinates."""
-        return sum((self.value(y) - self.value(x) for x, y in zip(a, b, strict=True)), point(0))
+    def outside(self, x):
+        """Whether a point is outside the support; Undecided at an end."""
+        gaps = [sub(x, end) if way else sub(end, x) for way, end in zip((1, 0), self.support, strict=True) if end is not None]
+        beyond = any(self.q.field.positive(scale(gap, -1)) for gap in gaps)
+        sure(beyond or all(self.q.field.positive(gap, not self.whole) for gap in gaps), "a point at an end of the support")
+        return beyond
 
 
 def assumed_of(noise, side):
@@ -384,7 +384,7 @@ def convex_exponent(q, evidence):
 def slopes(noise):
     """The limits of the slope of a convex h to the left and to the right, each certainly positive, or INFINITE."""
     ends = [end is not None for end in noise.support]
-    half = ends in ([True, False], [False, True]) and noise.support[ends[1]].sign() == 0
+    half = ends in ([True, False], [False, True]) and noise.q.field.zero(noise.support[ends[1]])
     sure(bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends), "whether h is convex and never falls")
     found = [growth(noise.field, h) for h in ([noise.sides[ends[1]]] if half else noise.sides[::-1])]
     sure(all(top == INFINITE or (top >= 1 and noise.q.field.positive(lead)) for top, lead in found), "whether slopes have limits above 0")
@@ -441,42 +441,24 @@ def modulus(q, evidence):
 
 
 def point_witness(q, evidence):
-    """docs/theory/additive.md#point-witness."""
+    """docs/theory/additive.md#point-witness, in the limit: what the two points lose, whatever the radius is."""
     q, at = q.at(evidence)
-    noise, told = Noise(q, line=True), evidence.get("value")
+    noise, bits = Noise(q, line=True), evidence.get("prec", 200)
     noise.check_integrable()
-    a, b, assumed = _points(noise, evidence)
-    radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
-    forbid(q.field.domains or "limit" in evidence, Undecided, "parameters without a value, or the loss of two points in the limit")
-    must(radius > 0 or noise.whole, "the radius is not positive: a point has probability 0")
-    near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
-    here, beyond = (True in [_beyond(noise, x) for x in side] for side in near)
-    must(not here and beyond == (told == "inf"), "the density of P is 0 on the neighbourhood, or that of Q is and should not be")
-    sure([noise.value(x) for x in near[0]] if beyond else noise.loss(*near).lo >= rational(told), "whether the loss is so great")
-    return "lower", INFINITE if beyond else constant(rational(told)), at, [*assumed, IDEAL]
-
-
-def _points(noise, evidence):
-    """The points of evidence, and what their pair takes for granted."""
-    noise.bits = 2 * evidence.get("prec", 200)
-    require(type(noise.bits) is int and 106 <= noise.bits <= 32768, Malformed, "prec is a number of bits from 53 to 16384")
-    a, b = ([noise.q.form(str(x)) for x in evidence[side]] for side in "ab")
+    require(type(bits) is int and 53 <= bits <= 16384, Malformed, "prec is a number of bits from 53 to 16384")
+    a, b = ([q.form(str(x)) for x in evidence[side]] for side in "ab")
     require(1 <= len(a) == len(b) <= 1000, Malformed, "'a' and 'b' are not lists of as many points")
-    return a, b, _pair(noise, a, b)
-
-
-def _around(noise, p, radius):
-    """The neighbourhood of a point."""
-    near = evaluate(p, noise.bits) + point(-radius).hull(point(radius))
-    return Interval(max(near.lo, Decimal(0)), near.hi) if noise.q.kind == "radial" else near
-
-
-def _beyond(noise, near):
-    """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
-    low, high = noise.support
-    beyond = (low and near.hi < low.lo) or (high and near.lo > high.hi)
-    sure(beyond or not ((low and near.lo < low.hi) or (high and near.hi > high.lo)), "a neighbourhood at an end of the support")
-    return bool(beyond)
+    assumed = [*_pair(noise, a, b), IDEAL]
+    forbid(q.field.domains, Undecided, "parameters without a value")
+    must(noise.whole or rational(evidence.get("radius")) > 0, "the radius is not positive: a point has probability 0")
+    here, beyond = (True in [noise.outside(x) for x in side] for side in (a, b))
+    must(not here and beyond == (evidence.get("value") == "inf"), "the density of P is 0 there, or that of Q is and should not be")
+    start = add(*map(noise.at, a))
+    if beyond:
+        return "lower", INFINITE, at, assumed
+    loss, value = sub(add(*map(noise.at, b)), start), constant(rational(evidence["value"])) if "value" in evidence else q.form(evidence["limit"])
+    sure(q.field.at_most(value, loss) and ("value" in evidence or q.field.equal(value, loss)), "whether the loss is so great")
+    return "lower", value, at, assumed
 
 
 def _pair(noise, a, b):

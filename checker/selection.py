@@ -64,6 +64,8 @@ def log_concave_noisy_max(q, evidence):
     gap = gap and asked.side == "upper"
     must(not (gap and whole) or asked.field.at_most(count, constant(2)), "on the integers a lead of 0 tells of several answers")
     least = total("max", asked.field, [left, right]) if gap else total("min", asked.field, [right, asked.times(sub(count, ONE), left)])
+    if asked.side == "upper" and least != INFINITE and "min" in repr(least):
+        least = right  # each of the two is an upper bound
     return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), least))
 
 
@@ -74,15 +76,16 @@ class Loss:
         self.asked, self.u, self.v = asked, constant(u), constant(v)
         self.threshold, self.answers = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"])
         left, right = ({}, {}) if m["fresh"] is None else asked.slopes(m["fresh"])
-        self.told = total("max", asked.field, [asked.times(self.v, right), *[asked.times(self.u, left)] * (asked.side == "upper")])
+        self.lowered, self.raised = asked.times(self.v, right), [asked.times(self.u, left)] * (asked.side == "upper")
 
     def by(self, k, c, draws=ONE):
-        """What an output of k negatives and c positives costs where the threshold's noise goes up with the negatives, stays, or goes down."""
-        both, (down, up), (left, right) = add(self.u, self.v), self.threshold, self.answers
-        costs = {"up": [(mul(draws, self.u), up), (mul(c, both), right)], "still": [(mul(k, self.u), left), (mul(c, self.v), right)],
-                 "down": [(mul(draws, self.v), down), (mul(k, both), left)]}  # fmt: skip
-        times = self.asked.times
-        return {way: total("add", None, [times(c, self.told), *(times(*cost) for cost in listed)]) for way, listed in costs.items()}
+        """What k negatives and c positives cost where the threshold's noise goes up with the negatives, stays, or goes down."""
+        both, (down, up), (left, right), times = add(self.u, self.v), self.threshold, self.answers, self.asked.times
+        ways, costs = {"up": (self.u, up, {}, both), "still": ({}, up, self.u, self.v), "down": (self.v, down, both, {})}, {}
+        for way, (shift, slope, negative, positive) in ways.items():
+            each = total("max", self.asked.field, [total("add", None, [times(positive, right), self.lowered]), *self.raised])
+            costs[way] = total("add", None, [times(mul(draws, shift), slope), times(mul(k, negative), left), times(c, each)])
+        return costs
 
     def of(self, k, c):
         return total("min", self.asked.field, list(self.by(k, c).values()))
