@@ -104,12 +104,9 @@ def main(files):
             answer, told = examine(data), "{mechanism_name} is {epsilon}-differentially private".format(**data["claim"])
         except (Malformed, OSError, *ODD) as error:
             answer, told = Answer("refused", None, None, None, (), [str(error)]), "no certificate"
-        decided = answer.kind == "decided"
-        worst = max(worst, ("decided", "undecided", "refused").index(answer.kind))
-        print(f"{file}: {told}: {answer.verdict or answer.kind}")
-        enclosed = [f"tight epsilon from {shown(answer.lower)} to {shown(answer.upper)}"] if decided else []
-        for line in [*enclosed, *(f"assumed: {a}" for a in answer.assumed), *("not looked at: " * decided + note for note in answer.notes)]:
-            print(f"  {line}")
+        worst, notes = max(worst, ("decided", "undecided", "refused").index(answer.kind)), [*map("assumed: {}".format, answer.assumed), *answer.notes]
+        enclosed = [f"tight epsilon from {shown(answer.lower)} to {shown(answer.upper)}"] * (answer.kind == "decided")
+        print(f"{file}: {told}: {answer.verdict or answer.kind}", *enclosed, *notes, sep="\n  ")
     return worst
 
 

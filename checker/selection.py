@@ -9,6 +9,7 @@ from terms import Malformed, Undecided, forbid, must, parse, require, sure
 
 NOISES = ("noise", "threshold_noise", "query_noise", "fresh")
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
+KINDS = ("once", "fresh", "state", "limits")
 ENDS = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0), "one": (-1, 0, 1)}
 
 
@@ -43,8 +44,7 @@ class Asked:
     def bound(self, each):
         must(each != INFINITE or self.side == "upper" or self.field.positive(self.moved), "the sensitivity is not certainly positive")
         value = INFINITE if each == INFINITE else mul(each, self.moved)
-        worst = "answers of every size occur, and move wholly in the worst way"
-        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else worst
+        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else "answers of every size occur, and move in the worst way"
         one = ["the guarantee is for one order of the data alone"] * (self.q.mechanism["neighbours"] in ("increasing", "decreasing"))
         return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
 
@@ -59,13 +59,11 @@ def log_concave_noisy_max(q, evidence):
         forbid(whole and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
         return asked.bound(total("max", asked.field, [asked.times(count, left), right]))
-    gap = m["report"] == "index+gap"
-    must(not gap or asked.field.at_most(constant(2), count), "there is no lead where there may be one candidate")
-    gap = gap and asked.side == "upper"
-    must(not (gap and whole) or asked.field.at_most(count, constant(2)), "on the integers a lead of 0 tells of several answers")
-    least = total("max", asked.field, [left, right]) if gap else total("min", asked.field, [right, asked.times(sub(count, ONE), left)])
-    if asked.side == "upper" and least != INFINITE and "min" in repr(least):
-        least = right  # each of the two is an upper bound
+    gap, upper, two = m["report"] == "index+gap", asked.side == "upper", constant(2)
+    must(not gap or asked.field.at_most(two, count), "there is no lead where there may be one candidate")
+    must(not (gap and upper and whole) or asked.field.at_most(count, two), "on the integers a lead of 0 tells of several answers")
+    least = total(*("max", asked.field, [left, right]) if gap and upper else ("min", asked.field, [right, asked.times(sub(count, ONE), left)]))
+    least = right if upper and "min" in repr(least) else least  # each of the two is an upper bound
     return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), least))
 
 
@@ -95,12 +93,9 @@ def log_concave_threshold(q, evidence):
     """docs/theory/selection.md#log-concave-threshold."""
     must(q.kind == "above_threshold", "the mechanism is no above threshold")
     asked, m = Asked(q, evidence), q.mechanism
-    if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):
-        raise Malformed("a report, or neighbours, that above threshold has not")
-    forbid((m["report"] == "fresh") != (m["fresh"] is not None), Malformed, "fresh noise is there where it is reported, and nowhere else")
-    queries = asked.q.count(m["queries"])
-    most = queries if m["positives"] is None else asked.q.count(m["positives"])
-    field = asked.field
+    known = m["report"] in ("answers", "answers+gap", "answers+value", "fresh") and m["neighbours"] in (*MOVES, "one")
+    require(known and (m["report"] == "fresh") == (m["fresh"] is not None), Malformed, "a report, neighbours or noise that it has not")
+    field, queries, most = asked.field, *(asked.q.count(m[key] or m["queries"]) for key in ("queries", "positives"))
     forbid("exact" in evidence or m["neighbours"] == "one", Undecided, "exact answers, or answers that move alone")
     if m["report"] == "answers+value":
         forbid(m["query_noise"] is None or m["resample"], Undecided, "values of answers without noise, or of several thresholds")
@@ -109,15 +104,14 @@ def log_concave_threshold(q, evidence):
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
         require(all(type(x) is int and x >= 0 for x in (k, c, move)) and move < len(losses), Malformed, "no numbers, or no such way")
+        good = field.at_most(constant(c * (k + 1) if m["resample"] else k + c), queries) and field.at_most(constant(c), most)
+        must(good, "whether so many are asked for, or may be positive")
         k, c = constant(k), constant(c)
-        asked_for = mul(c, add(k, ONE)) if m["resample"] else add(k, c)
-        must(field.at_most(asked_for, queries) and field.at_most(c, most), "whether so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
-    way = evidence.get("shift")
-    forbid("peaks" in evidence and m["resample"], Undecided, "the worst of all outputs of several thresholds")
-    sure("peaks" in evidence or way in ("up", "still", "down"), "a shift that is none")
+    way, peaks = evidence.get("shift"), "peaks" in evidence
+    sure(not m["resample"] if peaks else way in ("up", "still", "down"), "no shift, or the worst of all outputs of several thresholds")
     ends, draws = ((queries, {}), (sub(queries, most), most)), most if m["resample"] else ONE  # between them a cost is in proportion
-    worst = [[_worst(loss, queries, most)] if "peaks" in evidence else [loss.by(*end, draws)[way] for end in ends] for loss in losses]
+    worst = [[_worst(loss, queries, most)] if peaks else [loss.by(*end, draws)[way] for end in ends] for loss in losses]
     return asked.bound(total("max", field, [value for listed in worst for value in listed]))
 
 
@@ -137,22 +131,21 @@ def _worst(loss, n, most):
 
 
 class Stream(Asked):
-    """A stream: what it names, its branches, and the vertices of how far the answers of a step move."""
+    """A stream: its branches in what it names, and the vertices of how far the answers of a step move."""
 
     def __init__(self, q):
         must(q.kind == "stream", "the mechanism is no stream")
         super().__init__(q, {})
         m, fixed = q.mechanism, set(self.field.domains)
-        self.noises, self.state, limits = ({x["name"]: x.get("noise", x.get("value")) for x in listed}
-                                           for listed in (m["once"] + m["fresh"], m["state"], m["limits"]))  # fmt: skip
-        named, self.once = [*m["answers"], *(x["name"] for key in ("once", "fresh", "state", "limits") for x in m[key])], {x["name"] for x in m["once"]}
-        own = len({*named, *fixed}) == len(named) + len(fixed) and all(parse(name) == ("sym", name) for name in named)
-        sure(own and m["neighbours"] in ENDS and 1 <= len(m["answers"]) <= 8, "names that are not its own, or neighbours of a hull, or in two ways")
+        self.once, self.fresh, state, limits = ({x["name"]: x.get("noise", x.get("value")) for x in m[key]} for key in KINDS)
+        named, self.noises = [*fixed, *m["answers"], *(x["name"] for key in KINDS for x in m[key])], self.once | self.fresh
+        own = len(set(named)) == len(named) and all(parse(name) == ("sym", name) for name in named)
+        sure(own and m["neighbours"] in ENDS and 1 <= len(m["answers"]) <= 8, "names that are not its own, or neighbours in several ways")
         sure(len({n.get("integers") is True for n in self.noises.values()}) == 1, "noise on the integers beside other noise")
-        self.moving, self.all = set(named) - limits.keys(), Field(self.field.domains | dict.fromkeys(named, (None, None, True, True, False)))
-        self.first = {name: self.read(text, fixed | self.once) for name, text in self.state.items()}
+        self.moving, self.all = set(named) - fixed - limits.keys(), Field(dict.fromkeys(named, (None, None, True, True, False)) | self.field.domains)
+        self.state = {name: self.read(text, fixed | self.once.keys()) for name, text in state.items()}
         self.limits, self.rates = {name: q.form(text) for name, text in limits.items()}, {x: self.slopes(n) for x, n in self.noises.items()}
-        self.branches = [self.branch(each, fixed | set(named)) for each in m["steps"]]
+        self.branches = [self.branch(each, set(named)) for each in m["steps"]]
         sure(self.branches and not self.branches[-1][0], "there is no branch without a condition at the end")
         every = product(ENDS[m["neighbours"]], repeat=len(m["answers"]))
         self.points = [x for x in every if m["neighbours"] != "one" or sum(map(abs, x)) == 1]
@@ -164,28 +157,29 @@ class Stream(Asked):
         sure(names(p) <= known and all(len(m) == 1 and m[0][0][0] == "s" and m[0][1] == 1 for m in moving), "what is no sum of what is known")
         return {m[0][0][1]: c for m, c in moving.items()}
 
-    def branch(self, each, every):
+    def branch(self, each, named):
         """What grows or stays, what is told, the state after it, and what counters grow by."""
         changed, grown = ({x["name"]: x["value"] for x in each[key]} for key in ("change", "count"))
         once = len(changed) + len(grown) == len(each["change"] + each["count"])
-        sure(once and changed.keys() <= self.state.keys() and grown.keys() <= self.limits.keys(), "a branch sets what is not declared, or twice")
         grown = {name: self.q.form(text) for name, text in grown.items()}
-        sure(all(self.field.at_most({}, p) for p in grown.values()), "a counter that may fall")
-        when, told = [self.read(x["left"], every) for x in each["when"]], [self.read(x, every) for x in each["tell"]]
-        return when, told, {name: self.read(changed.get(name, name), every) for name in self.state}, grown
+        good = once and changed.keys() <= self.state.keys() and grown.keys() <= self.limits.keys()
+        sure(good and all(self.field.at_most({}, p) for p in grown.values()), "a branch sets what is not declared, or a counter may fall")
+        when, told = [self.read(x["left"], named) for x in each["when"]], [self.read(x, named) for x in each["tell"]]
+        return when, told, {name: self.read(changed.get(name, name), named) for name in self.state}, grown
 
     def shifts(self, given, known):
         """Shifts and differences by name: a number, and a multiple of what each answer moves by; of noise on the integers integers."""
         found = {name: tuple(map(rational, given.get(name, [0] * (1 + len(self.points[0]))))) for name in known}
-        sure(given.keys() <= set(known) and all(len(v) == 1 + len(self.points[0]) for v in found.values()), "a shift of no known name")
+        good = given.keys() <= set(known) and all(len(v) == 1 + len(self.points[0]) for v in found.values())
         for first, *others in (v for name, v in found.items() if self.noises.get(name, {}).get("integers")):
-            sure(whole(self.field, scale(self.moved, first)) and all(x.denominator == 1 for x in others), "a shift that is no integer")
+            good = good and whole(self.field, scale(self.moved, first)) and all(x.denominator == 1 for x in others)
+        sure(good, "a shift of no known name, or of the integers by none")
         return found
 
     def cost(self, shifts, point):
         """What shifts of noises cost where the answers move by the point, in units of the sensitivity."""
         moved = {name: at(v, point) for name, v in shifts.items() if name in self.noises}
-        return total("add", self.field, [self.times(constant(abs(s)), self.rates[name][s > 0]) for name, s in moved.items()])
+        return total("add", None, [self.times(constant(abs(s)), self.rates[name][s > 0]) for name, s in moved.items()])
 
     def most(self, name):
         """The most that a counter reaches: the most that a branch adds, to the most below its limit."""
@@ -193,6 +187,15 @@ class Stream(Asked):
         if all(whole(self.field, p) for p in steps):
             limit = constant(ceil(limit.get((), 0)) - 1) if limit.keys() <= {()} else sub(limit, ONE) if whole(self.field, limit) else limit
         return self.field.extreme("max", [{}, add(limit, self.field.extreme("max", steps))])
+
+    def holds(self, branch, before, apart, point, after):
+        """Whether a branch comes out as before, of what is so far apart, and leaves the state as far apart as a mode says."""
+        def change(p):
+            return sum(c * apart.get(name, 0) for name, c in p.items())
+
+        when, told, state, _ = branch
+        same = all(change(p) >= 0 for p in when) and all(change(p) <= 0 for earlier, *_ in before for p in earlier)
+        return same and not any(map(change, told)) and all(change(p) == at(after[name], point) for name, p in state.items())
 
 
 def at(vector, point):
@@ -202,37 +205,32 @@ def at(vector, point):
 
 def alignment(q, evidence):
     """docs/theory/selection.md#alignment, with one lead from each mode by each branch."""
-    stream, (way,), m, field = Stream(q), evidence["ways"], q.mechanism, q.field
+    stream, (way,), field = Stream(q), evidence["ways"], q.field
     others = [evidence.get("moduli"), way.get("follow"), way.get("worth"), way.get("starts", [0]) != [0]]
     sure(not any(others), "noise that is not log-concave, several modes at the start, or what branches tell of the state")
-    once, alone = stream.shifts(way["once"], stream.once), m["neighbours"] == "one"
+    once, alone, queries = stream.shifts(way["once"], stream.once), q.mechanism["neighbours"] == "one", q.mechanism["queries"]
     modes, spent = [once | stream.shifts(mode, stream.state) for mode, _ in way["modes"]], [over is True for _, over in way["modes"]]
     prices, (each, *ahead) = {x: q.form(text) for x, text in way["prices"].items()}, map(q.form, [way["each"], *way["ahead"]])
-    sure(prices.keys() <= stream.limits.keys() and len(ahead) == len(modes), "a price of what is no counter, or modes without what is kept there")
-    sure(all(field.at_most({}, x) for x in (each, *ahead, *prices.values())), "a price below 0")
-    sure(not spent[0] and (alone or not (any(spent) or any(any(v[1:]) for mode in modes for v in mode.values()))), "modes that answers move")
+    good = prices.keys() <= stream.limits.keys() and len(ahead) == len(modes) and (queries is not None or field.at_most(each, {}))
+    sure(good and all(field.at_most({}, x) for x in (each, *ahead, *prices.values())), "a price below 0, or of no counter, or of steps without end")
+    still = not any(any(v[1:]) for mode in modes for v in mode.values()) and not any(spent)
+    sure(not spent[0] and (alone or still), "modes that answers move")
     every = [(n, number, moves) for n in range(len(modes)) for number in range(len(stream.branches))
              for moves in ([False] if spent[n] else [False, True] if alone else [True])]  # fmt: skip
-    leads = {(n, number, moves): (to, stream.shifts(told, stream.noises.keys() - stream.once)) for n, number, moves, to, told in way["steps"]}
     typed = all([type(x) for x in lead[:4]] == [int, int, bool, int] and 0 <= lead[3] < len(modes) for lead in way["steps"])
+    leads = {tuple(lead[:3]): (lead[3], stream.shifts(lead[4], stream.fresh)) for lead in way["steps"]}
     sure(typed and set(leads) == set(every) and len(every) == len(way["steps"]), "not one lead from each mode by each branch")
-
-    def change(multiples, apart):
-        return sum(c * apart.get(name, 0) for name, c in multiples.items())
-
     for point in stream.points:
-        apart = {name: at(v, point) for name, v in modes[0].items()}
-        sure(all(change(p, apart) == apart[name] for name, p in stream.first.items()), "the state is not so far apart at first")
+        apart = {name: at(v, point) for name, v in once.items()}
+        sure(stream.holds(([], [], stream.state, {}), [], apart, point, modes[0]), "the state is not so far apart at first")
     for (n, number, moves), point in product(every, stream.points):
-        (to, shifts), (when, told, after, grown) = leads[n, number, moves], stream.branches[number]
-        apart = {name: at(v, point) for name, v in (modes[n] | shifts).items()} | (dict(zip(m["answers"], point, strict=True)) if moves else {})
-        same = all(change(p, apart) >= 0 for p in when) and not any(change(p, apart) for p in told)
-        same = same and all(change(p, apart) <= 0 for earlier, *_ in stream.branches[:number] for p in earlier)
-        same = same and all(change(p, apart) == at(modes[to][name], point) for name, p in after.items())
-        sure(same and (not alone or spent[to] == (spent[n] or moves)), f"whether branch {number + 1} comes out as before")
-        cost, paid = stream.cost(shifts, point), add(each, ahead[n], scale(ahead[to], -1), *(mul(prices[x], grown.get(x, {})) for x in prices))
-        sure(cost != INFINITE and field.at_most(cost, paid), f"branch {number + 1} costs more than it pays")
-    sure(m["queries"] is not None or field.at_most(each, {}), "every step costs something, and there is no limit of them")
-    steps = [mul(q.count(m["queries"]), each)] if m["queries"] is not None else []
+        (to, shifts), branch = leads[n, number, moves], stream.branches[number]
+        apart = {name: at(v, point) for name, v in (modes[n] | shifts).items()}
+        apart |= dict(zip(q.mechanism["answers"], point, strict=True)) if moves else {}
+        same = stream.holds(branch, stream.branches[:number], apart, point, modes[to]) and (not alone or spent[to] == (spent[n] or moves))
+        paid = add(each, ahead[n], scale(ahead[to], -1), *(mul(prices[x], p) for x, p in branch[3].items() if x in prices))
+        cost = stream.cost(shifts, point)
+        sure(same and cost != INFINITE and field.at_most(cost, paid), f"whether branch {number + 1} comes out as before, and is paid")
+    steps = mul(q.count(queries), each) if queries is not None else {}
     drawn = total("max", field, [stream.cost(once, point) for point in stream.points])
-    return stream.bound(total("add", field, [ahead[0], drawn, *steps, *(mul(price, stream.most(x)) for x, price in prices.items())]))
+    return stream.bound(total("add", field, [ahead[0], drawn, steps, *(mul(price, stream.most(x)) for x, price in prices.items())]))
