@@ -159,8 +159,7 @@ class Field:
         if name == "abs":
             return self.extreme("max", [args[0], scale(args[0], -1), {}])
         if name in ("cosh", "sinh"):
-            up, down = self.exp(args[0]), self.exp(scale(args[0], -1))
-            return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
+            return scale(add(self.exp(args[0]), scale(self.exp(scale(args[0], -1)), 1 if name == "cosh" else -1)), Fraction(1, 2))
         if name in ("min", "max"):
             return self.extreme(name, args)
         if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)

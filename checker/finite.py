@@ -22,11 +22,10 @@ class Table:
         m = q.mechanism
         self.field = field = q.field
         must(q.kind in ("table", "exponential"), "there are no lists of inputs and outputs")
-        listed = m["rows" if q.kind == "table" else "scores"]
-        forbid(not listed or any(not row or len(row) != len(listed[0]) for row in listed), Refused, "rows are not of one length, or none")
+        listed, adjacent = m["rows" if q.kind == "table" else "scores"], m["adjacent"]
+        good = listed and all(row and len(row) == len(listed[0]) for row in listed)
+        must(good and all(max(pair) < len(listed) for pair in adjacent or ()), "rows are not of one length, or a pair is none of inputs")
         self.rows = [[q.form(x) for x in row] for row in listed]
-        adjacent = m["adjacent"]
-        forbid(any(max(pair) >= len(listed) for pair in adjacent or ()), Refused, "an adjacent pair names no two inputs")
         every = permutations(range(len(listed)), 2)
         self.pairs = [(a, b) for a, b in every if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
         if q.kind == "exponential":
@@ -55,7 +54,7 @@ def finite_table(q, evidence):
     table, told = Table(q), PAIRS[side] if q.mechanism["adjacent"] is not None or side == "lower" else "any two inputs are adjacent"
     if side == "upper":
         value = total("max", q.field, [{}, *(table.loss(a, b) for a, b in table.pairs)])
-        forbid(value == INFINITE, Refused, "a zero faces a probability above 0")
+        must(value != INFINITE, "a zero faces a probability above 0")
         return side, value, at, [IDEAL, told]
     a, b, y = evidence["cell"]
     must((a, b) in table.pairs and 0 <= y < len(table.rows[0]) and not table.zero(a, y), "a cell is no adjacent pair with a likely output")
@@ -85,11 +84,10 @@ def kary_response(q, evidence):
 def staircase(q, evidence):
     """docs/theory/additive.md#staircase."""
     side, q, at = sided(q, evidence, None)
-    forbid(q.kind != "staircase" or q.query is not None, Refused, "the mechanism is no staircase noise, or has a query")
-    field, epsilon, gamma = q.field, q.form(q.mechanism["epsilon"]), q.form(q.mechanism["gamma"])
-    moved = ONE if q.moved is None else q.moved
-    must(field.positive(epsilon) and field.positive(moved), "epsilon and the sensitivity are not certainly positive")
-    must(field.at_most({}, gamma) and field.at_most(gamma, ONE), "gamma is not certainly from 0 to 1")
+    must(q.kind == "staircase" and q.query is None, "the mechanism is no staircase noise, or has a query")
+    field, moved, epsilon, gamma = q.field, ONE if q.moved is None else q.moved, *(q.form(q.mechanism[key]) for key in ("epsilon", "gamma"))
+    good = field.positive(epsilon) and field.positive(moved) and field.at_most({}, gamma) and field.at_most(gamma, ONE)
+    must(good, "epsilon and the sensitivity are not certainly positive, or gamma not from 0 to 1")
     steps = ONE if field.at_most(moved, ONE) else constant(-field.floor(scale(moved, -1)))
     word = "no answer moves further than" if side == "upper" else "some answers are apart by"
     return side, mul(steps, epsilon), at, [f"{word} the stated sensitivity", IDEAL]
@@ -100,10 +98,10 @@ def stated_epsilon(q, _):
     must(q.kind == "guarantee", "nothing is stated of the mechanism")
     m, rows = q.mechanism, [[q.form(x) for x in row] for row in q.mechanism["rows"]]
     one = m["measure"] == "bounded_range" and len(rows) == 1
-    forbid("order" in m or not (one or m["measure"] == "approximate"), Undecided, "what is stated otherwise, or of one order")
+    sure("order" not in m and (one or m["measure"] == "approximate"), "what is stated otherwise, or of one order")
     known = [row[0] for row in rows if len(row) == 2 - one and all(q.field.zero(x) for x in row[1:])]
-    sure(known and whole(q.field, q.factor) and q.field.at_most(ONE, q.factor), "no pure epsilon is stated, or parts of steps")
-    sure(all(q.field.at_most({}, x) for row in rows for x in row), "what is stated may be below 0")
+    steps = whole(q.field, q.factor) and q.field.at_most(ONE, q.factor)
+    sure(known and steps and all(q.field.at_most({}, x) for row in rows for x in row), "no pure epsilon is stated")
     return "upper", mul(q.factor, q.field.extreme("min", known)), {}, ["the mechanism is as private as is stated", IDEAL]
 
 

@@ -223,12 +223,10 @@ def dot(a, b):
 def stretched(norm, rows, field):
     """The greatest length of the answers to queries where histograms differ by at most 1 in l2."""
     p = "1" if len(rows) == 1 else norm["p"]
-    if norm["kind"] == "lp" and p == "1":
-        sure(len(rows) <= 8, "how far many queries move under l2")
-        signs = product((1, -1), repeat=len(rows))
-        rows = [[dot(each, column) for column in zip(*rows, strict=True)] for each in signs]
-    straight = all(dot(a, b) == 0 for a, b in combinations(rows, 2))
-    sure(norm["kind"] == "lp" and (p in ("1", None) or (p == "2" and straight)), "how far a query moves under l2")
+    known = p in ("1", None) or (p == "2" and all(dot(a, b) == 0 for a, b in combinations(rows, 2)))
+    sure(norm["kind"] == "lp" and known and len(rows) <= 8, "how far a query moves under l2")
+    if p == "1":
+        rows = [[dot(signs, column) for column in zip(*rows, strict=True)] for signs in product((1, -1), repeat=len(rows))]
     return field.power(constant(max(dot(row, row) for row in rows)), Fraction(1, 2))
 
 
@@ -299,11 +297,11 @@ class Noise:
         if q.query is None:
             return q.moved
         forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
-        real = q.query["adjacency"] in ("l1", "l2")
         if q.query["adjacency"] == "l2" and not self.whole:
             return stretched(self.norm, matrix_of(q.query["rows"]), q.field)
         vectors = differences(q.query)
-        forbid(self.whole and (real or any(x.denominator != 1 for v in vectors for x in v)), Undecided, "answers that differ by no integers")
+        integers = q.query["adjacency"] != "l1" and all(x.denominator == 1 for v in vectors for x in v)
+        sure(integers or not self.whole, "answers that differ by no integers")
         return longest(self.norm, vectors, dimension, q.field, q.told) if vectors else {}
 
     def check_integrable(self):
@@ -354,9 +352,8 @@ def _opened(q, evidence):
 def concave_exponent(q, evidence):
     """docs/theory/additive.md#concave-exponent."""
     side, q, at, noise = _opened(q, evidence)
-    forbid(not noise.even or not bent(noise.field, noise.h, -1), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
-    sure(start is not None, "whether h is finite at 0")
+    sure(noise.even and bent(noise.field, noise.h, -1) and start is not None, "whether h is concave in the distance, and finite at 0")
     noise.check_integrable()
     value = _alike(noise, side, lambda t: sub(substitute(noise.h, q.field, {"r": t}), start) if t else {})
     return side, value, at, assumed_of(noise, side)
@@ -445,9 +442,9 @@ def point_witness(q, evidence):
     q, at = q.at(evidence)
     noise, bits = Noise(q, line=True), evidence.get("prec", 200)
     noise.check_integrable()
-    require(type(bits) is int and 53 <= bits <= 16384, Malformed, "prec is a number of bits from 53 to 16384")
     a, b = ([q.form(str(x)) for x in evidence[side]] for side in "ab")
-    require(1 <= len(a) == len(b) <= 1000, Malformed, "'a' and 'b' are not lists of as many points")
+    good = type(bits) is int and 53 <= bits <= 16384 and 1 <= len(a) == len(b) <= 1000
+    require(good, Malformed, "prec is no number of bits from 53 to 16384, or 'a' and 'b' are not lists of as many points")
     assumed = [*_pair(noise, a, b), IDEAL]
     forbid(q.field.domains, Undecided, "parameters without a value")
     must(noise.whole or rational(evidence.get("radius")) > 0, "the radius is not positive: a point has probability 0")
@@ -504,6 +501,6 @@ def equal_answers(q, evidence):
     noise = Noise(q) if q.kind in ADDED[::2] else None
     numbers = all(q.form(end).keys() <= {()} for end in q.mechanism.get("support", ()) if end)
     sure(noise.check_integrable() is None if noise else numbers and q.kind in ("kernel", "elliptical_process"), "a law that is not known")
-    must(noise or q.moved is not None, "no sensitivity is given")
-    must(q.field.zero(noise.shift if noise else q.moved), "the inputs, or the answers, are not certainly the same")
+    moved = noise.shift if noise else q.moved
+    must(moved is not None and q.field.zero(moved), "the inputs, or the answers, are not certainly the same")
     return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
