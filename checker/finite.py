@@ -7,7 +7,7 @@ from itertools import permutations, product
 from algebra import ONE, Field, Fraction, _names, add, constant, evaluate, floor, mul, names, scale, sub, substitute
 from intervals import Interval, point
 from noise import IDEAL, INFINITE, dot, rational, sided, total, whole
-from terms import Malformed, Refused, Undecided, forbid, must, num, replaced, require, sure
+from terms import Malformed, Undecided, forbid, must, num, replaced, require, sure
 
 NAMES = ("y", "theta", "other")  # the output, an input, the one next to it
 TOLD = ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]

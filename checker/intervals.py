@@ -7,6 +7,7 @@ so that the numbers next to what it gives enclose the value. What has no value, 
 from collections import namedtuple
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
+from functools import reduce
 
 from terms import Undecided, forbid, sure
 
@@ -58,7 +59,7 @@ class Interval(namedtuple("Interval", "lo hi")):
             return rising(lambda x: exp(log(x) * point(e)), self, positive=True)
         if e % 2 == 0 and self.lo < 0:
             return (-self if self.hi <= 0 else Interval(Decimal(0), max(self.lo.copy_negate(), self.hi))) ** e
-        return rising(lambda x: _whole(x, int(e)), self)
+        return rising(lambda x: reduce(Interval.__mul__, [x] * int(e), point(1)), self)
 
     def hull(self, other):
         """What holds both."""
@@ -75,11 +76,6 @@ def rising(function, x, positive=False):
     """A function that rises from the one end to the other; positive: with the value 0 at 0."""
     low, high = (Interval(end, end) if positive and end == 0 else function(Interval(end, end)) for end in (x.lo, x.hi))
     return Interval(low.lo, high.hi)
-
-
-def _whole(x, n):
-    half = _whole(x, n // 2) if n else None
-    return point(1) if half is None else half * half * x if n % 2 else half * half
 
 
 def exp(x):

@@ -1,13 +1,12 @@
 """Parts of a mechanism: which part a line speaks of, and how the pure epsilons of parts come together (docs/theory/composition.md)."""
 
-import json
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations, permutations
 
 import noise
-from algebra import ONE, add, constant, key, mul, scale, sub, whole_power
+from algebra import ONE, add, constant, mul, scale, sub, whole_power
 from finite import Table
 from noise import IDEAL, INFINITE, Noise, Question, dot, rational, sided, total, whole
 from terms import Malformed, Refused, Undecided, forbid, must, require, sure
@@ -37,10 +36,10 @@ def infer(claim, field, line, facts, rules, made):
     for step in place[fixed:]:
         sure(isinstance(step, dict) and step.keys() == {"part"}, "a place that is no part")
         q = down(q, step["part"])
-    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves, "positivstellensatz": positivstellensatz}
-    sure((rule in rules or rule in of_the_claim) and not (q.kind in COMBINATORS and place), "the rule is not known here")
+    whole_claim = {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves, "positivstellensatz": positivstellensatz}
+    sure(rule in rules and not (q.kind in COMBINATORS and place) or (rule in whole_claim and not place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
-    found = rules[rule](further(q), evidence) if rule in rules else of_the_claim[rule](claim, q, evidence, premises)
+    found = rules[rule](further(q), evidence) if rule in rules else whole_claim[rule](claim, q, evidence, premises)
     return made("whole" if not place else about(further(q)), *found)
 
 
@@ -67,8 +66,7 @@ def further(q):
 
 def about(q):
     """What a premise about a question is known by."""
-    moved = None if q.moved is None else key(q.moved)
-    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, key(q.factor), tuple(sorted(q.values.items()))
+    return q.mechanism, q.query, q.moved, q.factor, q.values
 
 
 def repeated(q):
@@ -122,8 +120,8 @@ class Values:
         """The rate of a sample."""
         rate = q.form(q.mechanism["rate"])
         sure(q.field.positive(rate) and q.field.at_most(rate, ONE), "a rate that is not certainly above 0 and at most 1")
-        self.assumed.append("samples are drawn as declared and not seen")
-        self.assumed += ["a record of a database may be the only one of its kind"] * (self.side == "lower")
+        told = ["samples are drawn as declared and not seen", "a record of a database may be the only one of its kind"]
+        self.assumed += told if self.side == "lower" else told[:1]
         return rate
 
     def sampled(self, q, evidence):
@@ -276,7 +274,7 @@ def known_size(q):
 def queried(q):
     """The noises of a composition that answers about one real histogram under l2: each as a question, the rows of its query, its runs."""
     parts = [down(q, number) for number in range(len(q.mechanism["parts"]))] if q.kind == "compose" else []
-    line = all(p.kind in noise.ADDED and p.mechanism.get("norm", {"kind": "lp"})["kind"] == "lp" and not p.mechanism.get("integers") for p in parts)
+    line = all(p.kind in noise.ADDED and "lp" in repr(p.mechanism.get("norm", "lp")) and not p.mechanism.get("integers") for p in parts)
     real = line and all(p.query and p.query["adjacency"] == "l2" and known_size(p) for p in parts)
     sure(parts and real and not q.field.domains, "parts that are no noise on answers about one real histogram under l2, or parameters")
     return [(p, noise.matrix_of(p.query["rows"]), repeated(p)[()]) for p in parts]
