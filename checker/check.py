@@ -16,7 +16,7 @@ import parts
 import selection
 import shape
 from noise import INFINITE
-from terms import Malformed, Refused, Undecided, forbid, must, parse, sure
+from terms import Malformed, Refused, Undecided, must, parse, sure
 
 EVERY = [made for module in (noise, finite, selection) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
@@ -39,7 +39,7 @@ def examine(data):
 def examined(data, notes):
     """The answer; what of the lines is not decided is added to the notes."""
     claim, facts = shape.read(data), []
-    forbid({"r", "z"} & claim["domains"].keys(), Undecided, "a parameter with the name of a variable")
+    sure(not {"r", "z"} & claim["domains"].keys(), "a parameter with the name of a variable")
     field = al.Field({name: shape.domain(d) for name, d in claim["domains"].items()})
     epsilon, delta = (None if claim[key] == "tight" else field.form(parse(claim[key])) for key in ("epsilon", "delta"))
     for number, line in enumerate(data["lines"]):

@@ -7,7 +7,7 @@ from itertools import permutations, product
 from algebra import ONE, Field, Fraction, _names, add, constant, evaluate, floor, mul, names, scale, sub, substitute
 from intervals import Interval, point
 from noise import IDEAL, INFINITE, dot, rational, sided, total, whole
-from terms import Malformed, Undecided, forbid, must, num, replaced, require, sure
+from terms import Malformed, Undecided, must, num, replaced, require, sure
 
 NAMES = ("y", "theta", "other")  # the output, an input, the one next to it
 TOLD = ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]
@@ -29,7 +29,7 @@ class Table:
         every = permutations(range(len(listed)), 2)
         self.pairs = [(a, b) for a, b in every if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
         if q.kind == "exponential":
-            forbid(m["points"] or q.moved is not None, Undecided, "an exponential mechanism of points, or of a stated sensitivity")
+            sure(not m["points"] and q.moved is None, "an exponential mechanism of points, or of a stated sensitivity")
             weights = [[field.exp(mul(q.form(m["beta"]), s)) for s in row] for row in self.rows]
             self.rows = [[mul(w, field.power(add(*row), Fraction(-1))) for w in row] for row in weights]
         for row in self.rows if q.kind == "table" else ():
@@ -163,7 +163,7 @@ class Part(Field):
             values = [Field({}).form(tree) for tree in settled(density, self.box)]
             return all(Field({}).at_most(sub(Field({}).log(p), Field({}).log(q)), target) for p, q in product(values, values))
         first = None if kind == "corner" else tuple(map(rational, told[0]))
-        forbid(first and len(first) != len(NAMES), Malformed, "no vector of three numbers")
+        require(not first or len(first) == len(NAMES), Malformed, "no vector of three numbers")
         if kind == "cut":
             pieces = self.cut(first, rational(told[1])), self.cut(turned(first), -rational(told[1]))
             return all(piece is None or piece.shows(tree, density, target) for piece, tree in zip(pieces, told[2:], strict=True))
@@ -218,7 +218,7 @@ def settled(tree, box):
 def kernel_box(q, evidence):
     """docs/theory/finite.md#kernel-box."""
     must(q.kind == "kernel", "the mechanism is no kernel")
-    forbid(q.field.domains or None in q.mechanism["output"], Undecided, "a kernel with parameters, or with outputs without end")
+    sure(not q.field.domains and None not in q.mechanism["output"], "a kernel with parameters, or with outputs without end")
     forms = [q.form(text) for key in ("output", "input", "input") for text in q.mechanism[key]] + [q.moved or {}]
     sure(all(p.keys() <= {()} for p in forms), "an end that is not rational")
     *ends, moved = (p.get((), Fraction(0)) for p in forms)

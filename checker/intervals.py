@@ -9,7 +9,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from functools import reduce
 
-from terms import Undecided, forbid, sure
+from terms import Undecided, sure
 
 PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944")
 TRAPS = [InvalidOperation, DivisionByZero, Overflow]
@@ -45,7 +45,7 @@ class Interval(namedtuple("Interval", "lo hi")):
         return self._ends(other, "multiply")
 
     def __truediv__(self, other):
-        forbid(other.lo <= 0 <= other.hi, Undecided, "a quotient whose denominator may be 0")
+        sure(not other.lo <= 0 <= other.hi, "a quotient whose denominator may be 0")
         return self._ends(other, "divide")
 
     def __pow__(self, e):
@@ -55,7 +55,7 @@ class Interval(namedtuple("Interval", "lo hi")):
         if e < 0:
             return point(1) / self**-e
         if e.denominator != 1:
-            forbid(self.lo < 0, Undecided, "a power of what may be negative")
+            sure(self.lo >= 0, "a power of what may be negative")
             return rising(lambda x: exp(log(x) * point(e)), self, positive=True)
         if e % 2 == 0 and self.lo < 0:
             return (-self if self.hi <= 0 else Interval(Decimal(0), max(self.lo.copy_negate(), self.hi))) ** e

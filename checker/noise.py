@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from algebra import ONE, Field, _names, add, atom, constant, key, mul, names, scale, sub, substitute, symbol
-from terms import Malformed, Refused, Undecided, forbid, must, num, parse, replaced, require, sure
+from terms import Malformed, Refused, Undecided, must, num, parse, replaced, require, sure
 
 INFINITE = "infinite"
 R = ("s", "r")
@@ -39,7 +39,7 @@ class Question:
     def at(self, evidence, allowed=True):
         """The question at the parameters that evidence fixes, and these."""
         given = evidence.get("at", {})
-        forbid(not isinstance(given, dict) or (given and not allowed), Malformed, "'at' does not belong here, or is no object")
+        require(isinstance(given, dict) and (not given or allowed), Malformed, "'at' does not belong here, or is no object")
         values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
         for name, x in values.items():
             must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")
@@ -67,7 +67,7 @@ def rational(text):
     top, mark, power = str(text).partition("*2^")
     good = re.fullmatch(r"-?\d+(/0*[1-9]\d*)?", top, re.ASCII) and re.fullmatch(r"-?\d+" if mark else "", power, re.ASCII)
     require(good and type(text) in (int, str), Malformed, f"{str(text)[:40]!r} is no exact number")
-    forbid(len(power) > 6, Undecided, "a number with an exponent that is too large")
+    sure(len(power) <= 6, "a number with an exponent that is too large")
     return Fraction(top) * Fraction(2) ** int(power or 0)
 
 
@@ -98,7 +98,7 @@ def _degree(field, p):
     powers = {}
     for m, c in p.items():
         moving, rest = _split(m)
-        forbid(any(a != R for a, _ in moving), Undecided, "what grows otherwise than a power")
+        sure(not any(a != R for a, _ in moving), "what grows otherwise than a power")
         powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
     top, lead = max(powers.items())
     sure(field.positive(lead), "a sum whose greatest power may vanish")
@@ -111,7 +111,7 @@ def growth(field, h):
     for moving, rest, c in [(*_split(m), c) for m, c in h.items() if _split(m)[0]]:
         outer = {rest: c}
         (a, e), power, factor = moving[0], Fraction(0), {}
-        forbid(len(moving) > 1 or a[0] == "f" or (a[0] == "l" and e != 1), Undecided, "a product or a function whose growth is not known")
+        sure(len(moving) <= 1 and a[0] != "f" and (a[0] != "l" or e == 1), "a product or a function whose growth is not known")
         if a == R:
             power, factor = e, outer
         elif a[0] == "l":
@@ -146,7 +146,7 @@ def _rate(field, a, e):
         return scale(_log_rate(field, dict(a[1])), e)
     sure(a == R or a[0] == "e", "a factor whose growth is not known")
     top, lead = growth(field, {a[1]: e}) if a != R else (Fraction(0), {})
-    forbid(top == INFINITE or top > 1, Undecided, "a logarithm whose growth is not known")
+    sure(top != INFINITE and top <= 1, "a logarithm whose growth is not known")
     return lead if top == 1 else {}
 
 
@@ -190,7 +190,7 @@ def eliminated(rows):
 def check_norm(norm, dimension):
     """Refuses what is no norm. dimension: a number, or None for any."""
     if norm["kind"] == "lp":
-        forbid(norm["p"] is not None and rational(norm["p"]) < 1, Refused, "p is below 1, where l_p is no norm")
+        must(norm["p"] is None or rational(norm["p"]) >= 1, "p is below 1, where l_p is no norm")
         return
     sure(dimension is not None, "a norm by a matrix in a dimension that is no number")
     rows = matrix_of(norm["matrix"])
@@ -202,8 +202,8 @@ def check_norm(norm, dimension):
 def differences(query):
     """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
     rows = matrix_of(query["rows"])
-    forbid(not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows), Refused, "the rows of the query are not of one length")
-    forbid(query["adjacency"] == "l2", Undecided, "a query on histograms under l2")
+    must(rows and rows[0] and not any(len(row) != len(rows[0]) for row in rows), "the rows of the query are not of one length")
+    sure(query["adjacency"] != "l2", "a query on histograms under l2")
     columns = list(dict.fromkeys(zip(*rows, strict=True)))
     if query["adjacency"] == "replace":
         columns = [tuple(x - y for x, y in zip(f, g, strict=True)) for f, g in combinations(columns, 2)]
@@ -296,7 +296,7 @@ class Noise:
         must(q.query or q.moved is not None, "neither a sensitivity nor a query is given")
         if q.query is None:
             return q.moved
-        forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
+        must(dimension is not None and len(q.query["rows"]) == dimension, "the rows of the query are not as many as the dimension")
         if q.query["adjacency"] == "l2" and not self.whole:
             return stretched(self.norm, matrix_of(q.query["rows"]), q.field)
         vectors = differences(q.query)
@@ -362,7 +362,7 @@ def concave_exponent(q, evidence):
 def _alike(noise, side, loss, linear=False):
     """The loss of coordinates that all move alike, from that of one, concave in its shift."""
     field, n, p = noise.q.field, noise.copies, noise.norm["p"]
-    forbid(noise.norm["kind"] != "lp" and noise.q.kind == "product", Undecided, "coordinates in a norm by a matrix")
+    sure(noise.norm["kind"] == "lp" or noise.q.kind != "product", "coordinates in a norm by a matrix")
     if n == ONE:
         return loss(noise.shift)
     sure(side == "upper" or (noise.even and (not noise.q.query or (linear and p == "1"))), "whether coordinates move alike")
@@ -373,7 +373,7 @@ def convex_exponent(q, evidence):
     """docs/theory/additive.md#convex-exponent."""
     side, q, at, noise = _opened(q, evidence)
     rates = slopes(noise)
-    forbid(INFINITE in rates and (side == "upper" or not q.field.positive(noise.shift)), Undecided, "a slope without bound")
+    sure(INFINITE not in rates or (side != "upper" and q.field.positive(noise.shift)), "a slope without bound")
     value = INFINITE if INFINITE in rates else _alike(noise, side, lambda t: mul(q.field.extreme("max", rates), t), linear=True)
     return side, value, at, assumed_of(noise, side)
 
@@ -395,12 +395,12 @@ def power_identity(q, evidence):
     """docs/theory/additive.md#power-identity."""
     side, q, at, noise = _opened(q, evidence)
     field, weight, ratios = q.field, {}, []
-    forbid(not noise.even or (side == "lower" and noise.whole), Undecided, "noise on the integers, or that is not even")
+    sure(noise.even and (side != "lower" or not noise.whole), "noise on the integers, or that is not even")
     for moving, rest, c in [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]:
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
         square = {_split(n)[1]: d for n, d in inside.items() if _split(n)[0] == [(R, Fraction(2))]}
         free = {n: d for n, d in inside.items() if not _split(n)[0]}
-        forbid(not square or len(square) + len(free) < len(inside), Undecided, "an exponent that is no sum of logarithms of A0 + A1 r**2")
+        sure(square and len(square) + len(free) >= len(inside), "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
     sure(ratios and all(field.equal(ratios[0], other) for other in ratios), "an exponent that is no sum of logarithms of one A0 + A1 r**2")
@@ -446,7 +446,7 @@ def point_witness(q, evidence):
     good = type(bits) is int and 53 <= bits <= 16384 and 1 <= len(a) == len(b) <= 1000
     require(good, Malformed, "prec is no number of bits from 53 to 16384, or 'a' and 'b' are not lists of as many points")
     assumed = [*_pair(noise, a, b), IDEAL]
-    forbid(q.field.domains, Undecided, "parameters without a value")
+    sure(not q.field.domains, "parameters without a value")
     must(noise.whole or rational(evidence.get("radius")) > 0, "the radius is not positive: a point has probability 0")
     here, beyond = (True in [noise.outside(x) for x in side] for side in (a, b))
     must(not here and beyond == (evidence.get("value") == "inf"), "the density of P is 0 there, or that of Q is and should not be")
@@ -462,32 +462,28 @@ def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
     q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
     good = all((q.kind != "radial" or field.at_most({}, x)) and (not noise.whole or whole(field, x)) for x in (*a, *b))
-    must(good, "a distance is not certainly at least 0, or a point is no integer")
+    must(good and field.at_most(constant(len(a)), noise.copies), "a distance below 0, a point that is no integer, or too many points")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
     real = ["histograms are real"] * (q.query is not None and q.query["adjacency"] in ("l1", "l2"))
-    if q.kind != "product":
-        exact = field.equal(sizes[0], noise.shift)
-        around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
-        good = len(shifts) == 1 and field.at_most(sizes[0], noise.shift) and (not q.query or real or exact or around)
-        must(good, "the points are several, or not as far apart as answers")
-        return real if q.query else ["answers of some neighbours are the sensitivity apart" if exact or around else EVERY]
-    must(field.at_most(constant(len(shifts)), noise.copies), "there are more points than coordinates")
-    if q.query:
+    if q.query and q.kind == "product":
         v = tuple(s.get((), Fraction(0)) for s in shifts)
         must(not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query), "the shift is no difference of the query")
         return real
-    sure(noise.norm["kind"] == "lp", "shifts of coordinates in a norm by a matrix")
-    e = rational(noise.norm["p"] or 1)
-    lengths = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
-    must(all(field.at_most(s, field.power(noise.shift, e)) for s in lengths), "the points are further apart than answers move")
-    return [EVERY]
+    sure(noise.norm["kind"] == "lp" or q.kind != "product", "shifts of coordinates in a norm by a matrix")
+    p = noise.norm["p"] if q.kind == "product" else "1"
+    lengths = [add(*(field.power(s, rational(p)) for s in sizes))] if p else sizes
+    around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
+    exact = q.kind != "product" and (around or field.equal(sizes[0], noise.shift))
+    near = all(field.at_most(s, field.power(noise.shift, rational(p or 1))) for s in lengths)
+    must(near and (exact or real or not q.query), "the points are not as far apart as answers")
+    return real if q.query else ["answers of some neighbours are the sensitivity apart" if exact else EVERY]
 
 
 def divergence(q, evidence):
     """docs/theory/additive.md#divergence, far out."""
     q, at = q.at(evidence)
     side, noise = evidence.get("side"), Noise(q)
-    forbid(q.field.domains or side not in ("+inf", "-inf"), Undecided, "a density that diverges, or vanishes, at a point")
+    sure(not q.field.domains and side in ("+inf", "-inf"), "a density that diverges, or vanishes, at a point")
     noise.check_integrable()
     must(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), "answers do not move, or a distance is negative")
     top, lead = growth(noise.field, noise.sides[side == "-inf"])

@@ -9,7 +9,7 @@ import noise
 from algebra import ONE, add, constant, mul, scale, sub, whole_power
 from finite import Table
 from noise import IDEAL, INFINITE, Noise, Question, dot, rational, sided, total, whole
-from terms import Malformed, Refused, Undecided, forbid, must, require, sure
+from terms import Malformed, Refused, Undecided, must, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
 SHIFTED = (noise.concave_exponent, noise.convex_exponent, noise.power_identity)  # by these a loss is concave in the shift
@@ -46,7 +46,7 @@ def infer(claim, field, line, facts, rules, made):
 def down(q, number):
     """The question of a part, with the steps that its neighbours are apart."""
     listed, steps = inside(q.mechanism), STEPS.get(q.kind)
-    forbid(type(number) is not int or not 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
+    require(type(number) is int and 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
     inner = asked(listed[number], q.field, q.values)
     inner.factor = ONE if q.kind == "subsample" else mul(q.factor, q.form(q.mechanism[steps])) if steps else q.factor
     inner.part = listed[number]
@@ -89,7 +89,7 @@ class Values:
         if kind in ("compose", "parallel"):
             listed = evidence["parts"] if self.premises is not None else [None] * len(inside(q.mechanism))
             require(len(listed) == len(inside(q.mechanism)), Malformed, "the evidence has not a part for each part")
-            forbid(kind == "parallel" and q.factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
+            sure(kind != "parallel" or q.factor == ONE, "parallel parts on neighbours of neighbours")
             self.assumed += ["parts in parallel see disjoint data, and the worst neighbours of each occur"] * (kind == "parallel")
             return total("add" if kind == "compose" else "max", q.field, [self.of(down(q, n), e) for n, e in enumerate(listed)])
         if kind == "subsample":
@@ -178,11 +178,10 @@ def shared(mechanism):
     return repeated or len(set(spaces(mechanism))) < len(spaces(mechanism))
 
 
-def relation(claim):
+def relation(claim, named=frozenset()):
     """Refused where parts speak of different neighbours."""
-    mechanisms, held = zip(*every(claim["mechanism"]), strict=True)
-    held = [part for part in held if part]
-    named = {claim.get("adjacency"), *(p["adjacency"] for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
+    mechanisms, held = zip(*every(claim["mechanism"], claim), strict=True)
+    named = {*named, *(p.get("adjacency") for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
     named |= {"add-remove" if m["scheme"] == "poisson" else "replace" for m in mechanisms if m["kind"] == "subsample"}
     named |= {"add-remove"} if any(m["kind"] == "parallel" for m in mechanisms) else set()
     must(len(named) <= 1, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
@@ -214,7 +213,7 @@ class Joint(Values):
         moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
         norm, vectors = m.get("norm", {"kind": "lp", "p": "1"}), [noise.up_to_sign(moved)]
         size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
-        forbid(m.get("integers") and (self.real or any(s.denominator != 1 for s in moved)), Undecided, "answers that differ by no integers")
+        sure(not m.get("integers") or (not self.real and not any(s.denominator != 1 for s in moved)), "answers that differ by no integers")
         asked = Question(m, size, None, q.field, q.values)
         drawn = Noise(asked, line=True)
         drawn.check_integrable()
@@ -227,7 +226,7 @@ class Joint(Values):
 
     def sampled(self, q, evidence):
         field, rate, part = q.field, self.rate(q), down(q, 0)
-        forbid(self.kind != "records", Undecided, "a sample of tables")
+        sure(self.kind == "records", "a sample of tables")
         if q.mechanism["scheme"] == "without_replacement" and self.side == "upper":  # another record may stand where the one is not
             each = [Joint(self.side, pair, self.ways, self.real, self.assumed) for pair in self.ways]
             return grown(field, rate, total("max", field, [at.of(part, evidence) for at in each]))
@@ -254,7 +253,7 @@ def joint(q, evidence, side, values):
     real = adjacency <= {"l1", "l2"} and bool(adjacency)
     values.assumed += ["histograms are real"] * real
     if side == "upper":
-        forbid(adjacency == {"l2"}, Undecided, "neighbours by l2")
+        sure(adjacency != {"l2"}, "neighbours by l2")
         return total("max", q.field, [Joint(side, pair, sorted(ways), real, values.assumed).once(q, None) for pair in sorted(ways)])
     (named,) = evidence["neighbours"]
     pair = tuple(named["pair"]) if kind == "inputs" else tuple(map(rational, named["difference"]))
@@ -311,9 +310,7 @@ def one_sided(claim, q, evidence, _):
     side, forward, m = evidence.get("side"), claim.get("order") == "one-sided", q.mechanism
     sure("order" in claim and side in ("upper", "lower"), "no order of neighbours, or no pure privacy")
     queries = [part["query"] for _, part in leaves(m, claim) if part["query"]]
-    adjacency = {claim.get("adjacency"), *(query["adjacency"] for query in queries)} - {None}
-    must(adjacency <= {"add-remove"}, "neighbours are not by adding or removing a record")
-    relation(claim | {"adjacency": "add-remove"})
+    relation(claim, {"add-remove"})
     if q.kind in ("table", "exponential"):
         sure(m["adjacent"] is not None, "inputs that are not listed in an order")
         pairs, assumed = [tuple(pair) for pair in m["adjacent"]], ["the listed inputs are adjacent, the record in the first of them"]

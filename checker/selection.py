@@ -5,9 +5,8 @@ from math import ceil
 
 from algebra import ONE, Field, add, constant, mul, names, scale, sub
 from noise import IDEAL, INFINITE, Noise, Question, dot, rational, sided, slopes, total, whole
-from terms import Malformed, Undecided, forbid, must, parse, require, sure
+from terms import Malformed, Undecided, must, parse, require, sure
 
-NOISES = ("noise", "threshold_noise", "query_noise", "fresh")
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
 KINDS = ("once", "fresh", "state", "limits")
 ENDS = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0), "one": (-1, 0, 1)}
@@ -22,7 +21,7 @@ class Asked:
         sure(m.get("bounds") is None, "bounded answers")
         self.moved = ONE if self.q.moved is None else self.q.moved
         must(self.field.positive(self.moved, strict=False), "the sensitivity is not certainly at least 0")
-        noises = [x["noise"] for x in m["once"] + m["fresh"]] if q.kind == "stream" else [m[key] for key in NOISES if m.get(key)]
+        noises = [x["noise"] for x in m["once"] + m["fresh"]] if q.kind == "stream" else [x for x in m.values() if type(x) is dict]
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
 
@@ -31,7 +30,7 @@ class Asked:
         if mechanism is None:
             return INFINITE, INFINITE
         noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values), line=True)
-        forbid(noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp", Undecided, "noise that is not on the line")
+        sure(noise.dimension == ONE and noise.copies == ONE and noise.norm["kind"] == "lp", "noise that is not on the line")
         return [s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)]  # noise.shift: 1 over the scale
 
     def times(self, count, slope):
@@ -56,7 +55,7 @@ def log_concave_noisy_max(q, evidence):
     require(m["report"] in ("index", "value", "index+gap") and m["neighbours"] in ("all", "monotone", "one"), Malformed, "no such report")
     count, (left, right) = asked.q.count(m["candidates"]), asked.slopes(m["noise"])
     if m["report"] == "value":
-        forbid(whole and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
+        sure(not whole or m["neighbours"] != "all", "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
         return asked.bound(total("max", asked.field, [asked.times(count, left), right]))
     gap, upper, two = m["report"] == "index+gap", asked.side == "upper", constant(2)
@@ -96,10 +95,13 @@ def log_concave_threshold(q, evidence):
     known = m["report"] in ("answers", "answers+gap", "answers+value", "fresh") and m["neighbours"] in (*MOVES, "one")
     require(known and (m["report"] == "fresh") == (m["fresh"] is not None), Malformed, "a report, neighbours or noise that it has not")
     field, queries, most = asked.field, *(asked.q.count(m[key] or m["queries"]) for key in ("queries", "positives"))
-    forbid("exact" in evidence or m["neighbours"] == "one", Undecided, "exact answers, or answers that move alone")
+    sure("exact" not in evidence and m["neighbours"] != "one", "exact answers, or answers that move alone")
     if m["report"] == "answers+value":
-        forbid(m["query_noise"] is None or m["resample"], Undecided, "values of answers without noise, or of several thresholds")
-        return asked.bound(total("max", asked.field, [_values(asked, m, queries, most, u, v) for u, v in MOVES[m["neighbours"]]]))
+        sure(m["query_noise"] is not None and not m["resample"], "values of answers without noise, or of several thresholds")
+        _, (left, right), most = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"]), field.extreme("min", [most, queries])
+        costs = [(asked.times(constant(u), left), asked.times(constant(v), right)) for u, v in MOVES[m["neighbours"]]]
+        each = [(asked.times(most, total("max", field, cost)), asked.times(sub(queries, most), cost[0])) for cost in costs]
+        return asked.bound(total("max", field, [total("add", None, parts) for parts in each]))
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
@@ -113,15 +115,6 @@ def log_concave_threshold(q, evidence):
     ends, draws = ((queries, {}), (sub(queries, most), most)), most if m["resample"] else ONE  # between them a cost is in proportion
     worst = [[_worst(loss, queries, most)] if peaks else [loss.by(*end, draws)[way] for end in ends] for loss in losses]
     return asked.bound(total("max", field, [value for listed in worst for value in listed]))
-
-
-def _values(asked, m, queries, most, u, v):
-    """What outputs lose where the values of positives are told."""
-    left, right = asked.slopes(m["query_noise"])
-    asked.slopes(m["threshold_noise"])
-    most = asked.field.extreme("min", [most, queries])
-    worst = total("max", asked.field, [left, right]) if u and v else left if u else right
-    return total("add", asked.field, [asked.times(most, worst), asked.times(sub(queries, most), left if u else {})])
 
 
 def _worst(loss, n, most):

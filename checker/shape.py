@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from noise import rational
-from terms import Malformed, Undecided, forbid, parse, require
+from terms import Malformed, Undecided, parse, require
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[1] / "dpverify" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8"))
 CLAIM = SCHEMA["definitions"]["claim"]
@@ -78,6 +78,6 @@ def domain(data):
     """The values of a parameter."""
     lower, upper = ends = [None if data[key] is None else rational(data[key]) for key in ("lower", "upper")]
     need([str(end) for end in ends] == [str(data[key]) for key in ("lower", "upper")], "an end is not in its one writing")
-    forbid(data["integer"] and any(data[key] and data[f"{key}_open"] for key in ("lower", "upper")), Undecided, "integers in an open interval")
-    forbid(None not in (lower, upper) and lower >= upper, Undecided, "a domain of at most one value")
+    sure(not data["integer"] or not any(data[key] and data[f"{key}_open"] for key in ("lower", "upper")), "integers in an open interval")
+    sure(None in (lower, upper) or lower < upper, "a domain of at most one value")
     return lower, upper, data["lower_open"], data["upper_open"], data["integer"]
