@@ -152,8 +152,6 @@ class Field:
         return self._call(tree[1], [self.form(arg) for arg in tree[2]])
 
     def _call(self, name, args):
-        if name == "pi":
-            return atom(("pi",))
         if name in ("exp", "log"):
             return getattr(self, name)(args[0])
         if name == "abs":

@@ -74,9 +74,7 @@ def kary_response(q, evidence):
     side, q, at = sided(q, evidence, None)
     must(q.kind == "kary_response", "the mechanism is no k-ary response")
     field, k, p = q.field, q.count(q.mechanism["k"], 2), q.form(q.mechanism["p"])
-    if side == "lower" and (field.zero(p) or field.equal(p, ONE)):
-        return side, INFINITE, at, [IDEAL, "any two inputs are adjacent"]
-    must(field.positive(p) and field.positive(sub(ONE, p)), "p is not certainly between 0 and 1")
+    sure(field.positive(p) and field.positive(sub(ONE, p)), "p is not certainly between 0 and 1")
     ratio = mul(mul(p, sub(k, ONE)), field.power(sub(ONE, p), Fraction(-1)))
     return side, field.extreme("max", [field.log(ratio), scale(field.log(ratio), -1)]), at, [IDEAL, "any two inputs are adjacent"]
 

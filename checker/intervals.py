@@ -9,7 +9,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from functools import reduce
 
-from terms import Undecided, sure
+from terms import sure
 
 PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944")
 TRAPS = [InvalidOperation, DivisionByZero, Overflow]

@@ -6,13 +6,14 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from algebra import ONE, Field, _names, add, atom, constant, key, mul, names, scale, sub, substitute, symbol
-from terms import Malformed, Refused, Undecided, must, num, parse, replaced, require, sure
+from terms import Malformed, Undecided, must, num, parse, replaced, require, sure
 
 INFINITE = "infinite"
 R = ("s", "r")
 LOG_R = atom(("l", key(symbol("r"))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 ADDED = ("radial", "translation", "product")
+LINE = {"kind": "lp", "p": "1", "matrix": []}
 IDEAL = "what is drawn is drawn from the law that is declared"
 
 
@@ -158,10 +159,9 @@ def bent(field, h, way=1):
 def convex(noise):
     """Whether h is certainly convex and never falls in the distance, or is convex on the line."""
     slopes = [noise.field.derivative(h, "r") for h in noise.sides]
-    if not all(bent(noise.field, h) for h in noise.sides):
-        return False
-    if noise.even:
-        return noise.field.positive(slopes[0], strict=False)
+    good = all(bent(noise.field, h) for h in noise.sides)
+    if noise.even or not good:
+        return good and noise.field.positive(slopes[0], strict=False)
     jump, turn = (substitute(p, noise.q.field, {"r": {}}) for p in (sub(*noise.sides), add(*slopes)))
     return noise.field.zero(jump) and noise.field.positive(turn, strict=False)
 
@@ -270,7 +270,7 @@ class Noise:
         m = q.mechanism
         must(q.kind in ADDED, "only radial, translation and product noise is additive")
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
-        self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
+        self.norm = m.get("norm", LINE)
         size, factor = q.count(m.get("dimension", "1")), q.form(m.get("scale", "1"))
         must(q.field.positive(factor), "the scale is not certainly positive")
         number = int(size[()]) if set(size) == {()} else None
@@ -453,8 +453,9 @@ def point_witness(q, evidence):
     start = add(*map(noise.at, a))
     if beyond:
         return "lower", INFINITE, at, assumed
-    loss, value = sub(add(*map(noise.at, b)), start), constant(rational(evidence["value"])) if "value" in evidence else q.form(evidence["limit"])
-    sure(q.field.at_most(value, loss) and ("value" in evidence or q.field.equal(value, loss)), "whether the loss is so great")
+    told, loss = "value" in evidence, sub(add(*map(noise.at, b)), start)
+    value = constant(rational(evidence["value"])) if told else q.form(evidence["limit"])
+    sure(q.field.at_most(value, loss) if told else q.field.equal(value, loss), "whether the loss is so great")
     return "lower", value, at, assumed
 
 

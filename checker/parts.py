@@ -211,7 +211,7 @@ class Joint(Values):
         known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
         sure(known and known_size(q), "what a part loses at a pair")
         moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
-        norm, vectors = m.get("norm", {"kind": "lp", "p": "1"}), [noise.up_to_sign(moved)]
+        norm, vectors = m.get("norm", noise.LINE), [noise.up_to_sign(moved)]
         size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
         sure(not m.get("integers") or (not self.real and not any(s.denominator != 1 for s in moved)), "answers that differ by no integers")
         asked = Question(m, size, None, q.field, q.values)
@@ -273,7 +273,7 @@ def known_size(q):
 def queried(q):
     """The noises of a composition that answers about one real histogram under l2: each as a question, the rows of its query, its runs."""
     parts = [down(q, number) for number in range(len(q.mechanism["parts"]))] if q.kind == "compose" else []
-    line = all(p.kind in noise.ADDED and "lp" in repr(p.mechanism.get("norm", "lp")) and not p.mechanism.get("integers") for p in parts)
+    line = all(p.kind in noise.ADDED and p.mechanism.get("norm", noise.LINE)["kind"] == "lp" and not p.mechanism.get("integers") for p in parts)
     real = line and all(p.query and p.query["adjacency"] == "l2" and known_size(p) for p in parts)
     sure(parts and real and not q.field.domains, "parts that are no noise on answers about one real histogram under l2, or parameters")
     return [(p, noise.matrix_of(p.query["rows"]), repeated(p)[()]) for p in parts]
@@ -288,7 +288,7 @@ def by_slopes(q):
         slope = mul(q.field.extreme("max", noise.slopes(drawn)), drawn.shift)
         sure(slope.keys() == {()}, "a slope that is not rational")
         stacked += [[times * slope[()] * x for x in row] for row in rows]
-    return noise.stretched({"kind": "lp", "p": "1"}, stacked, q.field)
+    return noise.stretched(noise.LINE, stacked, q.field)
 
 
 def joint_moves(claim, q, _, premises):

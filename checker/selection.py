@@ -5,7 +5,7 @@ from math import ceil
 
 from algebra import ONE, Field, add, constant, mul, names, scale, sub
 from noise import IDEAL, INFINITE, Noise, Question, dot, rational, sided, slopes, total, whole
-from terms import Malformed, Undecided, must, parse, require, sure
+from terms import Malformed, must, parse, require, sure
 
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
 KINDS = ("once", "fresh", "state", "limits")
@@ -205,9 +205,8 @@ def alignment(q, evidence):
     modes, spent = [once | stream.shifts(mode, stream.state) for mode, _ in way["modes"]], [over is True for _, over in way["modes"]]
     prices, (each, *ahead) = {x: q.form(text) for x, text in way["prices"].items()}, map(q.form, [way["each"], *way["ahead"]])
     good = prices.keys() <= stream.limits.keys() and len(ahead) == len(modes) and (queries is not None or field.at_most(each, {}))
-    sure(good and all(field.at_most({}, x) for x in (each, *ahead, *prices.values())), "a price below 0, or of no counter, or of steps without end")
-    still = not any(any(v[1:]) for mode in modes for v in mode.values()) and not any(spent)
-    sure(not spent[0] and (alone or still), "modes that answers move")
+    good = good and all(field.at_most({}, x) for x in (each, *ahead, *prices.values())) and not spent[0]
+    sure(good and (alone or not any([*spent, *(any(v[1:]) for mode in modes for v in mode.values())])), "prices, or modes, that may not be")
     every = [(n, number, moves) for n in range(len(modes)) for number in range(len(stream.branches))
              for moves in ([False] if spent[n] else [False, True] if alone else [True])]  # fmt: skip
     typed = all([type(x) for x in lead[:4]] == [int, int, bool, int] and 0 <= lead[3] < len(modes) for lead in way["steps"])
