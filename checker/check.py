@@ -20,7 +20,8 @@ from terms import Malformed, Refused, Undecided, must, parse, sure
 
 EVERY = [made for module in (noise, finite, selection) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
-UNREAD = {"point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most", *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}
+UNREAD = {"point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
+          *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
@@ -72,8 +73,7 @@ def judged(data, field, epsilon, facts, notes):
     if found == "UNKNOWN" and (notes or data["verdict"] != "UNKNOWN"):
         return Answer("undecided", None, lower, upper, (), notes or ["the bounds that the lines give are not compared with the claim here"])
     must(found == data["verdict"], f"the certificate says {data['verdict']}, its lines give {found}")
-    rest = (met or against)[0].assumed if found != "UNKNOWN" else ()
-    return Answer("decided", found, lower, upper, tuple(dict.fromkeys(rest)), notes)
+    return Answer("decided", found, lower, upper, tuple(dict.fromkeys((met or against)[0].assumed if met or against else ())), notes)
 
 
 def above(field, fact, epsilon):
@@ -104,8 +104,9 @@ def main(files):
             answer, told = examine(data), "{mechanism_name} is {epsilon}-differentially private".format(**data["claim"])
         except (Malformed, OSError, *ODD) as error:
             answer, told = Answer("refused", None, None, None, (), [str(error)]), "no certificate"
-        worst, notes = max(worst, ("decided", "undecided", "refused").index(answer.kind)), [*map("assumed: {}".format, answer.assumed), *answer.notes]
-        enclosed = [f"tight epsilon from {shown(answer.lower)} to {shown(answer.upper)}"] * (answer.kind == "decided")
+        worst, decided = max(worst, ("decided", "undecided", "refused").index(answer.kind)), answer.kind == "decided"
+        enclosed = [f"tight epsilon from {shown(answer.lower)} to {shown(answer.upper)}"] * decided
+        notes = [*(f"assumed: {a}" for a in answer.assumed), *("not looked at: " * decided + note for note in answer.notes)]
         print(f"{file}: {told}: {answer.verdict or answer.kind}", *enclosed, *notes, sep="\n  ")
     return worst
 

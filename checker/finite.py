@@ -22,12 +22,11 @@ class Table:
         m = q.mechanism
         self.field = field = q.field
         must(q.kind in ("table", "exponential"), "there are no lists of inputs and outputs")
-        listed, adjacent = m["rows" if q.kind == "table" else "scores"], m["adjacent"]
+        listed, pairs = m["rows" if q.kind == "table" else "scores"], m["adjacent"]
         good = listed and all(row and len(row) == len(listed[0]) for row in listed)
-        must(good and all(max(pair) < len(listed) for pair in adjacent or ()), "rows are not of one length, or a pair is none of inputs")
+        must(good and all(max(pair) < len(listed) for pair in pairs or ()), "rows are not of one length, or a pair is none of inputs")
         self.rows = [[q.form(x) for x in row] for row in listed]
-        every = permutations(range(len(listed)), 2)
-        self.pairs = [(a, b) for a, b in every if adjacent is None or [a, b] in adjacent or [b, a] in adjacent]
+        self.pairs = [(a, b) for a, b in permutations(range(len(listed)), 2) if pairs is None or [a, b] in pairs or [b, a] in pairs]
         if q.kind == "exponential":
             sure(not m["points"] and q.moved is None, "an exponential mechanism of points, or of a stated sensitivity")
             weights = [[field.exp(mul(q.form(m["beta"]), s)) for s in row] for row in self.rows]
@@ -93,13 +92,12 @@ def staircase(q, evidence):
 
 def stated_epsilon(q, _):
     """docs/theory/composition.md#stated-epsilon."""
-    must(q.kind == "guarantee", "nothing is stated of the mechanism")
     m, rows = q.mechanism, [[q.form(x) for x in row] for row in q.mechanism["rows"]]
     one = m["measure"] == "bounded_range" and len(rows) == 1
-    sure("order" not in m and (one or m["measure"] == "approximate"), "what is stated otherwise, or of one order")
+    good = q.kind == "guarantee" and "order" not in m and (one or m["measure"] == "approximate")
     known = [row[0] for row in rows if len(row) == 2 - one and all(q.field.zero(x) for x in row[1:])]
     steps = whole(q.field, q.factor) and q.field.at_most(ONE, q.factor)
-    sure(known and steps and all(q.field.at_most({}, x) for row in rows for x in row), "no pure epsilon is stated")
+    sure(good and known and steps and all(q.field.at_most({}, x) for row in rows for x in row), "no pure epsilon is stated")
     return "upper", mul(q.factor, q.field.extreme("min", known)), {}, ["the mechanism is as private as is stated", IDEAL]
 
 
@@ -215,13 +213,14 @@ def settled(tree, box):
 
 def kernel_box(q, evidence):
     """docs/theory/finite.md#kernel-box."""
-    must(q.kind == "kernel", "the mechanism is no kernel")
-    sure(not q.field.domains and None not in q.mechanism["output"], "a kernel with parameters, or with outputs without end")
+    known = q.kind == "kernel" and not q.field.domains and None not in q.mechanism["output"]
+    sure(known, "no kernel, or one with parameters, or with outputs without end")
     forms = [q.form(text) for key in ("output", "input", "input") for text in q.mechanism[key]] + [q.moved or {}]
     sure(all(p.keys() <= {()} for p in forms), "an end that is not rational")
     *ends, moved = (p.get((), Fraction(0)) for p in forms)
     density, target, ends = q.tree(q.mechanism["density"]), q.form(evidence["value"]), [(ends[i], ends[i + 1]) for i in (0, 2, 4)]
-    must(all(low < high for low, high in ends) and moved >= 0 and "'other'" not in repr(density), "ends that do not rise, or another variable")
+    good = all(low < high for low, high in ends) and moved >= 0 and "'other'" not in repr(density)
+    must(good, "ends that do not rise, or another variable")
     unit = [tuple(Fraction(i == j) for i in range(3)) for j in range(3)]
     planes = [(n if sign > 0 else turned(n), sign * pair[sign > 0]) for n, pair in zip(unit, ends, strict=True) for sign in (-1, 1)]
     region, apart = Part(planes, product(*ends)), minus(unit[1], unit[2])

@@ -288,8 +288,7 @@ class Noise:
         name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
         turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
         self.sides = [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
-        self.even = key(self.sides[0]) == key(self.sides[-1])
-        self.h = self.sides[0]
+        self.h, self.even = self.sides[0], key(self.sides[0]) == key(self.sides[-1])
 
     def _reach(self, dimension):
         q = self.q
@@ -355,8 +354,7 @@ def concave_exponent(q, evidence):
     start = noise.at_zero(noise.h)
     sure(noise.even and bent(noise.field, noise.h, -1) and start is not None, "whether h is concave in the distance, and finite at 0")
     noise.check_integrable()
-    value = _alike(noise, side, lambda t: sub(substitute(noise.h, q.field, {"r": t}), start) if t else {})
-    return side, value, at, assumed_of(noise, side)
+    return side, _alike(noise, side, lambda t: sub(substitute(noise.h, q.field, {"r": t}), start) if t else {}), at, assumed_of(noise, side)
 
 
 def _alike(noise, side, loss, linear=False):
@@ -386,8 +384,7 @@ def slopes(noise):
     found = [growth(noise.field, h) for h in ([noise.sides[ends[1]]] if half else noise.sides[::-1])]
     sure(all(top == INFINITE or (top >= 1 and noise.q.field.positive(lead)) for top, lead in found), "whether slopes have limits above 0")
     rates = [lead if top == 1 else INFINITE for top, lead in found]
-    if half:
-        rates.insert(ends[1], INFINITE)
+    rates = [INFINITE, *rates][:: -1 if ends[1] else 1] if half else rates
     return rates if len(rates) == 2 else rates * 2
 
 
@@ -406,8 +403,7 @@ def power_identity(q, evidence):
     sure(ratios and all(field.equal(ratios[0], other) for other in ratios), "an exponent that is no sum of logarithms of one A0 + A1 r**2")
     sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), noise.dimension)))), "whether the density is integrable")
     unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
-    value = _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)])))
-    return side, value, at, assumed_of(noise, side)
+    return side, _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)]))), at, assumed_of(noise, side)
 
 
 def product_lipschitz(q, evidence):

@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 import noise
 from algebra import ONE, add, constant, mul, scale, sub, whole_power
 from finite import Table
-from noise import IDEAL, INFINITE, Noise, Question, dot, rational, sided, total, whole
+from noise import IDEAL, INFINITE, LINE, Noise, Question, dot, rational, sided, total, whole
 from terms import Malformed, Refused, Undecided, must, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
@@ -69,11 +69,6 @@ def about(q):
     return q.mechanism, q.query, q.moved, q.factor, q.values
 
 
-def repeated(q):
-    """How often a part is run."""
-    return q.count(q.part["times"] if q.part else "1")
-
-
 class Values:
     """What parts lose, from premises, and what that takes for granted."""
 
@@ -81,7 +76,7 @@ class Values:
         self.side, self.premises, self.assumed, self.used = side, premises, [], set()
 
     def of(self, q, evidence):
-        count, once = repeated(q), self.once(q, evidence)
+        count, once = q.count(q.part["times"] if q.part else "1"), self.once(q, evidence)
         return once if once == INFINITE else mul(count, once)
 
     def once(self, q, evidence):
@@ -211,7 +206,7 @@ class Joint(Values):
         known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
         sure(known and known_size(q), "what a part loses at a pair")
         moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
-        norm, vectors = m.get("norm", noise.LINE), [noise.up_to_sign(moved)]
+        norm, vectors = m.get("norm", LINE), [noise.up_to_sign(moved)]
         size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
         sure(not m.get("integers") or (not self.real and not any(s.denominator != 1 for s in moved)), "answers that differ by no integers")
         asked = Question(m, size, None, q.field, q.values)
@@ -242,7 +237,9 @@ def joint(q, evidence, side, values):
     listed, known = leaves(q.mechanism), set(spaces(q.mechanism))
     sure(len(known) == 1, "parts that share several kinds of neighbours")
     adjacency, ((kind, n),) = {part["query"]["adjacency"] for _, part in listed if part["query"]}, known
-    values.assumed += [IDEAL, *[f"parts of {n} {kind} speak of the same ones, in one order"] * (len(listed) > 1)]
+    real = adjacency <= {"l1", "l2"} and bool(adjacency)
+    values.assumed += [IDEAL, *["histograms are real"] * real]
+    values.assumed += [f"parts of {n} {kind} speak of the same ones, in one order"] * (len(listed) > 1)
     unit = [tuple(Fraction(i == j) for i in range(n)) for j in range(n)]
     ways = {*unit, *(tuple(-x for x in v) for v in unit)}
     if adjacency == {"replace"}:
@@ -250,16 +247,14 @@ def joint(q, evidence, side, values):
     if kind == "inputs":
         sure(q.kind == "compose" and all(not inside(p["mechanism"]) for p in inside(q.mechanism)), "tables inside")
         ways = {pair for number in range(len(listed)) for pair in Table(down(q, number)).pairs}
-    real = adjacency <= {"l1", "l2"} and bool(adjacency)
-    values.assumed += ["histograms are real"] * real
     if side == "upper":
         sure(adjacency != {"l2"}, "neighbours by l2")
         return total("max", q.field, [Joint(side, pair, sorted(ways), real, values.assumed).once(q, None) for pair in sorted(ways)])
     (named,) = evidence["neighbours"]
     pair = tuple(named["pair"]) if kind == "inputs" else tuple(map(rational, named["difference"]))
     length = sum(abs(x) if adjacency == {"l1"} else x * x for x in pair)
-    formed = kind == "records" or named == {"inputs": n, "pair": list(pair)}
-    must(formed and (pair in ways or (real and len(pair) == n and length <= 1)), "the two are no neighbours")
+    formed = pair in ways and (kind == "records" or named == {"inputs": n, "pair": list(pair)})
+    must(formed or (real and len(pair) == n and length <= 1), "the two are no neighbours")
     if evidence.get("backward") is True:
         pair = pair[::-1] if kind == "inputs" else tuple(-x for x in pair)
     return Joint(side, pair, [pair], False, values.assumed).once(q, None)
@@ -273,10 +268,10 @@ def known_size(q):
 def queried(q):
     """The noises of a composition that answers about one real histogram under l2: each as a question, the rows of its query, its runs."""
     parts = [down(q, number) for number in range(len(q.mechanism["parts"]))] if q.kind == "compose" else []
-    line = all(p.kind in noise.ADDED and p.mechanism.get("norm", noise.LINE)["kind"] == "lp" and not p.mechanism.get("integers") for p in parts)
+    line = all(p.kind in noise.ADDED and p.mechanism.get("norm", LINE)["kind"] == "lp" and not p.mechanism.get("integers") for p in parts)
     real = line and all(p.query and p.query["adjacency"] == "l2" and known_size(p) for p in parts)
     sure(parts and real and not q.field.domains, "parts that are no noise on answers about one real histogram under l2, or parameters")
-    return [(p, noise.matrix_of(p.query["rows"]), repeated(p)[()]) for p in parts]
+    return [(p, noise.matrix_of(p.query["rows"]), p.count(p.part["times"])[()]) for p in parts]
 
 
 def by_slopes(q):
@@ -284,11 +279,10 @@ def by_slopes(q):
     stacked = []
     for part, rows, times in queried(q):
         drawn = Noise(Question(part.mechanism, ONE, None, q.field))
-        sure(drawn.dimension == ONE, "coordinates that are not independent")
         slope = mul(q.field.extreme("max", noise.slopes(drawn)), drawn.shift)
-        sure(slope.keys() == {()}, "a slope that is not rational")
+        sure(drawn.dimension == ONE and slope.keys() == {()}, "coordinates that are not independent, or a slope that is not rational")
         stacked += [[times * slope[()] * x for x in row] for row in rows]
-    return noise.stretched(noise.LINE, stacked, q.field)
+    return noise.stretched(LINE, stacked, q.field)
 
 
 def joint_moves(claim, q, _, premises):
@@ -297,9 +291,8 @@ def joint_moves(claim, q, _, premises):
     """
     relation(claim)
     ((first, *others), rows, times), field = zip(*queried(q), strict=True), q.field
-    sure(all(p.mechanism == first.mechanism for p in others) and set(times) == {1} and all(len(row) == 1 for row in rows), "parts not alike")
-    rows = [row for (row,) in rows]
-    sure(all(dot(a, b) == 0 for a, b in combinations(rows, 2)), "answers that are not orthogonal")
+    rows, alike = [row for (row,) in rows], all(p.mechanism == first.mechanism for p in others) and set(times) == {1}
+    sure(alike and all(dot(a, b) == 0 for a, b in combinations(rows, 2)), "parts that are not alike, or answers that are not orthogonal")
     moved = field.power(constant(max(dot(row, row) for row in rows) / len(rows)), Fraction(1, 2))
     value = scale(lost(Question(first.mechanism, moved, None, field), "upper", SHIFTED), len(rows))
     return "upper", value, {}, ["histograms are real", "the sensitivities of all parts speak of the same neighbours", IDEAL]

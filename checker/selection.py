@@ -43,7 +43,7 @@ class Asked:
     def bound(self, each):
         must(each != INFINITE or self.side == "upper" or self.field.positive(self.moved), "the sensitivity is not certainly positive")
         value = INFINITE if each == INFINITE else mul(each, self.moved)
-        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else "answers of every size occur, and move in the worst way"
+        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else "answers have every size and move the worst way"
         one = ["the guarantee is for one order of the data alone"] * (self.q.mechanism["neighbours"] in ("increasing", "decreasing"))
         return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
 
@@ -58,10 +58,10 @@ def log_concave_noisy_max(q, evidence):
         sure(not whole or m["neighbours"] != "all", "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
         return asked.bound(total("max", asked.field, [asked.times(count, left), right]))
-    gap, upper, two = m["report"] == "index+gap", asked.side == "upper", constant(2)
+    gap, upper, two, others = m["report"] == "index+gap", asked.side == "upper", constant(2), asked.times(sub(count, ONE), left)
     must(not gap or asked.field.at_most(two, count), "there is no lead where there may be one candidate")
     must(not (gap and upper and whole) or asked.field.at_most(count, two), "on the integers a lead of 0 tells of several answers")
-    least = total(*("max", asked.field, [left, right]) if gap and upper else ("min", asked.field, [right, asked.times(sub(count, ONE), left)]))
+    least = total("max", asked.field, [left, right]) if gap and upper else total("min", asked.field, [right, others])
     least = right if upper and "min" in repr(least) else least  # each of the two is an upper bound
     return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), least))
 
@@ -135,7 +135,8 @@ class Stream(Asked):
         own = len(set(named)) == len(named) and all(parse(name) == ("sym", name) for name in named)
         sure(own and m["neighbours"] in ENDS and 1 <= len(m["answers"]) <= 8, "names that are not its own, or neighbours in several ways")
         sure(len({n.get("integers") is True for n in self.noises.values()}) == 1, "noise on the integers beside other noise")
-        self.moving, self.all = set(named) - fixed - limits.keys(), Field(dict.fromkeys(named, (None, None, True, True, False)) | self.field.domains)
+        anywhere = dict.fromkeys(named, (None, None, True, True, False))
+        self.moving, self.all = set(named) - fixed - limits.keys(), Field(anywhere | self.field.domains)
         self.state = {name: self.read(text, fixed | self.once.keys()) for name, text in state.items()}
         self.limits, self.rates = {name: q.form(text) for name, text in limits.items()}, {x: self.slopes(n) for x, n in self.noises.items()}
         self.branches = [self.branch(each, set(named)) for each in m["steps"]]
@@ -147,7 +148,7 @@ class Stream(Asked):
         """The rational multiples of what moves, in what is a sum of these and of a rest."""
         p = self.all.form(self.q.tree(text))
         moving = {m: c for m, c in p.items() if names({m: c}) & self.moving}
-        sure(names(p) <= known and all(len(m) == 1 and m[0][0][0] == "s" and m[0][1] == 1 for m in moving), "what is no sum of what is known")
+        sure(names(p) <= known and all(len(m) == 1 and m[0][0][0] == "s" and m[0][1] == 1 for m in moving), "no sum of what is known")
         return {m[0][0][1]: c for m, c in moving.items()}
 
     def branch(self, each, named):
@@ -183,6 +184,7 @@ class Stream(Asked):
 
     def holds(self, branch, before, apart, point, after):
         """Whether a branch comes out as before, of what is so far apart, and leaves the state as far apart as a mode says."""
+
         def change(p):
             return sum(c * apart.get(name, 0) for name, c in p.items())
 
