@@ -14,7 +14,7 @@ from math import floor, lcm
 
 import intervals as iv
 from intervals import Interval
-from terms import Malformed, Undecided, require, sure
+from terms import Undecided, sure
 
 MOST_TERMS = 3000
 PRECISIONS = (64, 160, 480)
@@ -140,7 +140,7 @@ class Field:
         if kind == "num":
             return constant(tree[1])
         if kind == "sym":
-            require(tree[1] in self.domains, Malformed, f"{tree[1]} is no parameter here")
+            sure(tree[1] in self.domains, f"{tree[1]} is no parameter here")
             return symbol(tree[1])
         if kind == "add":
             return add(*map(self.form, tree[1]))

@@ -272,7 +272,7 @@ class Noise:
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
         self.norm = m.get("norm", LINE)
         size, factor = q.count(m.get("dimension", "1")), q.form(m.get("scale", "1"))
-        must(q.field.positive(factor), "the scale is not certainly positive")
+        sure(q.field.positive(factor), "the scale is not certainly positive")
         number = int(size[()]) if set(size) == {()} else None
         check_norm(self.norm, number)
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)

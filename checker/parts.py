@@ -37,7 +37,7 @@ def infer(claim, field, line, facts, rules, made):
         sure(isinstance(step, dict) and step.keys() == {"part"}, "a place that is no part")
         q = down(q, step["part"])
     whole_claim = {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves, "positivstellensatz": positivstellensatz}
-    sure(rule in rules and not (q.kind in COMBINATORS and place) or (rule in whole_claim and not place), "the rule is not known here")
+    sure((rule in rules and not (q.kind in COMBINATORS and place)) or (rule in whole_claim and not place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
     found = rules[rule](further(q), evidence) if rule in rules else whole_claim[rule](claim, q, evidence, premises)
     return made("whole" if not place else about(further(q)), *found)

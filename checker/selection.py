@@ -212,7 +212,7 @@ def alignment(q, evidence):
     every = [(n, number, moves) for n in range(len(modes)) for number in range(len(stream.branches))
              for moves in ([False] if spent[n] else [False, True] if alone else [True])]  # fmt: skip
     typed = all([type(x) for x in lead[:4]] == [int, int, bool, int] and 0 <= lead[3] < len(modes) for lead in way["steps"])
-    leads = {tuple(lead[:3]): (lead[3], stream.shifts(lead[4], stream.fresh)) for lead in way["steps"]}
+    leads = {(n, number, moves): (to, stream.shifts(told, stream.fresh)) for n, number, moves, to, told in way["steps"]}
     sure(typed and set(leads) == set(every) and len(every) == len(way["steps"]), "not one lead from each mode by each branch")
     for point in stream.points:
         apart = {name: at(v, point) for name, v in once.items()}

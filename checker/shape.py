@@ -59,8 +59,7 @@ def read(data):
     need(all(value or key in CLAIM["required"] for key, value in claim.items()), "a key of the claim is empty, and is left out then")
     written = json.dumps(claim, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     need(hashlib.sha256(written.encode()).hexdigest() == data["claim_sha256"], "claim_sha256 is not the hash of the claim")
-    for number, line in enumerate(data["lines"]):
-        need(all(p < number for p in line.get("premises", [])), f"line {number}: premises stand before it")
+    need(all(p < n for n, line in enumerate(data["lines"]) for p in line.get("premises", [])), "a line stands before its premises")
     for mechanism, asked in every(claim["mechanism"], claim):
         query, misplaced = asked["query"], asked["sensitivity"] is not None and mechanism["kind"] in INSENSITIVE
         placed = query is None or (mechanism["kind"] in QUERIED and not asked.get("adjacency") and asked["sensitivity"] is None)
@@ -72,6 +71,7 @@ def domain(data):
     """The values of a parameter."""
     lower, upper = ends = [None if data[key] is None else rational(data[key]) for key in ("lower", "upper")]
     need([str(end) for end in ends] == [str(data[key]) for key in ("lower", "upper")], "an end is not in its one writing")
-    sure(not (data["integer"] and any(data[key] and data[f"{key}_open"] for key in ("lower", "upper"))), "integers in an open interval")
+    odd = any(data[key] and (data[f"{key}_open"] or "/" in data[key]) for key in ("lower", "upper"))
+    sure(not (data["integer"] and odd), "integers whose interval is open, or does not end at them")
     sure(None in (lower, upper) or lower < upper, "a domain of at most one value")
     return lower, upper, data["lower_open"], data["upper_open"], data["integer"]
