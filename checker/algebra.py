@@ -309,7 +309,7 @@ class Field:
         for a in sorted({a for m in p for a, _ in m if a[0] == "e"}, key=repr):
             exponents = [dict(m).get(a, Fraction(0)) for m in p]
             unit = Fraction(1, lcm(*(e.denominator for e in exponents)))
-            if min(exponents) >= 0 and a[1] and field.positive({a[1]: Fraction(1)}):
+            if min(exponents) >= 0 and max(exponents) <= 64 * unit and a[1] and field.positive({a[1]: Fraction(1)}):
                 u = ("e", (("above 1", a[1]),))  # exp(unit m) - 1, which is positive
                 up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents) / unit) + 1)]
                 p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0) / unit)]) for m, c in p.items()))

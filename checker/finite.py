@@ -56,7 +56,7 @@ def finite_table(q, evidence):
         must(value != INFINITE, "a zero faces a probability above 0")
         return side, value, at, [IDEAL, told]
     a, b, y = evidence["cell"]
-    must((a, b) in table.pairs and 0 <= y < len(table.rows[0]) and not table.zero(a, y), "a cell is no adjacent pair with a likely output")
+    must(type(y) is int and (a, b) in table.pairs and 0 <= y < len(table.rows[0]) and not table.zero(a, y), "no pair with a likely output")
     return side, table.loss(a, b, [y]), at, [IDEAL, told]
 
 

@@ -199,8 +199,8 @@ class Joint(Values):
         self.kind = "inputs" if type(pair[0]) is int else "records"
 
     def leaf(self, q, _):
-        if q.kind == "guarantee" and self.side == "upper":
-            return INFINITE  # at this pair, in this order
+        if q.kind == "guarantee" and self.side == "upper" and q.mechanism.get("order") == "one-sided" and sum(self.pair) < 0:
+            return INFINITE  # of the order that is stated nothing follows for the other
         if self.kind == "inputs" and q.kind in ("table", "exponential"):
             return Table(q).loss(*self.pair)
         known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
