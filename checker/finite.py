@@ -62,10 +62,10 @@ def finite_table(q, evidence):
 
 def exponential_general(q, _):
     """docs/theory/finite.md#exponential-general."""
-    must(q.kind == "exponential" and q.field.at_most({}, q.form(q.mechanism["beta"])), "there are no scores, or beta may be below 0")
-    listed = [[q.form(x) for x in row] for row in q.mechanism["scores"]]
+    listed, beta = [[q.form(x) for x in row] for row in q.mechanism["scores"]], q.form(q.mechanism["beta"])
+    must(q.field.positive(beta) or q.field.zero(beta), "beta is not certainly positive, or 0")
     moved = q.field.extreme("max", [{}, *(sub(s, t) for a, b in Table(q).pairs for s, t in zip(listed[a], listed[b], strict=True))])
-    return "upper", mul(scale(q.form(q.mechanism["beta"]), 2), moved), {}, [IDEAL, PAIRS["upper"]]
+    return "upper", mul(scale(beta, 2), moved), {}, [IDEAL, PAIRS["upper"]]
 
 
 def kary_response(q, evidence):

@@ -461,7 +461,7 @@ VALUES = [
     ("exponential-general", scores(("0", "2"), ("1", "1"), ("5", "2"), beta="3", adjacent=[[0, 1]]), None, [{}], "6"),
     ("exponential-general", scores(("0", "2"), ("1", "1"), beta="0"), None, [{}], "0"),
     ("exponential-general", scores(("0", "2"), ("1", "1"), beta="-1"), None, [{}], NO),
-    ("exponential-general", rows(("1", "0")), None, [{}], NO),
+    ("exponential-general", rows(("1", "0")), None, [{}], KeyError),
     ("finite-table", scores(("0", "2"), ("1", "1")), "1/2", [{"cells": [[0, 1, 1]]}], NOT_KNOWN),
     ("kary-response", kary("5", "1/2"), None, BOTH, "log(4)"), ("kary-response", kary("5", "1/9"), None, BOTH, "log(2)"),
     ("kary-response", kary("1", "1/2"), None, BOTH, NO), ("kary-response", kary("5/2", "1/2"), None, BOTH, NO),
