@@ -113,6 +113,8 @@ class Constructor:
         plain = [name for name, argument in arguments.items() if argument.kind is Parameter.POSITIONAL_OR_KEYWORD]
         if self.complete and values and all(isinstance(value, Declared) for value in values):
             values, named = self._parts(values, named)
+        elif self.complete and values and isinstance(values[0], Declared) and "parts" in plain:
+            raise SpecError(self._no_part(next(value for value in values if not isinstance(value, Declared))))
         given = dict(zip(plain, values, strict=False))
         faults = [f"{self.name}: {len(values)} values for {len(plain)} arguments."] if len(values) > len(plain) else []
         takes = f" It takes {', '.join(plain)}."
@@ -128,6 +130,12 @@ class Constructor:
         if "parts" in keys and (len(values) > 1 or "part" not in keys):
             return (), {**named, "parts": list(values)}
         return ((), {**named, "part": values[0]}) if "part" in keys and len(values) == 1 else (values, named)
+
+    def _no_part(self, value: Any) -> str:
+        """What is wrong with a value that stands among the parts, and what was meant."""
+        runs = isinstance(value, int) and any(known.name == "part" for known in self.fields)
+        way = f"For {value} runs of one part write dpverify.{self.name}(part=..., times={value})." if runs else ""
+        return f"{self.name}: {value!r:.80} stands among the parts and is not a mechanism. {way or 'Give what is no part by its name.'}"
 
     def function(self) -> Callable[..., Declared]:
         """It as a function, with its signature and docstring."""

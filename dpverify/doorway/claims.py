@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
@@ -15,7 +16,9 @@ from dpverify.errors import SpecError
 from dpverify.ground.outside import read_regular
 from dpverify.report.answers import Answer, Enclosure, answer, judged
 from dpverify.search import verify as judging
+from dpverify.search.verify import Verified
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
+from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import CLAIMED_MEASURES, Claim
 
 
@@ -80,6 +83,18 @@ def check(certificate: Mapping[str, Any] | str | Path) -> Answer:
     Rejected for a line that is refused.
     """
     started = time.perf_counter()
-    data = certificate if isinstance(certificate, Mapping) else decode(read_regular(Path(certificate), MAX_BYTES + 1))
-    verified = judging.replayed(data)
+    verified = judging.replayed(certificate) if isinstance(certificate, Mapping) else _replayed(certificate)
     return answer(verified, expected=verified.judgement.verdict, seconds=time.perf_counter() - started)
+
+
+def _replayed(file: Any) -> Verified:
+    """What the certificate in a file proves. Raises CertificateError with the file's name."""
+    if not isinstance(file, str | PathLike):
+        raise CertificateError(f"{file!r:.80} is not a certificate. Give the name of its file, or its JSON value as a dictionary.")
+    if Path(file).suffix == ".toml":
+        way = f'dpverify.verify("{file}") judges its claims, and answer.save("claim.cert.json") writes the certificate of one.'
+        raise CertificateError(f"{file} is a claim file, not a certificate: {way}")
+    try:
+        return judging.replayed(decode(read_regular(Path(file), MAX_BYTES + 1)))
+    except CertificateError as error:
+        raise CertificateError(f"{file}: {error}") from error
