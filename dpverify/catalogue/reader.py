@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from dpverify.catalogue.declared import Declared
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Stated:
     """One claim of a file. expect: the verdict that counts as success; adjacency: as named by the author; line: of its header."""
 
@@ -91,8 +91,11 @@ class Stated:
     adjacency: str = ""
     line: int = 1
 
+    def __repr__(self) -> str:
+        return f"<{self.claim.mechanism_name}, {self.claim.name}>"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Spec:
     """One claim file. mechanism: its name, the file's stem; source: where a declaration by `use` says it comes from.
 
@@ -104,6 +107,9 @@ class Spec:
     claims: tuple[Stated, ...]
     audit: Mapping[str, Any] | None = None
     source: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.file}: {', '.join(one.claim.name for one in self.claims)}>"
 
 
 # -- finding files --------------------------------------------------------------------------------

@@ -256,7 +256,9 @@ def _none(name: str, key: str, find: Threshold, at: _At) -> Calibration:
     low, high = (shown(_decimal(end)) for end in (min(find.seen), max(find.seen)))
     known = all(not math.isnan(seen.excess) for seen in find.seen.values())
     if all(seen.excess == math.inf for seen in find.seen.values()):
+        nothing = any(one.claim.epsilon == ZERO for stated in at.specs.values() if not isinstance(stated, SpecError) for one in stated)
         why = "The tight epsilon is infinite at all of them: give the claim a delta above 0."
+        why = "Epsilon 0 is that of what tells nothing: claim a greater epsilon, or a delta above 0." if nothing else why
     else:
         why = (at.undecided() if not known else "") or "Claim a greater epsilon or delta."
     said = f"{name}: {key}: no value between {low} and {high} was found at which every claim is proved. {why}"
