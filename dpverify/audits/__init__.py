@@ -92,7 +92,7 @@ def audit(
     where none is given. timeout: seconds that one call may take.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
     """
-    check_run(samples, confidence, seed, level)
+    check_run(samples, confidence, seed, level, workers, timeout)
     samples, seed = int(samples), None if seed is None else int(seed)  # they may be numpy's
     if isinstance(claim, Declared | Mechanism):
         claim, query, adjacency = _claimed(claim, epsilon, delta, sensitivity, query, adjacency)
@@ -144,7 +144,7 @@ def _audit(
     **inputs: Any,
 ) -> Finding:
     """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again."""
-    check_run(samples, confidence, seed, level)
+    check_run(samples, confidence, seed, level, workers, timeout)
     target = Target.of(sampler, folder, vectorised=vectorised)
     kept = None if checkpoint is None else Path(checkpoint)
     root = seed if seed is not None else seed_of(kept) if kept is not None else None

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from multiprocessing.connection import Connection, wait
-from numbers import Real
 from pathlib import Path
 from pickle import PicklingError
 from types import TracebackType
@@ -175,10 +174,10 @@ class Engine:
     ) -> None:
         if executor is not None and dask is not None:
             raise AuditError("an executor and a Dask address are two places to run: give one of them.")
-        if not isinstance(workers, int) or workers < 0:
-            raise AuditError(f"workers = {workers!r:.80}: not a number of processes. 0 runs the audit in this one.")
-        if not isinstance(timeout, Real) or not timeout > 0:
-            raise AuditError(f"timeout = {timeout!r:.80}: not a time. Give seconds, such as 60.")
+        if workers < 0:
+            raise AuditError(f"workers = {workers}: not a number of processes. 0 runs the audit in this one.")
+        if not timeout > 0:
+            raise AuditError(f"timeout = {timeout}: not a time. Give seconds, such as 60.")
         self.target, self.root, self.timeout = target, root, timeout
         self.executor, self.workers, self.dask = executor, workers, dask
         intact.remember()

@@ -141,6 +141,8 @@ def resolve(name: str) -> list[Path]:
                 return [folder / f"{name}.toml"]
         known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
         raise SpecError(f"{name}: no such file, and no mechanism of this name in specs/ or on the shelf.{meant(name, known)}")
+    if path.is_symlink():
+        raise SpecError(f"{name}: a link to {path.readlink()}, which leads to no file.")
     raise SpecError(f"{name or 'an empty name'}: no such file or directory.")
 
 
@@ -166,7 +168,7 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     except RecursionError as error:
         raise SpecError(f"{file}: nested too deeply.") from error
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{file}: {not_toml(error)}") from error
+        raise SpecError(f"{file}: {not_toml(error, text)}") from error
     except ValueError as error:  # integers of more digits than Python reads, impossible dates
         raise SpecError(f"{file}: not readable: {error}.") from error
     except Fault as error:

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from dpverify.cli.output import FORMATS, rendered
 from dpverify.cli.numbers import Confidence, Count, Seconds, Whole
+from dpverify.cli.output import FORMATS, rendered
 from dpverify.cli.settings import Settings, codeless, configured
 
 Command = Callable[..., Any]
@@ -48,7 +48,7 @@ def sampling(command: Command) -> Command:
 @sampling
 @configured
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
-@click.option("--timeout", type=Seconds(), help="Seconds that one call of the sampler may take. Default: the profile's, 60.")
+@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="Seconds that one call of the sampler may take. Default: the profile's, 60.")
 @click.option(
     "--checkpoint", type=click.Path(dir_okay=False, path_type=Path),
     help="Continue from this checkpoint, and keep it up to date; for one claim file.",

@@ -32,11 +32,11 @@ def verify(
 ) -> Answer | list[Answer]:  # fmt: skip
     """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it.
 
-    what: a mechanism, as dpverify.gaussian and its like declare one, with the claim beside it; or a claim file, a folder of such or a name
-    on the shelf, or what dpverify.read_spec gives, whose claims are all judged: the answer is a list then. sensitivity: by how much neighbours move the true answer, in the
-    mechanism's norm; query and adjacency: linear queries on a histogram, one a row, in its place. epsilon, delta: what is claimed, delta 0
-    where it is left out; either may be "tight". more: whatever else a [[claim]] of a claim file may say: zcdp, gdp or renyi in place of
-    epsilon, order, difference, utility, within, beta, loss, prior, name, expect.
+    what: a mechanism, as dpverify.gaussian and its like declare one, with the claim beside it; or a claim file, a folder of such, a name
+    on the shelf, or what dpverify.read_spec gives, whose claims are all judged: the answer is a list then. sensitivity: by how much
+    neighbours move the true answer, in the mechanism's norm; query and adjacency: linear queries on a histogram, one a row, in its place.
+    epsilon, delta: what is claimed, delta 0 where it is left out; either may be "tight". more: whatever else a [[claim]] of a claim file
+    may say: zcdp, gdp or renyi in place of epsilon, order, difference, utility, within, beta, loss, prior, name, expect.
     Numbers are int, Fraction, Decimal, texts such as "1.775" or "log(3)", or exact ones of sympy.
     Raises SpecError listing all that is wrong with what is stated.
     """
@@ -72,7 +72,7 @@ def tight_delta(noise: Noise, *, sensitivity: Any = None, epsilon: Any, digits: 
 def _asked_alone(asked: str, value: str, claim: Mapping[str, Any]) -> None:
     """Raises SpecError for a claim that states what is asked for, or is in another measure, which says nothing of epsilon and delta."""
     if claim.get(value) is not None:
-        raise SpecError(f"{asked}: {value} = {claim[value]!r:.40} is what is asked for. Leave it out, or ask dpverify.verify whether it holds.")
+        raise SpecError(f"{asked}: {value} = {claim[value]!r:.40} is what is asked for. Leave it out, or ask dpverify.verify of it.")
     for name in CLAIMED_MEASURES:
         if claim.get(name) is not None:
             value = '{"order": 2, "epsilon": "tight"}' if name == "renyi" else '"tight"'
