@@ -48,7 +48,9 @@ def sampling(command: Command) -> Command:
 @sampling
 @configured
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
-@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="Seconds that one call of the sampler may take. Default: the profile's, 60.")
+@click.option(
+    "--timeout", type=Seconds(), metavar="SECONDS", help="Seconds that one call of the sampler may take. Default: the profile's, 60."
+)
 @click.option(
     "--checkpoint", type=click.Path(dir_okay=False, path_type=Path),
     help="Continue from this checkpoint, and keep it up to date; for one claim file.",
