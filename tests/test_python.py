@@ -120,6 +120,10 @@ def test_a_kind_and_a_builtin_of_one_name_are_told_apart_by_their_arguments():
     assert dp.verify(anything, sensitivity=1, epsilon=1).verdict == "PROVED"
 
 
+def test_a_bound_that_is_a_short_decimal_is_shown_without_zeros_at_its_end():
+    assert repr(dp.verify(dp.guarantee(epsilon=1), epsilon=1)) == "<PROVED guarantee: epsilon 1, tight epsilon at most 1>"
+
+
 def test_an_enclosure_shows_as_much_as_is_known():
     assert repr(dp.tight_epsilon(dp.laplace(2), sensitivity=1)) == "0.5"
     assert repr(dp.tight_epsilon(dp.laplace(3), sensitivity=1, digits=3)) == "[0.333, 0.334] = 1/3"
