@@ -140,10 +140,18 @@ def resolve(name: str) -> list[Path]:
             if (folder / f"{name}.toml").is_file():
                 return [folder / f"{name}.toml"]
         known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
-        raise SpecError(f"{name}: no such file, and no mechanism of this name in specs/ or on the shelf.{meant(name, known)}")
+        near = f" Did you mean '{name}.toml'?" if Path(f"{name}.toml").is_file() else meant(name, known)
+        raise SpecError(f"{name}: no such file, and no mechanism of this name in specs/ or on the shelf.{near}")
     if path.is_symlink():
         raise SpecError(f"{name}: a link to {path.readlink()}, which leads to no file.")
-    raise SpecError(f"{name or 'an empty name'}: no such file or directory.")
+    raise SpecError(f"{name or 'an empty name'}: no such file or directory.{_nearest(path) if name else ''}")
+
+
+def _nearest(path: Path) -> str:
+    """A question whether a claim file beside it was meant, or one in specs/; empty where none has a name like it."""
+    files = {file.stem: file for folder in (path.parent / "specs", path.parent) for file in sorted(folder.glob("*.toml"))}
+    said = meant(path.stem, files)
+    return next((f" Did you mean '{file}'?" for stem, file in files.items() if repr(stem) in said), "")
 
 
 # -- reading ----------------------------------------------------------------------------------------
