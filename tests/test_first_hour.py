@@ -260,3 +260,5 @@ def test_what_no_run_can_go_by_is_told_with_what_is_meant(folder, arguments, sai
 def test_a_file_that_is_not_read_is_counted_as_a_file(folder):
     Path("empty.toml").write_text("")
     assert run("verify", "empty.toml", "--format", "github", code=2).stdout.splitlines()[-1] == "1 file not read"
+    suites = ET.fromstring(run("verify", "empty.toml", "--format", "junit", code=2).stdout)
+    assert [(suite.get("name"), suite.get("errors")) for suite in suites] == [("empty.toml", "2")]
