@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import hashlib
+import inspect
 import os
 import shlex
 import tomllib
@@ -30,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from dpverify.errors import DpverifyError, SpecError
+from dpverify.errors import AuditError, DpverifyError, SpecError
 from dpverify.ground.outside import printable_lines, read_regular
 
 if TYPE_CHECKING:
@@ -242,32 +243,54 @@ def dp_verify(request: pytest.FixtureRequest) -> Callable[..., Answer]:
 def _judged(item: pytest.Item, noise: Any, digits: int, overrides: dict[str, Any]) -> Answer:
     """The answer to what the test's marker and the overrides claim; the marker may hold what is for audits alone."""
     from dpverify.catalogue import Stated
-    from dpverify.catalogue.inline import OF_A_CLAIM, stated
+    from dpverify.catalogue.inline import OF_A_CLAIM, nothing_beside, stated
     from dpverify.report.answers import judged
 
-    marker = item.get_closest_marker("dp_claim")
-    marked = {} if marker is None else marker.kwargs
-    spec = overrides.pop("spec", marked.get("spec"))
-    if spec is not None:
-        asked = Stated(_stated(Path(spec), overrides.get("claim", marked.get("claim")), (item.path.parent, item.config.rootpath)).claim)
-    else:
-        said = {key: value for key, value in marked.items() if key in OF_A_CLAIM and not callable(value)}
-        asked = stated(noise, {**said, **overrides})
-    return judged(asked, digits)
+    marked = _marked(item)
+    named = noise if isinstance(noise, str | Path) else None
+    spec = overrides.pop("spec", marked.get("spec") if named is None else named)
+    said = {key: value for key, value in marked.items() if key in OF_A_CLAIM and not callable(value)}
+    if spec is None:
+        return judged(stated(noise, {**said, **overrides}), digits)
+    found = _stated(Path(spec), overrides.pop("claim", marked.get("claim")), (item.path.parent, item.config.rootpath))
+    expect = str(overrides.pop("expect", said.pop("expect", "PROVED"))).upper()
+    nothing_beside({**said, **overrides})
+    return judged(Stated(found.claim, expect), digits)
 
 
 def _finding(item: pytest.Item, sampler: Callable[..., Any] | str, overrides: dict[str, Any]) -> Finding:
     """The finding of what the test's marker and the overrides claim."""
     from dpverify.audits import audit
 
-    marker = item.get_closest_marker("dp_claim")
-    if marker is not None and marker.args:
-        raise SpecError(f"dp_claim takes no positional arguments: name {marker.args!r:.80}, as in dp_claim(epsilon=1).")
-    given = {**(marker.kwargs if marker is not None else {}), **overrides}
+    given = {**_marked(item), **overrides}
+    if given.keys().isdisjoint(("spec", "claim", "epsilon")):
+        way = "Mark it @pytest.mark.dp_claim(epsilon=1, pairs=[...]), or name what is claimed in dp_audit."
+        raise AuditError(f"{item.name}: what is claimed? {way}")
     spec = given.pop("spec", None)
     if spec is not None:
         given["claim"] = _stated(Path(spec), given.get("claim"), (item.path.parent, item.config.rootpath)).claim
     return _replayed(audit(sampler, **_arguments(item, given)), item)
+
+
+def _marked(item: pytest.Item) -> dict[str, Any]:
+    """What the test's marker claims. Raises SpecError for what is no argument of a claim, nor of an audit."""
+    from dpverify.catalogue.inline import OF_A_CLAIM
+
+    marker = item.get_closest_marker("dp_claim")
+    if marker is None:
+        return {}
+    if marker.args:
+        raise SpecError(f"dp_claim takes no positional arguments: name {marker.args!r:.80}, as in dp_claim(epsilon=1).")
+    known = {"spec", "claim", *OF_A_CLAIM}
+    if not marker.kwargs.keys() <= known:
+        from dpverify.audits import audit
+        from dpverify.catalogue.toml import meant
+
+        known |= inspect.signature(audit).parameters.keys()
+        faults = [f"dp_claim: unknown argument {name!r}.{meant(name, sorted(known))}" for name in marker.kwargs if name not in known]
+        if faults:
+            raise SpecError(faults)
+    return dict(marker.kwargs)
 
 
 def _told(error: DpverifyError) -> str:

@@ -295,6 +295,10 @@ def test_all_faults_are_listed_at_once(faults):
         ("a" + ".a" * 100_000 + " = 1", "nested more than"),
         ("a = " + "{a=" * 1000 + "1" + "}" * 1000, "nested more than"),
         (f"a = {'9' * 5000}", "not readable"),
+        ('{"mechanism": {}}', "it looks like JSON"),
+        ("[mechanism]\nkind = \u201cradial\u201d", "these are curly"),
+        ("[mechanism]\rkind = 1\r", "end in carriage returns alone"),
+        ("[mechanism]\n\0", "the character '\\x00'"),
     ],
 )
 def test_a_file_that_is_no_claim_file_is_refused(faults, text, said):

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
-from dpverify.cli.settings import Count
+from dpverify.cli.numbers import Count
 from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 
 KEYS = {"file", "name", "finding", "level", "epsilon_lower", "confidence", "samples", "event", "detectable_epsilon", "seed", "seconds"}
@@ -643,7 +643,7 @@ def test_the_samplers_of_these_tests_are_what_they_say():
 
 @pytest.mark.parametrize(
     ("written", "said"),
-    [("2e3", ""), ("2_000", ""), ("many", "not a whole number"), ("-5", "not a whole number"), ("0", "x>=1"), ("1.5", "or 1e5")],
+    [("2e3", ""), ("2_000", ""), ("many", "not a whole number"), ("-5", "not a whole number"), ("0", "a whole number"), ("1.5", "or 1e5")],
 )
 def test_numbers_of_samples_are_written_as_those_who_sample_write_them(written, said):
     command = click.Command("audit", params=[click.Option(["--samples"], type=Count())], callback=lambda samples: click.echo(samples))

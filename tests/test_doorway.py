@@ -26,6 +26,15 @@ def test_importing_the_package_loads_nothing_of_it():
     assert run.stdout.strip() == "[]"
 
 
+def test_audits_designs_and_samplers_load_nothing_that_they_seldom_need():
+    program = (
+        "import sys, dpverify.doorway.audits, dpverify.doorway.design, dpverify.doorway.samplers\n"
+        "print([name for name in ('dpverify.pictures', 'dpverify.report.page', 'scipy.signal', 'scipy.stats') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.strip() == "[]"
+
+
 def test_another_name_is_an_error_that_says_so():
     with pytest.raises(AttributeError, match="module 'dpverify' has no attribute 'prove'"):
         _ = dpverify.prove

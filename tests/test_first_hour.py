@@ -233,3 +233,32 @@ def test_every_word_of_others_stands_for_words_that_are_known_here():
         assert set(named) <= known, word
         assert word == word.casefold()
         assert len(named) == len({*named}) >= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("verify", "noise.toml", "--digits", "many"), "'many' is not a whole number from 1 to 1000, such as 30."),
+        (("verify", "noise.toml", "--jobs", "0"), "'0' is not a whole number of at least 1, such as 2."),
+        (("verify", "noise.toml", "--timeout", "nan"), "'nan' is not a number of seconds of at least 0, such as 60 or 0.5."),
+        (("audit", "noise.toml", "--seed", "x"), "'x' is not a whole number of at least 0, such as 1."),
+        (("audit", "noise.toml", "--confidence", "95"), "'95' is not a confidence between 0 and 1, such as 0.999."),
+        (("verify", "noise"), "Did you mean 'noise.toml'?"),
+        (("verify", "nois.tml"), "nois.tml: no such file or directory. Did you mean 'noise.toml'?"),
+        (("verify", "other.txt"), "other.txt: no such file or directory.\n"),
+        (("verify", "gone.toml"), "gone.toml: a link to nowhere.toml, which leads to no file."),
+        (("verify", "noise.toml", "--certificates", "/dev/null"), "cannot write or read /dev/null: Not a directory."),
+    ],
+    ids=str,
+)
+def test_what_no_run_can_go_by_is_told_with_what_is_meant(folder, arguments, said):
+    Path("noise.toml").write_text(NOISE + CLAIM)
+    Path("gone.toml").symlink_to("nowhere.toml")
+    assert said in run(*arguments, code=2).stderr
+
+
+def test_a_file_that_is_not_read_is_counted_as_a_file(folder):
+    Path("empty.toml").write_text("")
+    assert run("verify", "empty.toml", "--format", "github", code=2).stdout.splitlines()[-1] == "1 file not read"
+    suites = ET.fromstring(run("verify", "empty.toml", "--format", "junit", code=2).stdout)
+    assert [(suite.get("name"), suite.get("errors")) for suite in suites] == [("empty.toml", "2")]

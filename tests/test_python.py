@@ -1,6 +1,7 @@
 """Claims stated in Python: the same answers and the same errors as those of claim files, in eight lines or fewer."""
 
 import json
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -8,6 +9,7 @@ from fractions import Fraction
 from math import asinh, erfc, exp, expm1, inf, log, sqrt
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
 from click.testing import CliRunner
@@ -15,8 +17,9 @@ from click.testing import CliRunner
 import dpverify as dp
 from dpverify.catalogue import inline
 from dpverify.cli import main
-from dpverify.errors import AuditError, SpecError
+from dpverify.errors import AuditError, CalibrationError, SpecError
 from dpverify.project import calibration
+from dpverify.trusted.language.errors import CertificateError
 
 ROOT = Path(__file__).parents[1]
 T_NOISE = {"norm": "l2", "dimension": 3}
@@ -115,6 +118,10 @@ def test_a_kind_and_a_builtin_of_one_name_are_told_apart_by_their_arguments():
     assert inside(dp.tight_epsilon(dp.exponential(scores=[[0, 1], [1, 0]], beta="1/2")), 0.5)
     anything = dp.exponential(beta="1/2", candidates="n", parameters={"n": "integer >= 2"})
     assert dp.verify(anything, sensitivity=1, epsilon=1).verdict == "PROVED"
+
+
+def test_a_bound_that_is_a_short_decimal_is_shown_without_zeros_at_its_end():
+    assert repr(dp.verify(dp.guarantee(epsilon=1), epsilon=1)) == "<PROVED guarantee: epsilon 1, tight epsilon at most 1>"
 
 
 def test_an_enclosure_shows_as_much_as_is_known():
@@ -334,3 +341,84 @@ def test_an_argument_that_an_audit_has_not_is_told_with_the_nearest():
         dp.audit(noisy, epsilon=1, pair=[[0], [1]])
     with pytest.raises(AuditError, match='level = \'modell\': not "model" or "float"'):
         dp.audit(noisy, epsilon=1, pairs=[([0.0], [1.0])], level="modell")
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"samples": "1e5"}, "samples = '1e5' is not a whole number"),
+        ({"samples": 1e5}, "samples = 100000.0 is not a whole number"),
+        ({"seed": "x"}, "seed = 'x' is not a whole number"),
+        ({"seed": -1}, "seed = -1 is not a whole number of at least 0"),
+        ({"confidence": "high"}, "confidence = 'high': not between 0 and 1"),
+        ({"workers": "two"}, "workers = 'two': not a number of processes"),
+        ({"timeout": "long"}, "timeout = 'long': not a time"),
+        ({"pairs": [[[0.0], [1.0, 2.0]]]}, "are 1 and 2 numbers: no neighbours"),
+    ],
+    ids=str,
+)
+def test_a_run_that_no_audit_can_make_is_refused_with_what_is_meant(named, said):
+    with pytest.raises(AuditError, match=re.escape(said)):
+        dp.audit(lambda data, rng: data[0] + rng.laplace(), dp.laplace(1), sensitivity=1, epsilon=1, **named)
+
+
+# -- mistakes of those who come from elsewhere -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("declare", "said"),
+    [
+        (lambda: dp.compose(dp.laplace(1), 3), "compose: 3 stands among the parts and is not a mechanism. For 3 runs of one part"),
+        (lambda: dp.parallel(dp.laplace(1), 3), "parallel: 3 stands among the parts and is not a mechanism. Give what is no part"),
+        (lambda: dp.compose(dp.laplace(1), dp.laplace), "Call it, as in dpverify.laplace(...)"),
+        (lambda: dp.tight_epsilon(dp.laplace(1), sensitivity=1, epsilon=1), "epsilon = 1 is what is asked for"),
+        (lambda: dp.tight_delta(dp.laplace(1), sensitivity=1, epsilon=1, delta=0), "delta = 0 is what is asked for"),
+        (lambda: dp.verify(dp.laplace(1), sensitivity=1, epsilon=inf), "inf is not a number of a claim: numbers are finite"),
+        (lambda: dp.verify(dp.translation(b"exp(-abs(z))"), sensitivity=1, epsilon=1), "b'exp(-abs(z))' is not an expression"),
+        (
+            lambda: dp.verify(dp.translation(sympy.Piecewise((1, sympy.Symbol("z") > 0), (2, True))), sensitivity=1, epsilon=1),
+            "Piecewise is outside the language. Write it with abs, min and max",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_the_way_out(declare, said):
+    assert said in fault(declare)
+
+
+def test_a_matrix_of_sympy_and_a_number_in_an_array_are_the_numbers_that_they_hold():
+    rows = sympy.Matrix([[1, 3], [2, 2]]) / 4
+    assert inside(dp.tight_epsilon(dp.table(rows)), log(2))
+    assert inside(dp.tight_epsilon(dp.laplace(2), sensitivity=np.array(1)), 1 / 2)
+    moved = {"query": sympy.ones(2, 1), "adjacency": "add-remove"}
+    assert inside(dp.tight_epsilon(dp.product("exp(-abs(z))", 2), **moved), 2)
+
+
+def test_what_holds_no_certificate_says_what_does(tmp_path):
+    claims = tmp_path / "claims.toml"
+    for given, said in (
+        (claims, "is a claim file, not a certificate"), (5, "5 is not a certificate"),
+        (tmp_path / "none.json", "No such file"), (tmp_path, "Is a directory"),
+    ):  # fmt: skip
+        with pytest.raises((CertificateError, OSError), match=said):
+            dp.check(given)
+    (tmp_path / "bad.cert.json").write_text("nothing")
+    with pytest.raises(CertificateError, match=r"bad\.cert\.json: not JSON at line 1"):
+        dp.check(tmp_path / "bad.cert.json")
+    with pytest.raises(IsADirectoryError, match="name a file in it"):
+        dp.verify(dp.laplace(1), sensitivity=1, epsilon=1).save(tmp_path)
+
+
+def test_what_is_read_from_a_file_is_judged_and_an_answer_is_checked_again(tmp_path):
+    claims = tmp_path / "claims.toml"
+    claims.write_text('[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 1\n[[claim]]\nsensitivity = 1\nepsilon = 1\n')
+    spec = dp.read_spec(claims)
+    assert repr(spec) == f"<{claims}: claim 1>" and repr(spec.claims) == "(<claims, claim 1>,)"
+    (answer,) = dp.verify(spec)
+    assert answer.verdict == dp.check(answer).verdict == "PROVED"
+    assert repr(dp.sampler(dp.laplace(1))) == "<sampler of Radial>"
+
+
+def test_no_noise_has_epsilon_0_and_a_delta_is_the_way_out():
+    for noise, number, epsilon, said in ((dp.laplace, "scale", 0, "Epsilon 0 is that"), (dp.gaussian, "sigma", 1, "infinite at all")):
+        with pytest.raises(CalibrationError, match=said):
+            dp.calibrate(noise, number, sensitivity=1, epsilon=epsilon)

@@ -17,7 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpverify.audits.arguments import named_arguments
+from dpverify.audits.arguments import SAMPLES as SAMPLES
+from dpverify.audits.arguments import check_run, named_arguments
 from dpverify.audits.aside import stdout_aside
 from dpverify.audits.batches import Batches, dependence, one_by_one
 from dpverify.audits.conclusion import findings as concluded
@@ -44,7 +45,6 @@ from dpverify.trusted.language.canonical_form import claim_hash, to_json
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import Claim, Sampled
 
-SAMPLES: Final = 1_000_000
 CONFIDENCE: Final = 1 - 1e-6
 
 
@@ -92,9 +92,14 @@ def audit(
     where none is given. timeout: seconds that one call may take.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
     """
+    check_run(samples, confidence, seed, level, workers, timeout)
+    samples, seed = int(samples), None if seed is None else int(seed)  # they may be numpy's
     if isinstance(claim, Declared | Mechanism):
         claim, query, adjacency = _claimed(claim, epsilon, delta, sensitivity, query, adjacency)
         epsilon, delta, sensitivity = None, 0, None
+    beside = {"epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity}
+    if claim is not None and (given := [name for name, value in beside.items() if value is not None]):
+        raise AuditError(f"audit: {', '.join(given)}: the claim says this itself. Leave it out.")
     if query is not None and not callable(query):
         raise AuditError(f"query = {show(query)} is not callable. Linear queries go with a mechanism; else name a function of the data.")
     again = {
@@ -142,12 +147,7 @@ def _audit(
     **inputs: Any,
 ) -> Finding:
     """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again."""
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence = {confidence}: not between 0 and 1. Give 0.999, say.")
-    if samples < 1:
-        raise AuditError(f"samples = {samples}: an audit needs some. Leave it out for {SAMPLES}.")
-    if level not in (MODEL, FLOAT):
-        raise AuditError(f'level = {level!r}: not "{MODEL}" or "{FLOAT}". The second, which is the default, looks for both.')
+    check_run(samples, confidence, seed, level, workers, timeout)
     target = Target.of(sampler, folder, vectorised=vectorised)
     kept = None if checkpoint is None else Path(checkpoint)
     root = seed if seed is not None else seed_of(kept) if kept is not None else None

@@ -1,17 +1,22 @@
-"""Arguments of audits by their names: one that there is not is told with the nearest that there is."""
+"""Arguments of audits: one of a name that there is not is told with the nearest that there is; what a run goes by has to be a number."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from numbers import Integral, Real
+from typing import Any, Final, ParamSpec, TypeVar
 
 from dpverify.catalogue.toml import meant
 from dpverify.errors import AuditError
+from dpverify.ground.finding import FLOAT, MODEL
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+SAMPLES: Final = 1_000_000
+"""Runs on each side, where nobody says otherwise."""
 
 
 def named_arguments(function: Callable[P, R]) -> Callable[P, R]:
@@ -26,3 +31,25 @@ def named_arguments(function: Callable[P, R]) -> Callable[P, R]:
         return function(*given, **named)
 
     return checked
+
+
+def check_run(samples: Any, confidence: Any, seed: Any, level: Any, workers: Any, timeout: Any) -> None:
+    """See that a run can go by these. Raises AuditError."""
+    if not _whole(samples):
+        raise AuditError(f"samples = {samples!r:.80} is not a whole number. Write 100_000, say.")
+    if samples < 1:
+        raise AuditError(f"samples = {samples}: an audit needs some. Leave it out for {SAMPLES}.")
+    if not (isinstance(confidence, Real) and 0 < float(confidence) < 1):
+        raise AuditError(f"confidence = {confidence!r:.80}: not between 0 and 1. Give 0.999, say.")
+    if seed is not None and (not _whole(seed) or seed < 0):
+        raise AuditError(f"seed = {seed!r:.80} is not a whole number of at least 0. Leave it out for another one each time.")
+    if not _whole(workers) or workers < 0:
+        raise AuditError(f"workers = {workers!r:.80}: not a number of processes. 0 runs the audit in this one.")
+    if not (isinstance(timeout, Real) and float(timeout) > 0):
+        raise AuditError(f"timeout = {timeout!r:.80}: not a time. Give seconds, such as 60.")
+    if level not in (MODEL, FLOAT):
+        raise AuditError(f'level = {level!r:.80}: not "{MODEL}" or "{FLOAT}". The second, which is the default, looks for both.')
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

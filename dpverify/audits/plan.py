@@ -183,7 +183,10 @@ def _given(
         raw += [(pair.name, pair.left, pair.right) for pair in strategy_pairs(patterns, None, step, seed, STRATEGY_PAIRS)]
     given_pairs = []
     for name, left, right in raw:
-        answers, origin = _answers(left, right, density, query)
+        try:
+            answers, origin = _answers(left, right, density, query)
+        except AuditError as error:
+            raise AuditError(f"{_named(claim)}, {name}: {error}") from error
         if density is None and query is None and answers is not None and not may_be_neighbours(claim, *answers):
             if patterns is not None:
                 continue
@@ -222,6 +225,9 @@ def _answers(
         if density is None:
             return None, None
         raise AuditError(f"the true answers on {left!r} and {right!r} are not vectors of numbers: {error}. State the query.") from error
+    if a.shape != b.shape and density is not None:
+        way = "Give inputs of as many numbers." if query is None else "Give inputs on which the query has as many answers."
+        raise AuditError(f"the true answers on {show(left)} and {show(right)} are {len(a)} and {len(b)} numbers: no neighbours. {way}")
     if a.shape != b.shape or (a == b).all():
         return None, None
     if density is not None and density.kind in ADDITIVE and (a.dtype == b.dtype == object or a.dtype != b.dtype or _far(density, a, b)):

@@ -113,6 +113,8 @@ class Constructor:
         plain = [name for name, argument in arguments.items() if argument.kind is Parameter.POSITIONAL_OR_KEYWORD]
         if self.complete and values and all(isinstance(value, Declared) for value in values):
             values, named = self._parts(values, named)
+        elif self.complete and values and isinstance(values[0], Declared) and "parts" in plain:
+            raise SpecError(self._no_part(next(value for value in values if not isinstance(value, Declared))))
         given = dict(zip(plain, values, strict=False))
         faults = [f"{self.name}: {len(values)} values for {len(plain)} arguments."] if len(values) > len(plain) else []
         takes = f" It takes {', '.join(plain)}."
@@ -128,6 +130,15 @@ class Constructor:
         if "parts" in keys and (len(values) > 1 or "part" not in keys):
             return (), {**named, "parts": list(values)}
         return ((), {**named, "part": values[0]}) if "part" in keys and len(values) == 1 else (values, named)
+
+    def _no_part(self, value: Any) -> str:
+        """What is wrong with a value that stands among the parts, and what was meant."""
+        name = getattr(value, "__name__", "")
+        if name and FUNCTIONS.get(name) is value:
+            return f"{self.name}: dpverify.{name} is a function that makes a mechanism. Call it, as in dpverify.{name}(...)."
+        runs = isinstance(value, int) and any(known.name == "part" for known in self.fields)
+        way = f"For {value} runs of one part write dpverify.{self.name}(part=..., times={value})." if runs else ""
+        return f"{self.name}: {value!r:.80} stands among the parts and is not a mechanism. {way or 'Give what is no part by its name.'}"
 
     def function(self) -> Callable[..., Declared]:
         """It as a function, with its signature and docstring."""
@@ -171,11 +182,12 @@ class Declared:
 
 def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar]) -> Any:
     """A value as a claim file has it: exact numbers and expressions as text, parts as tables, the rest as it is."""
+    value = _listed(value)
     if isinstance(value, Declared):
         return value.table(read)
     if isinstance(value, Mapping):
         return {key: _written(item, of, read, variables) for key, item in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str):
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
         value = list(value)
         ends = ("-inf", "inf") if of.value in (INTERVAL, FINITE, OUTPUT.value) and len(value) == 2 else ()
         infinite = (None, *map(float, ends))
@@ -192,17 +204,17 @@ def _written(value: Any, of: Field, read: Read, variables: Mapping[str, Scalar])
 
 def written(value: Any) -> Any:
     """A value of a claim in Python as a claim file has it: exact numbers as text, rows as lists, words as they are."""
-    read = Lenient({})
+    read, value = Lenient({}), _listed(value)
     if isinstance(value, Mapping):
         return {key: written(inside) for key, inside in value.items()}
     if isinstance(value, str | bool):
         return value
-    return [written(inside) for inside in value] if isinstance(value, Iterable) and _is_rows(value) else read.text(value)
+    return [written(inside) for inside in value] if isinstance(value, list | tuple) else read.text(value)
 
 
-def _is_rows(value: Any) -> bool:
-    """Whether it is a list, a tuple or an array; expressions of sympy may be iterated over too."""
-    return isinstance(value, list | tuple) or hasattr(value, "__array__")
+def _listed(value: Any) -> Any:
+    """An array of numpy or a matrix of sympy as the lists, or the number, that it holds; any other value as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _of(kind: Kind) -> Constructor:
@@ -343,6 +355,14 @@ _FUNCTIONS: Final[Mapping[str, str]] = {
     "tanh": "tanh", "asinh": "asinh", "atanh": "atanh", "erf": "erf", "erfc": "erfc", "gamma": "gamma", "besselk": "besselk",
 }  # fmt: skip
 _RECIPROCALS: Final[Mapping[str, str]] = {"sech": "cosh", "csch": "sinh", "coth": "tanh"}
+_OTHERWISE: Final[Mapping[str, str]] = {
+    "Piecewise": "Write it with abs, min and max, such as exp(-max(z, -2*z)).",
+    "Heaviside": "State the interval where the density lives as the support.",
+    "Lambda": "Give the expression alone, its .expr.",
+    "Integral": "Give the closed form, as .doit() finds it.",
+    "Sum": "Give the closed form, as .doit() finds it.",
+}
+"""What to write in the place of what sympy has and the language has not."""
 
 
 def _from_sympy(node: Any, domains: Mapping[str, Domain]) -> Expr:
@@ -359,17 +379,17 @@ def _from_sympy(node: Any, domains: Mapping[str, Domain]) -> Expr:
         return PI
     if node is sympy.E:
         return call("exp", ONE)
-    parts = [_from_sympy(part, domains) for part in node.args]
     sums: Mapping[Any, Callable[..., Expr]] = {sympy.Add: add, sympy.Mul: mul, sympy.Pow: power}
-    combine = sums.get(node.func)
+    name, combine = node.func.__name__, sums.get(node.func)
+    if combine is None and name not in _FUNCTIONS and name not in _RECIPROCALS:
+        way = _OTHERWISE.get(name, f"Use + - * / **, {', '.join(sorted(_FUNCTIONS.values()))}, pi.")
+        raise ExprError(f"{node}: {name} is outside the language. {way}")
+    parts = [_from_sympy(part, domains) for part in node.args]
     if combine is not None:
         return combine(*parts)
-    name = node.func.__name__
     if name in _FUNCTIONS:
         return call(_FUNCTIONS[name], *parts)
-    if name in _RECIPROCALS:
-        return div(ONE, call(_RECIPROCALS[name], *parts))
-    raise ExprError(f"{node}: {name} is outside the language. Use + - * / **, {', '.join(sorted(_FUNCTIONS.values()))}, pi.")
+    return div(ONE, call(_RECIPROCALS[name], *parts))
 
 
 def _check_assumptions(symbol: Any, domains: Mapping[str, Domain]) -> None:

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from dpverify.catalogue.declared import Declared
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Stated:
     """One claim of a file. expect: the verdict that counts as success; adjacency: as named by the author; line: of its header."""
 
@@ -91,8 +91,11 @@ class Stated:
     adjacency: str = ""
     line: int = 1
 
+    def __repr__(self) -> str:
+        return f"<{self.claim.mechanism_name}, {self.claim.name}>"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Spec:
     """One claim file. mechanism: its name, the file's stem; source: where a declaration by `use` says it comes from.
 
@@ -104,6 +107,9 @@ class Spec:
     claims: tuple[Stated, ...]
     audit: Mapping[str, Any] | None = None
     source: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.file}: {', '.join(one.claim.name for one in self.claims)}>"
 
 
 # -- finding files --------------------------------------------------------------------------------
@@ -134,8 +140,18 @@ def resolve(name: str) -> list[Path]:
             if (folder / f"{name}.toml").is_file():
                 return [folder / f"{name}.toml"]
         known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
-        raise SpecError(f"{name}: no such file, and no mechanism of this name in specs/ or on the shelf.{meant(name, known)}")
-    raise SpecError(f"{name or 'an empty name'}: no such file or directory.")
+        near = f" Did you mean '{name}.toml'?" if Path(f"{name}.toml").is_file() else meant(name, known)
+        raise SpecError(f"{name}: no such file, and no mechanism of this name in specs/ or on the shelf.{near}")
+    if path.is_symlink():
+        raise SpecError(f"{name}: a link to {path.readlink()}, which leads to no file.")
+    raise SpecError(f"{name or 'an empty name'}: no such file or directory.{_nearest(path) if name else ''}")
+
+
+def _nearest(path: Path) -> str:
+    """A question whether a claim file beside it was meant, or one in specs/; empty where none has a name like it."""
+    files = {file.stem: file for folder in (path.parent / "specs", path.parent) for file in sorted(folder.glob("*.toml"))}
+    said = meant(path.stem, files)
+    return next((f" Did you mean '{file}'?" for stem, file in files.items() if repr(stem) in said), "")
 
 
 # -- reading ----------------------------------------------------------------------------------------
@@ -160,7 +176,7 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     except RecursionError as error:
         raise SpecError(f"{file}: nested too deeply.") from error
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{file}: {not_toml(error)}") from error
+        raise SpecError(f"{file}: {not_toml(error, text)}") from error
     except ValueError as error:  # integers of more digits than Python reads, impossible dates
         raise SpecError(f"{file}: not readable: {error}.") from error
     except Fault as error:

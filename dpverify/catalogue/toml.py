@@ -19,6 +19,7 @@ from dpverify.trusted.language.expr import (
 )
 
 MAX_BYTES: Final = 1 << 20
+_CURLY: Final = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
 MAX_NESTING: Final = 32
 
 
@@ -87,9 +88,19 @@ def long_integers(value: Any, place: str) -> Iterator[str]:
         yield from long_integers(item, f"{place} {number}")
 
 
-def not_toml(error: Exception) -> str:
+def not_toml(error: Exception, text: str) -> str:
     """Why a text is no TOML, with the way out of what is wrong most often."""
     said = str(error)
+    if text.lstrip().startswith("{"):
+        return "not TOML: it looks like JSON. `dpverify new NAME --kind builtin` writes a claim file that shows the form."
+    found = re.search(r"at line (\d+)", said)
+    line = text.split("\n")[int(found[1]) - 1 :][:1] if found else []
+    if any(quote in part for part in line for quote in _CURLY):
+        return f'not TOML: {said}. Quotes are straight, as in "1/2"; these are curly.'
+    if "\r" in text.replace("\r\n", ""):
+        return f"not TOML: {said}. Its lines end in carriage returns alone; save it with line feeds."
+    if (sign := next((c for c in text if ord(c) < 32 and c not in "\t\r\n"), None)) is not None:
+        return f"not TOML: {said}. It holds the character {sign!r}, which no text has."
     ways = {
         "Invalid value": ' Words stand in quotes, as in kind = "builtin".',
         "Expected newline": " What comes after the value is no part of it. Numbers are written as 0.5, and everything else in quotes.",

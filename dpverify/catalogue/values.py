@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -49,6 +50,8 @@ def _known(value: Any) -> None:
 
 def binary(value: Any) -> str:
     """Why a binary float is no number of a claim, with the way out."""
+    if not math.isfinite(value):
+        return f"{float(value)!r} is not a number of a claim: numbers are finite."
     return f'{float(value)!r} is a binary float. Write "{float(value)!r}" or Fraction("{float(value)!r}").'
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from dpverify.cli.numbers import Confidence, Count, Seconds, Whole
 from dpverify.cli.output import FORMATS, rendered
-from dpverify.cli.settings import Count, Settings, codeless, configured
+from dpverify.cli.settings import Settings, codeless, configured
 
 Command = Callable[..., Any]
 
@@ -23,18 +24,18 @@ def sampling(command: Command) -> Command:
             help="Number of runs on each input, for each claim. Default: the profile's, 1000000.",
         ),
         click.option(
-            "--confidence", type=float,
+            "--confidence", type=Confidence(),
             help="Confidence of each audit: 1 minus the probability of a false alarm. Default: the profile's, 1 - 1e-6.",
         ),
         click.option(
-            "--seed", type=click.IntRange(0),
+            "--seed", type=Whole(0, like="1"),
             help="Seed of the sampler's random generator. Default: the profile's; where it has none, one is drawn and shown.",
         ),
         click.option(
             "--level", type=click.Choice(["model", "float"]),
             help="What to look for: the distribution of the outputs alone, or (the default) also what only their bits give away.",
         ),
-        click.option("--workers", type=click.IntRange(0), help="Number of processes that sample; 0 samples in this one. Default: 1."),
+        click.option("--workers", type=Whole(0, like="2"), help="Number of processes that sample; 0 samples in this one. Default: 1."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -47,7 +48,9 @@ def sampling(command: Command) -> Command:
 @sampling
 @configured
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
-@click.option("--timeout", type=float, help="Seconds that one call of the sampler may take. Default: the profile's, 60.")
+@click.option(
+    "--timeout", type=Seconds(), metavar="SECONDS", help="Seconds that one call of the sampler may take. Default: the profile's, 60."
+)
 @click.option(
     "--checkpoint", type=click.Path(dir_okay=False, path_type=Path),
     help="Continue from this checkpoint, and keep it up to date; for one claim file.",

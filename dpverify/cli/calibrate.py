@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli import output
+from dpverify.cli.numbers import Seconds, Whole
 from dpverify.cli.output import say
 from dpverify.cli.settings import codeless
 from dpverify.errors import CalibrationError, SpecError
@@ -27,11 +28,11 @@ TIMEOUT: Final = 600.0
 
 @click.command(short_help="Find the number that a claim file leaves open.")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--digits", type=click.IntRange(1, 12), default=6, show_default=True, help="Significant digits of the number.")
+@click.option("--digits", type=Whole(1, 12, like="6"), default=6, show_default=True, help="Significant digits of the number.")
 @click.option("--write", "written", is_flag=True, help="Put the number into the file, instead of printing the file with it.")
 @click.option("--certificates", type=click.Path(file_okay=False, path_type=Path), help="Write the certificates of both sides here.")
 @click.option(
-    "--timeout", type=click.FloatRange(0), default=TIMEOUT, show_default=True, metavar="SECONDS",
+    "--timeout", type=Seconds(), default=TIMEOUT, show_default=True, metavar="SECONDS",
     help="Seconds for the whole search; 0 for no limit.",
 )  # fmt: skip
 @codeless

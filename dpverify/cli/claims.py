@@ -43,7 +43,7 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
     from dpverify.catalogue import Spec, resolve
     from dpverify.cli.progress import LONG, Progress
     from dpverify.ground.processes import Bounds, Ended, in_order, worthwhile
-    from dpverify.report.results import Fault
+    from dpverify.report.results import UNREAD, Fault
 
     bounds = bounds or Bounds()
     files: list[Path] = []
@@ -70,7 +70,7 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
         if isinstance(answer, Ended):
             answer = CodeFailed(f"{file}: {output.ended('reading the file', answer, bounds)}")
         if isinstance(answer, SpecError):
-            failed.append(Fault(str(file), "mechanism", str(answer), what="not run" if isinstance(answer, CodeForbidden) else "not read"))
+            failed.append(Fault(str(file), "mechanism", str(answer), what="not run" if isinstance(answer, CodeForbidden) else UNREAD))
         faults += [(str(file), fault) for fault in (answer.faults if isinstance(answer, SpecError) else answer)]
     forbidden = any(one.what == "not run" for one in failed)
     if faults and (unread is None or len(faults) > len(failed) or not (specs or forbidden)):
@@ -83,7 +83,7 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
 
 def refused(error: BadFiles, style: str) -> int:
     """What is wrong with the files as an answer in the format that was asked for, and on stderr. Raises the error where that is text."""
-    from dpverify.report.results import Fault, Results
+    from dpverify.report.results import UNREAD, Fault, Results
 
     if style == "text":
         raise error
@@ -91,7 +91,7 @@ def refused(error: BadFiles, style: str) -> int:
     for file, said in error.of_files:
         place, mark, rest = said.removeprefix(f"{file}, ").partition(": ") if said.startswith(f"{file}, ") else ("claim file", ": ", said)
         place, said = (place, rest) if mark else ("claim file", said)
-        faults.append(Fault(file, place, said.removeprefix(f"{file}: "), what="not read"))
+        faults.append(Fault(file, place, said.removeprefix(f"{file}: "), what=UNREAD))
         lines[file, place] = _line(Path(file), place)
     output.say(*(f"SpecError: {said}" for said in error.faults), err=True)
     results = Results(faults=faults, lines=lines)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpverify.cli.numbers import Whole
 from dpverify.cli.output import say
 from dpverify.cli.settings import codeless
 from dpverify.errors import SpecError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Explain a rule, a mechanism or a proof.")
 @click.argument("name", required=False, metavar="[RULE|NAME|CERT|FILE]")
 @click.option("--claim", "claims", multiple=True, metavar="NAME", help="Draw the proof of this claim, for a mechanism or a claim file.")
-@click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the tight epsilon.")
+@click.option("--digits", type=Whole(1, 1000, like="30"), default=20, show_default=True, help="Digits of the tight epsilon.")
 @click.option(
     "--format", "style", type=click.Choice(["text", "latex", "bibtex"]), default="text", show_default=True,
     help="What to print of a certificate or a claim: its proof as a tree, a theorem in LaTeX, or the references in BibTeX.",

@@ -23,8 +23,9 @@ class _Kind(click.ParamType[str]):
         from dpverify.catalogue.toml import meant
 
         if value not in (kinds := _briefs()):
-            builtin = f" It is the name of a builtin: write --kind builtin, and {value} in the file."
-            near = builtin if value in BUILTINS else meant(value, kinds)
+            near = "" if value in BUILTINS else meant(value, [*BUILTINS, *kinds])
+            if name := next((name for name in BUILTINS if name == value or repr(name) in near), ""):
+                near += f" It is the name of a builtin: write --kind builtin, and {name} in the file."
             self.fail(f"{value!r} is no kind of mechanism.{near} The kinds are {', '.join(kinds)}.", param, ctx)
         return str(value)
 

@@ -58,7 +58,10 @@ def watched() -> bool:
 
 def writable(folder: Path) -> None:
     """Make a folder, and see that files can be written to it before long work is done for them. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(20, "Not a directory", str(folder)) from error
     if not os.access(folder, os.W_OK):
         raise PermissionError(13, "Permission denied", str(folder))
 

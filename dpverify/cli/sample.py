@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli import output
-from dpverify.cli.settings import Count, Settings, codeless, profiled
+from dpverify.cli.numbers import Count, Whole
+from dpverify.cli.settings import Settings, codeless, profiled
 from dpverify.errors import DataError, SpecError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _MOST_DATA: Final = 1_000_000
 @click.argument("paths", nargs=-1, required=True, metavar="PATH|NAME")
 @click.option("--claim", "claims", multiple=True, metavar="NAME", help="A claim whose mechanism is sampled, where PATH has several.")
 @click.option("--size", type=Count(), default=1000, show_default=True, help="Number of independent outputs.")
-@click.option("--seed", type=click.IntRange(0), help="Seed of numpy's random generator. Default: a new one each time.")
+@click.option("--seed", type=Whole(0, like="1"), help="Seed of numpy's random generator. Default: a new one each time.")
 @click.option("--data", metavar="JSON", help="The true answer, a number or a list of numbers. Default: zeros.")
 @click.option("--snap", metavar="STEP", help="Round noisy answers to multiples of a power of two, such as 1/1024.")
 @click.option(

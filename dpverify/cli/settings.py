@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from dpverify.cli.numbers import Seconds, Whole
 from dpverify.cli.output import say, watched
 from dpverify.errors import SpecError
 from dpverify.ground.processes import Bounds
@@ -25,21 +25,6 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 CACHE_VARIABLE: Final = "DPVERIFY_CACHE_DIR"
-
-
-class Count(click.IntRange):
-    """A number of things of at least 1; those who sample write 1e5 as well as 100000."""
-
-    def __init__(self) -> None:
-        super().__init__(1)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number. Raises click.BadParameter."""
-        written = re.fullmatch(r"(\d[\d_]*)(?:[eE]\+?(\d\d?))?", str(value).strip())
-        if written is None and isinstance(value, str):
-            self.fail(f"{value!r} is not a whole number of at least 1, such as 100000 or 1e5.", param, ctx)
-        number = value if written is None else int(written[1]) * 10 ** int(written[2] or 0)
-        return int(super().convert(number, param, ctx))
 
 
 class Settings(NamedTuple):
@@ -134,7 +119,7 @@ def _settled(command: Command, *, accepting: bool) -> Command:
 
 
 timed = click.option(
-    "--timeout", "claim_timeout", type=click.FloatRange(0), metavar="SECONDS", help="Seconds for each claim. Default: 60; 0 for no limit."
+    "--timeout", "claim_timeout", type=Seconds(), metavar="SECONDS", help="Seconds for each claim. Default: 60; 0 for no limit."
 )
 codeless = click.option("--no-code", is_flag=True, help="Run no code that claim files name: no declarations by use, no samplers.")
 
@@ -148,9 +133,9 @@ def bounds_of(config: Config, timeout: float | None) -> Bounds:
 def judging(command: Command) -> Command:
     """--digits, --jobs, --timeout, --no-cache and --no-code, for what `configured` wraps."""
     options = (
-        click.option("--digits", type=click.IntRange(1, 1000), help="Digits of the tight epsilon. Default: the profile's, 20."),
+        click.option("--digits", type=Whole(1, 1000, like="30"), help="Digits of the tight epsilon. Default: the profile's, 20."),
         click.option(
-            "-j", "--jobs", type=click.IntRange(1),
+            "-j", "--jobs", type=Whole(1, like="2"),
             help="Number of processes that judge claims. Default: as many as are worth it.",
         ),
         timed,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpverify.cli import output
+from dpverify.cli.numbers import Seconds, Whole
 from dpverify.cli.settings import codeless
 from dpverify.errors import SpecError
 
@@ -28,10 +29,10 @@ _EVALUATIONS: Final = 1000
 @click.option("--claim", "name", metavar="NAME", help="The claim of the file that is meant; the first that has a table without it.")
 @click.option("--within", metavar="NUMBER,...", help="Of a space: how near answers are to be; multiples of the claim's without it.")
 @click.option("--beta", metavar="NUMBER", help="Of a space: the probability with which answers may be further; the claim's without it.")
-@click.option("--evaluations", type=click.IntRange(min=1), metavar="N", help=f"Of a process: up to how many; {_EVALUATIONS} without it.")
-@click.option("--digits", type=click.IntRange(1, 100), default=12, show_default=True, help="Digits of each number.")
+@click.option("--evaluations", type=Whole(1, like="5"), metavar="N", help=f"Of a process: up to how many; {_EVALUATIONS} without it.")
+@click.option("--digits", type=Whole(1, 100, like="12"), default=12, show_default=True, help="Digits of each number.")
 @click.option(
-    "--timeout", type=click.FloatRange(0), default=TIMEOUT, show_default=True, metavar="SECONDS", help="Seconds for all; 0 for no limit."
+    "--timeout", type=Seconds(), default=TIMEOUT, show_default=True, metavar="SECONDS", help="Seconds for all; 0 for no limit."
 )
 @codeless
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")

@@ -10,7 +10,6 @@ from typing import ParamSpec
 from dpverify import audits
 from dpverify.ground.finding import Finding
 from dpverify.ground.outside import printable, printable_lines
-from dpverify.report import notebook
 
 P = ParamSpec("P")
 
@@ -26,6 +25,8 @@ class Audited(Finding):
         return printable(f"<{self.text().splitlines()[0]}>")
 
     def _repr_html_(self) -> str:
+        from dpverify.report import notebook  # with what draws pictures: no audit needs it
+
         return notebook.of_finding(self)
 
 

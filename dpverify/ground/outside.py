@@ -37,8 +37,7 @@ def show_all(*streams: TextIO | None) -> None:
 
 def read_regular(path: Path, most: int) -> bytes:
     """The first `most` bytes of a regular file, links followed. Raises OSError, also for a pipe or a device, which might be waited for."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file: pipes, devices and folders are not read", str(path))
         return stream.read(most)

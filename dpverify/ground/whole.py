@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from hashlib import sha256
@@ -16,6 +17,8 @@ def write(path: Path, content: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a whole file or nothing, of bytes."""
+    if not path.name or path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder; name a file in it", str(path))
     scratch = scratch_of(path)
     try:
         scratch.write_bytes(content)

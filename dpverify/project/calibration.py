@@ -25,7 +25,7 @@ from dpverify.catalogue.inline import OF_A_CLAIM, Noise, tables
 from dpverify.catalogue.kinds import BUILTIN, KINDS
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.kinds.named import BUILTINS
-from dpverify.catalogue.toml import Decimal, read_text
+from dpverify.catalogue.toml import Decimal, meant, read_text
 from dpverify.catalogue.toml import Fault as Unread
 from dpverify.catalogue.values import LEAST as WORDS
 from dpverify.catalogue.values import read_number
@@ -127,9 +127,12 @@ def question(noise: Any, parameter: str | None, given: Mapping[str, Any]) -> tup
 
 def _place(name: str, data: Mapping[str, Any]) -> Path_:
     """Where the word stands. Raises SpecError where it stands nowhere, or more than once."""
-    places = [(key, *path) for key in ("mechanism", "claim") for path in _words(data.get(key))]
+    places = [(key, *path) for key in ("mechanism", "claim") for path in _words(data.get(key), lambda text: text in WORDS)]
     if not places:
-        raise SpecError(f'{name}: no number is looked for. Write "least" (or "greatest") in the place of one, such as sigma = "least".')
+        near = [(key, *path) for key in ("mechanism", "claim") for path in _words(data.get(key), lambda text: meant(text.strip(), WORDS))]
+        way = f"Is it meant in {_words_of(near[0])}? " if near else ""
+        said = f'{name}: no number is looked for. {way}Write "least" (or "greatest") in the place of one, such as sigma = "least".'
+        raise SpecError(said)
     if len(places) > 1:
         listed = "; ".join(map(_words_of, places))
         way = 'Name the number once, as in scale = "b" and parameters = { b = "least" }, and use its name in the other places.'
@@ -137,13 +140,14 @@ def _place(name: str, data: Mapping[str, Any]) -> Path_:
     return places[0]
 
 
-def _words(value: Any) -> Iterator[Path_]:
-    if isinstance(value, str) and value in WORDS:
+def _words(value: Any, wanted: Callable[[str], object]) -> Iterator[Path_]:
+    """The places of the texts that are wanted."""
+    if isinstance(value, str) and wanted(value):
         yield ()
     inside = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
     for key, item in inside:
         if key not in _TEXTS:
-            yield from ((key, *path) for path in _words(item))
+            yield from ((key, *path) for path in _words(item, wanted))
 
 
 def _words_of(place: Path_) -> str:
@@ -256,7 +260,9 @@ def _none(name: str, key: str, find: Threshold, at: _At) -> Calibration:
     low, high = (shown(_decimal(end)) for end in (min(find.seen), max(find.seen)))
     known = all(not math.isnan(seen.excess) for seen in find.seen.values())
     if all(seen.excess == math.inf for seen in find.seen.values()):
+        nothing = any(one.claim.epsilon == ZERO for stated in at.specs.values() if not isinstance(stated, SpecError) for one in stated)
         why = "The tight epsilon is infinite at all of them: give the claim a delta above 0."
+        why = "Epsilon 0 is that of what tells nothing: claim a greater epsilon, or a delta above 0." if nothing else why
     else:
         why = (at.undecided() if not known else "") or "Claim a greater epsilon or delta."
     said = f"{name}: {key}: no value between {low} and {high} was found at which every claim is proved. {why}"

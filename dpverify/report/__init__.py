@@ -18,7 +18,7 @@ from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.canonical_form import to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
+from dpverify.trusted.language.expr import Expr, Num, Pow, format_expr, mul, num, symbols
 from dpverify.trusted.language.model import NEARNESS, Claim
 
 _LONGEST: Final = 30
@@ -158,6 +158,8 @@ def short(value: Expr | None) -> str:
     """A claimed number for people: as a decimal where it is one of moderate length, else as stated."""
     if isinstance(value, Num) and value.value.denominator != 1:
         return _as_decimal(value.value) or claimed(value)
+    if isinstance(value, Pow) and (doubled := format_expr(mul(num(2), value))).startswith("2/"):
+        return f"1{doubled[1:]}"  # 1/n, which is n**(-1) where it is no factor
     return claimed(value)
 
 

@@ -40,7 +40,7 @@ class Enclosure:
         lower, upper = self.lower, self.upper
         if lower is not None and upper is not None:
             return _plain(lower) if lower == upper else common(str(lower), str(upper))
-        return self.exact or (f"at least {lower}" if lower is not None else f"at most {upper}" if upper is not None else "")
+        return self.exact or (f"at least {_plain(lower)}" if lower is not None else f"at most {_plain(upper)}" if upper is not None else "")
 
     def __repr__(self) -> str:
         ends = [str(end) if end is not None else "?" for end in (self.lower, self.upper)]

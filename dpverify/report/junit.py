@@ -1,4 +1,4 @@
-"""JUnit XML: a suite for each claim file, a case for each claim; a suite for audits."""
+"""JUnit XML: a suite for each claim file, a case for each claim; a suite for audits, and one for each file that is not read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from dpverify.ground.outside import printable_lines
-from dpverify.report.results import Results, Surprise
+from dpverify.report.results import UNREAD, Results, Surprise
 
 _AUDITS: Final = "audits"
 _COUNTS: Final = ("tests", "failures", "errors", "skipped")
@@ -53,7 +53,7 @@ def _cases(results: Results) -> Iterator[_Case]:
         yield _Case(_AUDITS, file, name, file, seconds, [one for one in of("audit", file, name) if one.rule != "FAULT"])
     for one in surprises:
         if one.source == "audit" and one.rule == "FAULT":
-            yield _Case(_AUDITS, one.file, one.name, one.file, 0.0, [one])
+            yield _Case(one.file if one.title == UNREAD else _AUDITS, one.file, one.name, one.file, 0.0, [one])
 
 
 def _add(suite: Element, case: _Case) -> None:

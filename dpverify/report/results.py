@@ -33,6 +33,10 @@ RULES: Final[Mapping[str, str]] = {**CLAIM_RULES, **AUDIT_RULES}
 """What can be wrong with a claim, by the verdict or the finding that says so."""
 
 
+UNREAD: Final = "not read"
+"""What is said of a claim file that could not be read."""
+
+
 class Fault(NamedTuple):
     """An audit that could not be made, or a mechanism that could not be run, which is never a pass: of which claim, why, the exit code.
 
@@ -114,9 +118,12 @@ class Results:
     @property
     def summary(self) -> str:
         """The last line of an answer: how many claims, how many as expected, what audits found, what a baseline accepts."""
-        audited = bool(self.findings or self.faults)
-        said = [claims_summary(self.entries, audited=audited)] if self.entries or not audited else []
-        said += [audits_summary(self.findings, self.faults)] if audited else []
+        faults = [fault for fault in self.faults if fault.what != UNREAD]
+        unread = len({fault.file for fault in self.faults if fault.what == UNREAD})
+        audited = bool(self.findings or faults)
+        said = [claims_summary(self.entries, audited=audited)] if self.entries or not (audited or unread) else []
+        said += [audits_summary(self.findings, faults)] if audited else []
+        said += [f"{unread} file{'' if unread == 1 else 's'} {UNREAD}"] if unread else []
         known = sum(surprise.known for surprise in self.surprises)
         return "; ".join([*said, f"{known} known from the baseline"] if known else said)
 

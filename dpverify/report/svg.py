@@ -142,12 +142,14 @@ class _Drawing:
         listed, height = self._list()
         size = f"{tenths(round(10 * WIDTH))} {tenths(round(10 * height))}"
         title, description = (escape(text, quote=False) for text in (self.chart.title, self.chart.description))
+        halo = f"paint-order:stroke;stroke:{COLOURS['paper']};stroke-width:3px;stroke-linejoin:round"
+        haloed = f'<g style="{halo}">{words}</g>' if words else ""
         return (
             f'<svg role="img" aria-labelledby="{prefix}-t {prefix}-d" viewBox="0 0 {size}" '
             f'style="font:{tenths(round(10 * SIZE))}px system-ui,sans-serif;fill:{COLOURS["ink"]}">'
             f'<title id="{prefix}-t">{title}</title><desc id="{prefix}-d">{description}</desc>'
             f"{axes}{''.join(shapes)}{''.join(lines)}"
-            f'<g style="paint-order:stroke;stroke:{COLOURS["paper"]};stroke-width:3px;stroke-linejoin:round">{words}</g>{listed}</svg>'
+            f"{haloed}{listed}</svg>"
         )
 
     # -- axes --------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ from dpverify.trusted.language.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sampler:
     """Draws from a mechanism: sampler(data, size, rng) gives `size` independent outputs on the data.
 
@@ -67,6 +67,9 @@ class Sampler:
     grid: Grid | None
     law: Law = field(repr=False, compare=False)
     walk: Walking | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<sampler of {type(self.mechanism).__name__}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Its tables are made again where it is unpickled."""

@@ -18,7 +18,6 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 from scipy.optimize import linprog
 
 from dpverify.errors import DataError, NoSampler
@@ -210,8 +209,10 @@ class Walked:
     @cached_property
     def uniformity(self) -> float:
         """The p-value of Kolmogorov's test that powers of the norm are uniform, on as many points as are worth independent ones."""
+        from scipy.stats import kstest  # takes long to load, and few samplers walk
+
         step = max(1, int(np.ceil(self._powers.size / self.effective)))
-        return float(stats.kstest(self._powers.ravel()[::step], "uniform").pvalue)
+        return float(kstest(self._powers.ravel()[::step], "uniform").pvalue)
 
     @property
     def measured(self) -> str:

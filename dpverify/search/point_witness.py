@@ -134,7 +134,10 @@ def best(loss: Loss, digits: int, known: Expr | None = None) -> Candidate | None
         if loss.shift == ZERO:  # nothing is lost where nothing moves
             _try_all(loss, [Fraction(0), Fraction(1), Fraction(1, 3)], found)
             return found[0] if found else None
-        _try_all(loss, loss.grid(), found)
+        if known is None:
+            _try_all(loss, loss.grid(), found)
+        else:
+            _up_to(known, loss, found)
         top = _greatest(found)
         reached = top is not None and known is not None and bool(top[2].overlaps(constant(known)))
     if loss.integers:
@@ -149,6 +152,16 @@ def best(loss: Loss, digits: int, known: Expr | None = None) -> Candidate | None
             _try(loss, a, b, sharp)
         _try_all(loss, loss.far(digits), sharp)
         return _greatest(sharp)
+
+
+def _up_to(known: Expr, loss: Loss, found: list[Candidate]) -> None:
+    """The pairs of the grid, the simplest first, as far as one whose loss cannot be told from what no pair exceeds."""
+    moved = loss.shift.value if isinstance(loss.shift, Num) else None
+    starts = [(c, sign, c if sign > 0 else None if moved is None else c + moved) for c in loss.grid() for sign in loss.signs]
+    for c, sign, _ in sorted(starts, key=lambda start: 1 if start[2] is None else _length(start[2])):
+        _try(loss, *loss.pair(c, sign), found)
+        if found and found[-1][2].overlaps(constant(known)):
+            return
 
 
 def _try_all(loss: Loss, points: list[Fraction], found: list[Candidate]) -> None:
@@ -182,9 +195,11 @@ def _greatest(found: list[Candidate]) -> Candidate | None:
 
 
 def _size(point: Expr) -> int:
-    if not isinstance(point, Num):
-        return 1
-    return point.value.numerator.bit_length() + point.value.denominator.bit_length()
+    return _length(point.value) if isinstance(point, Num) else 1
+
+
+def _length(value: Fraction) -> int:
+    return value.numerator.bit_length() + value.denominator.bit_length()
 
 
 # -- local maxima by floats, sharpened by Newton's method on balls ---------------------------------

@@ -185,7 +185,42 @@ def test_a_mechanism_that_is_wrong_fails_with_the_message_alone(run):
 def test_an_argument_in_a_marker_that_an_audit_has_not_is_told_with_the_nearest(run):
     result = run(test_noise_py=test_py("epsilon=1, pair=[([0], [1])]"))
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["AuditError: audit: unknown argument 'pair'. Did you mean 'pairs'?"])
+    result.stdout.fnmatch_lines(["SpecError: dp_claim: unknown argument 'pair'. Did you mean 'pairs'?"])
+
+
+TWO = """[mechanism]
+kind = "builtin"
+name = "laplace"
+scale = 1
+
+[[claim]]
+name = "one"
+sensitivity = 1
+epsilon = 1
+
+[[claim]]
+name = "half"
+sensitivity = 1
+epsilon = "1/2"
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('dp_verify(spec="two.toml", claim="half", expect="refuted")', ""),
+        ('dp_verify("two.toml", claim="one")', ""),
+        ('dp_verify(spec="two.toml", claim="one", epsilon="1/1000")', "epsilon: a claim that is read from a file says this itself"),
+        ('dp_audit(print, spec="two.toml", claim="one", epsilon=3)', "audit: epsilon: the claim says this itself"),
+        ("dp_audit(print)", "test_it: what is claimed? Mark it @pytest.mark.dp_claim"),
+    ],
+)
+def test_a_claim_of_a_file_is_taken_as_it_is_and_nothing_that_stands_beside_it_is_lost(run, pytester, body, said):
+    pytester.path.joinpath("two.toml").write_text(TWO)
+    result = run(test_it_py=f"def test_it(dp_verify, dp_audit):\n    {body}\n")
+    result.assert_outcomes(failed=bool(said), passed=not said)
+    assert said in result.stdout.str()
+
 
 
 def test_overrides_replace_what_the_marker_says(run):

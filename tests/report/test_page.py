@@ -440,3 +440,16 @@ def test_names_of_files_and_claims_lead_to_different_places_without_blanks(stems
 
 def test_a_link_to_a_file_with_blanks_in_its_name_is_a_link_in_markdown():
     assert "[x](./my%20noise%20%281%29.json)" in markdown.document("t", [Paragraph(Link("x", beside("my noise (1).json")))])
+
+
+def test_a_style_that_repeats_is_a_class_and_foreign_text_is_as_it_is():
+    said = 'a style="fill:red" b style="fill:red"'
+    path = '<path d="M0 0" style="fill:none"/>'
+    drawn = f'<svg style="fill:none"><title>{said}</title><text x="1" text-anchor="end">{said}</text>{path}</svg>'
+    seen = html.document("t", [Figure(drawn, "c"), Figure(drawn, "c")])
+    rules = dict(re.findall(r"^\.(s\d+) \{ (.*) \}", seen, re.MULTILINE))
+    assert set(rules.values()) == {"fill:none", "text-anchor:end"} and seen.count(said) == 4
+    put = re.sub(r' class="(s\d+)"', lambda found: f' style="{rules[found[1]]}"', seen)
+    assert put.replace('style="text-anchor:end"', 'text-anchor="end"').count(drawn) == 2  # what people see is the same
+    once = html.document("t", [Figure('<svg style="fill:none"></svg>', "c")])
+    assert '<svg style="fill:none">' in once and "{ fill:none }" not in once

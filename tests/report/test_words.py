@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.report import Entry, text, words
+from dpverify.report import Entry, short, text, words
 from dpverify.report.phrases import common
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import num
+from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.model import Claim, Sampled
 
 
@@ -95,3 +95,8 @@ def test_of_one_file_ten_digits_are_told():
 
 def test_one_thing_is_one():
     assert [words.count(number, "claim") for number in (0, 1, 2)] == ["0 claims", "1 claim", "2 claims"]
+
+
+@pytest.mark.parametrize("stated", ["1/n", "1/(n + 1)", "1/n**2", "n**2", "2/n", "exp(-n)", "2**(-n)"])
+def test_what_is_claimed_over_a_parameter_is_told_as_its_author_writes_it(stated):
+    assert short(parse(stated)) == stated

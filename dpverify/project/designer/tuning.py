@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.signal import fftconvolve
 
 from dpverify.project.designer.exact import Floats
 
@@ -87,6 +86,8 @@ def discrete_sigma(moves: Floats, shares: Floats, epsilon: float, delta: float, 
 
 def discrete_delta(move: Floats, sigmas: Floats, epsilon: float) -> float:
     """The delta of independent discrete Gaussian noises where each answer moves by so much; losses are rounded up."""
+    from scipy.signal import fftconvolve  # takes long to load, and few designs have discrete noise
+
     step = epsilon / STEPS
     first, masses = 0, np.ones(1)
     for a, s in zip(move, sigmas, strict=True):

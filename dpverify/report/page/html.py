@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -22,16 +23,28 @@ SIGNS: Final = {
     "UNKNOWN": "?", "NONCONFORMING": "\N{NOT EQUAL TO}", "NO VIOLATION SEEN": "\N{WHITE CIRCLE}",
 }  # fmt: skip
 """What stands before an outcome, for those who do not see colours; an exclamation mark before any other."""
+_STYLE: Final = re.compile(r'(<\w[^<>]*?) style="([^"<>]*)"')
+"""The style of an element; what is no tag may be foreign text."""
+_ANCHOR: Final = re.compile(r'(<text [^>]*?) text-anchor="(middle|end)"([^>]*>)')
+"""Where the text of a picture begins, which is a matter of style too."""
 
 
 def document(title: str, content: Sequence[Block]) -> str:
     """A whole page."""
     environment = _environment()
     style, script = (_without_gaps(_part(environment, name)) for name in ("style.css", "script.js"))
+    shown, rules = _classed(_shorter(_blocks(content, 2)))
+    style = "\n".join([style, *rules])
     page = environment.get_template("page.html.j2").render(
-        title=title, content=content, style=style, script=script, policy=_policy(style, script), version=__version__
+        title=title, content=shown, style=style, script=script, policy=_policy(style, script), version=__version__
     )
-    return _without_gaps(_shorter(page)) + "\n"
+    return _without_gaps(page) + "\n"
+
+
+def _blocks(content: Sequence[Block], level: int) -> str:
+    environment = _environment()
+    module = environment.get_template("blocks.html.j2", globals=environment.globals).module
+    return str(module.blocks(content, level))  # type: ignore[attr-defined]
 
 
 def _without_gaps(text: str) -> str:
@@ -52,13 +65,10 @@ def _policy(style: str, script: str) -> str:
 
 def fragment(content: Sequence[Block], level: int = 4) -> str:
     """Blocks with their style and nothing round them, for a notebook; the style reaches no further than they do."""
-    environment = _environment()
-    module = environment.get_template("blocks.html.j2", globals=environment.globals).module
-    style = _part(environment, "style.css")
+    style = _part(_environment(), "style.css")
     scoped = f"@scope {{ {style.replace(':root', ':scope')} }}"
-    shown = module.blocks(content, level)  # type: ignore[attr-defined]
     # what links inside the page lead to is not there
-    shown = re.sub(r'<a href="#[^"]*">(.*?)</a>', r"\1", shown)
+    shown = re.sub(r'<a href="#[^"]*">(.*?)</a>', r"\1", _blocks(content, level))
     return f'<div class="dpverify"><style>{scoped}</style>{shown}</div>'
 
 
@@ -77,6 +87,18 @@ def _shorter(page: str) -> str:
     for form in ("prefix", "postfix"):
         page = page.replace(f' form="{form}" fence="true"', "")
     return page
+
+
+def _classed(shown: str) -> tuple[str, list[str]]:
+    """The same with a class in the place of every style that stands there often, and the rules of the classes."""
+    shown = _ANCHOR.sub(r'\1 style="text-anchor:\2"\3', shown)
+    often = [style for style, count in sorted(Counter(found[2] for found in _STYLE.finditer(shown)).items()) if count > 1]
+    names = {style: f"s{number}" for number, style in enumerate(often)}
+
+    def put(found: re.Match[str]) -> str:
+        return f'{found[1]} class="{names[found[2]]}"' if found[2] in names else found[0]
+
+    return _STYLE.sub(put, shown), [f".{name} {{ {style} }}" for style, name in names.items()]
 
 
 @lru_cache(maxsize=1)
