@@ -10,11 +10,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
-from math import factorial, floor, lcm
+from math import floor, lcm
 
 import intervals as iv
 from intervals import Interval
-from terms import Malformed, Undecided, forbid, require, sure
+from terms import Undecided, sure
 
 MOST_TERMS = 3000
 PRECISIONS = (64, 160, 480)
@@ -62,7 +62,7 @@ def sub(p, q):
 
 def mul(p, q):
     """The product."""
-    forbid(len(p) * len(q) > MOST_TERMS, Undecided, "sums that are too long")
+    sure(len(p) * len(q) <= MOST_TERMS, "sums that are too long")
     total = {}
     for m, c in p.items():
         for n, d in q.items():
@@ -102,8 +102,8 @@ def _names(a):
 
 def evaluate(p, bits, values=None):
     """An interval that holds the form's value. values: intervals of symbols."""
-    with iv.precision(bits):
-        return _sum(p, values or {})
+    iv.precision(bits)
+    return _sum(p, values or {})
 
 
 def _sum(p, values):
@@ -140,7 +140,7 @@ class Field:
         if kind == "num":
             return constant(tree[1])
         if kind == "sym":
-            require(tree[1] in self.domains, Malformed, f"{tree[1]} is no parameter here")
+            sure(tree[1] in self.domains, f"{tree[1]} is no parameter here")
             return symbol(tree[1])
         if kind == "add":
             return add(*map(self.form, tree[1]))
@@ -152,30 +152,23 @@ class Field:
         return self._call(tree[1], [self.form(arg) for arg in tree[2]])
 
     def _call(self, name, args):
-        if name == "pi":
-            return atom(("pi",))
         if name in ("exp", "log"):
             return getattr(self, name)(args[0])
         if name == "abs":
             return self.extreme("max", [args[0], scale(args[0], -1), {}])
         if name in ("cosh", "sinh"):
-            up, down = self.exp(args[0]), self.exp(scale(args[0], -1))
-            return scale(add(up, down if name == "cosh" else scale(down, -1)), Fraction(1, 2))
+            return scale(add(self.exp(args[0]), scale(self.exp(scale(args[0], -1)), 1 if name == "cosh" else -1)), Fraction(1, 2))
         if name in ("min", "max"):
             return self.extreme(name, args)
-        if name == "besselk" and args[0].keys() == {()} and args[0][()].denominator == 2:
-            return self._bessel(int(abs(args[0][()])), args[1])
+        if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
+            return mul(atom(("pi",), Fraction(1, 2)), mul(self.power(scale(args[1], 2), Fraction(-1, 2)), self.exp(scale(args[1], -1))))
         if name == "asinh":
             return self.log(add(args[0], self.power(add(ONE, mul(args[0], args[0])), Fraction(1, 2))))
-        sure(name == "floor" and names(args[0]) == {"r"}, f"{name} is not known here")
+        sure(name == "floor" and names(args[0]) <= {"r"}, f"{name} is not known here")
+        if not names(args[0]):
+            sure(self.positive(sub(args[0], constant(self.floor(args[0])))), "a floor where it jumps")
+            return constant(self.floor(args[0]))
         return atom(("f", name, (key(args[0]),)))
-
-    def _bessel(self, n, x):
-        """K of the order n + 1/2 at x: sqrt(pi/(2 x)) exp(-x) times a sum of powers of 1/x."""
-        weights = [Fraction(factorial(n + j), factorial(j) * factorial(n - j) * 2**j) for j in range(n + 1)]
-        powers = [scale(self.power(x, Fraction(-j)), c) for j, c in enumerate(weights)]
-        outer = mul(self.power(scale(x, 2), Fraction(-1, 2)), mul(atom(("pi",), Fraction(1, 2)), self.exp(scale(x, -1))))
-        return mul(outer, add(*powers))
 
     def extreme(self, name, forms):
         """The least or the greatest, where the order is certain."""
@@ -316,7 +309,7 @@ class Field:
         for a in sorted({a for m in p for a, _ in m if a[0] == "e"}, key=repr):
             exponents = [dict(m).get(a, Fraction(0)) for m in p]
             unit = Fraction(1, lcm(*(e.denominator for e in exponents)))
-            if min(exponents) >= 0 and a[1] and field.positive({a[1]: Fraction(1)}):
+            if min(exponents) >= 0 and max(exponents) <= 64 * unit and a[1] and field.positive({a[1]: Fraction(1)}):
                 u = ("e", (("above 1", a[1]),))  # exp(unit m) - 1, which is positive
                 up = [whole_power(add(ONE, atom(u)), n) for n in range(int(max(exponents) / unit) + 1)]
                 p = add(*(mul({tuple(x for x in m if x[0] != a): c}, up[int(dict(m).get(a, 0) / unit)]) for m, c in p.items()))

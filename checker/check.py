@@ -11,18 +11,17 @@ from pathlib import Path
 
 import algebra as al
 import finite
-import kernels
 import noise
 import parts
 import selection
 import shape
-import terms
 from noise import INFINITE
-from terms import Malformed, Refused, Undecided, forbid, must, sure
+from terms import Malformed, Refused, Undecided, must, parse, sure
 
-EVERY = [made for module in (noise, finite, selection, kernels) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+EVERY = [made for module in (noise, finite, selection) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
-UNREAD = {"point-witness event", "kary-response value", *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}
+UNREAD = {"point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
+          *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
@@ -41,9 +40,9 @@ def examine(data):
 def examined(data, notes):
     """The answer; what of the lines is not decided is added to the notes."""
     claim, facts = shape.read(data), []
-    forbid({"r", "z"} & claim["domains"].keys(), Undecided, "a parameter with the name of a variable")
+    sure(not {"r", "z"} & claim["domains"].keys(), "a parameter with the name of a variable")
     field = al.Field({name: shape.domain(d) for name, d in claim["domains"].items()})
-    epsilon, delta = (None if claim[key] == "tight" else field.form(terms.parse(claim[key])) for key in ("epsilon", "delta"))
+    epsilon, delta = (None if claim[key] == "tight" else field.form(parse(claim[key])) for key in ("epsilon", "delta"))
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)
@@ -74,8 +73,7 @@ def judged(data, field, epsilon, facts, notes):
     if found == "UNKNOWN" and (notes or data["verdict"] != "UNKNOWN"):
         return Answer("undecided", None, lower, upper, (), notes or ["the bounds that the lines give are not compared with the claim here"])
     must(found == data["verdict"], f"the certificate says {data['verdict']}, its lines give {found}")
-    rest = (met or against)[0].assumed if found != "UNKNOWN" else ()
-    return Answer("decided", found, lower, upper, tuple(dict.fromkeys(rest)), notes)
+    return Answer("decided", found, lower, upper, tuple(dict.fromkeys((met or against)[0].assumed if met or against else ())), notes)
 
 
 def above(field, fact, epsilon):
@@ -106,12 +104,10 @@ def main(files):
             answer, told = examine(data), "{mechanism_name} is {epsilon}-differentially private".format(**data["claim"])
         except (Malformed, OSError, *ODD) as error:
             answer, told = Answer("refused", None, None, None, (), [str(error)]), "no certificate"
-        decided = answer.kind == "decided"
-        worst = max(worst, ("decided", "undecided", "refused").index(answer.kind))
-        print(f"{file}: {told}: {answer.verdict or answer.kind}")
-        enclosed = [f"tight epsilon from {shown(answer.lower)} to {shown(answer.upper)}"] if decided else []
-        for line in [*enclosed, *(f"assumed: {a}" for a in answer.assumed), *("not looked at: " * decided + note for note in answer.notes)]:
-            print(f"  {line}")
+        worst, decided = max(worst, ("decided", "undecided", "refused").index(answer.kind)), answer.kind == "decided"
+        enclosed = [f"tight epsilon from {shown(answer.lower)} to {shown(answer.upper)}"] * decided
+        notes = [*(f"assumed: {a}" for a in answer.assumed), *("not looked at: " * decided + note for note in answer.notes)]
+        print(f"{file}: {told}: {answer.verdict or answer.kind}", *enclosed, *notes, sep="\n  ")
     return worst
 
 

@@ -5,26 +5,20 @@ so that the numbers next to what it gives enclose the value. What has no value, 
 """
 
 from collections import namedtuple
-from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
+from functools import reduce
 
-from terms import Undecided, forbid, sure
+from terms import sure
 
 PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944")
 TRAPS = [InvalidOperation, DivisionByZero, Overflow]
 DOWN, UP = (Context(50, way, MIN_EMIN, MAX_EMAX, traps=TRAPS) for way in (ROUND_FLOOR, ROUND_CEILING))
 
 
-@contextmanager
 def precision(bits):
-    """Work with so many bits, and some to spare."""
-    before, DOWN.prec = DOWN.prec, bits * 3 // 10 + 9
-    UP.prec = DOWN.prec
-    try:
-        yield
-    finally:
-        DOWN.prec = UP.prec = before
+    """Work with so many bits from here on, and some to spare: what is enclosed is so with any number."""
+    DOWN.prec = UP.prec = bits * 3 // 10 + 9
 
 
 class Interval(namedtuple("Interval", "lo hi")):
@@ -51,7 +45,7 @@ class Interval(namedtuple("Interval", "lo hi")):
         return self._ends(other, "multiply")
 
     def __truediv__(self, other):
-        forbid(other.lo <= 0 <= other.hi, Undecided, "a quotient whose denominator may be 0")
+        sure(not other.lo <= 0 <= other.hi, "a quotient whose denominator may be 0")
         return self._ends(other, "divide")
 
     def __pow__(self, e):
@@ -61,11 +55,11 @@ class Interval(namedtuple("Interval", "lo hi")):
         if e < 0:
             return point(1) / self**-e
         if e.denominator != 1:
-            forbid(self.lo < 0, Undecided, "a power of what may be negative")
+            sure(self.lo >= 0, "a power of what may be negative")
             return rising(lambda x: exp(log(x) * point(e)), self, positive=True)
         if e % 2 == 0 and self.lo < 0:
             return (-self if self.hi <= 0 else Interval(Decimal(0), max(self.lo.copy_negate(), self.hi))) ** e
-        return rising(lambda x: _whole(x, int(e)), self)
+        return rising(lambda x: reduce(Interval.__mul__, [x] * int(e), point(1)), self)
 
     def hull(self, other):
         """What holds both."""
@@ -82,11 +76,6 @@ def rising(function, x, positive=False):
     """A function that rises from the one end to the other; positive: with the value 0 at 0."""
     low, high = (Interval(end, end) if positive and end == 0 else function(Interval(end, end)) for end in (x.lo, x.hi))
     return Interval(low.lo, high.hi)
-
-
-def _whole(x, n):
-    half = _whole(x, n // 2) if n else None
-    return point(1) if half is None else half * half * x if n % 2 else half * half
 
 
 def exp(x):

@@ -2,20 +2,18 @@
 
 import re
 from contextlib import suppress
-from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
 
-import algebra as al
-from algebra import ONE, Field, add, constant, mul, scale, sub, symbol
-from intervals import Interval, point, precision
-from terms import Malformed, Refused, Undecided, forbid, must, num, parse, replaced, require, sure
+from algebra import ONE, Field, _names, add, atom, constant, key, mul, names, scale, sub, substitute, symbol
+from terms import Malformed, Undecided, must, num, parse, replaced, require, sure
 
 INFINITE = "infinite"
 R = ("s", "r")
-LOG_R = al.atom(("l", al.key(symbol("r"))))
+LOG_R = atom(("l", key(symbol("r"))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 ADDED = ("radial", "translation", "product")
+LINE = {"kind": "lp", "p": "1", "matrix": []}
 IDEAL = "what is drawn is drawn from the law that is declared"
 
 
@@ -33,21 +31,29 @@ class Question:
     def form(self, text):
         return self.field.form(self.tree(text))
 
+    def count(self, text, least=1, known=must):
+        """A form that is certainly an integer of at least so much."""
+        p = self.form(text)
+        known(whole(self.field, p) and self.field.at_most(constant(least), p), "what is not certainly a count, or large enough")
+        return p
+
     def at(self, evidence, allowed=True):
         """The question at the parameters that evidence fixes, and these."""
         given = evidence.get("at", {})
-        forbid(not isinstance(given, dict) or (given and not allowed), Malformed, "'at' does not belong here, or is no object")
+        require(isinstance(given, dict) and (not given or allowed), Malformed, "'at' does not belong here, or is no object")
         values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
         for name, x in values.items():
             must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")
         field = Field(domains)
-        moved = None if self.moved is None else al.substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
+        moved = None if self.moved is None else substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
         return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
 
 
 def total(how, field, values):
-    """The sum ("add"), or the greatest ("max"), of values that may be infinite."""
-    return INFINITE if INFINITE in values else add(*values) if how == "add" else field.extreme("max", values)
+    """The sum ("add"), the greatest ("max") or the least ("min") of values that may be infinite."""
+    finite = [value for value in values if value != INFINITE]
+    some = finite if how == "min" else len(finite) == len(values)
+    return INFINITE if not some else add(*finite) if how == "add" else field.extreme(how, finite)
 
 
 def within(x, domain):
@@ -62,7 +68,7 @@ def rational(text):
     top, mark, power = str(text).partition("*2^")
     good = re.fullmatch(r"-?\d+(/0*[1-9]\d*)?", top, re.ASCII) and re.fullmatch(r"-?\d+" if mark else "", power, re.ASCII)
     require(good and type(text) in (int, str), Malformed, f"{str(text)[:40]!r} is no exact number")
-    forbid(len(power) > 6, Undecided, "a number with an exponent that is too large")
+    sure(len(power) <= 6, "a number with an exponent that is too large")
     return Fraction(top) * Fraction(2) ** int(power or 0)
 
 
@@ -71,11 +77,6 @@ def sided(q, evidence, default="upper"):
     side = evidence.get("side", default)
     require(side in ("upper", "lower"), Malformed, "'side' is neither upper nor lower")
     return (side, *q.at(evidence, side == "lower"))
-
-
-def natural(field, p):
-    """Whether a form is certainly an integer of at least 1."""
-    return whole(field, p) and field.at_most(ONE, p)
 
 
 def whole(field, p):
@@ -89,7 +90,7 @@ def whole(field, p):
 
 def _split(m):
     """The factors of a product that move with r, and the others."""
-    moving = [(a, e) for a, e in m if "r" in al._names(a)]
+    moving = [(a, e) for a, e in m if "r" in _names(a)]
     return moving, tuple(x for x in m if x not in moving)
 
 
@@ -98,7 +99,7 @@ def _degree(field, p):
     powers = {}
     for m, c in p.items():
         moving, rest = _split(m)
-        forbid(any(a != R for a, _ in moving), Undecided, "what grows otherwise than a power")
+        sure(not any(a != R for a, _ in moving), "what grows otherwise than a power")
         powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
     top, lead = max(powers.items())
     sure(field.positive(lead), "a sum whose greatest power may vanish")
@@ -111,7 +112,7 @@ def growth(field, h):
     for moving, rest, c in [(*_split(m), c) for m, c in h.items() if _split(m)[0]]:
         outer = {rest: c}
         (a, e), power, factor = moving[0], Fraction(0), {}
-        forbid(len(moving) > 1 or a[0] == "f" or (a[0] == "l" and e != 1), Undecided, "a product or a function whose growth is not known")
+        sure(len(moving) <= 1 and a[0] != "f" and (a[0] != "l" or e == 1), "a product or a function whose growth is not known")
         if a == R:
             power, factor = e, outer
         elif a[0] == "l":
@@ -135,17 +136,19 @@ def growth(field, h):
 
 
 def _log_rate(field, p):
-    """The limit of log(p)/r, p a sum of positive multiples of exponentials and powers."""
-    rates = []
-    for m, c in p.items():
-        forbid(c < 0 or not all(field.atom_positive(a) for a, _ in m), Undecided, "a logarithm whose growth is not known")
-        rate = {}
-        for a, e in m:
-            top, lead = growth(field, {a[1]: e}) if a[0] == "e" and "r" in al._names(a) else (Fraction(0), {})
-            forbid(top == INFINITE or top > 1, Undecided, "a logarithm whose growth is not known")
-            rate = add(rate, lead if top == 1 else {})
-        rates.append(rate)
-    return field.extreme("max", rates)
+    """The limit of log(p)/r, p a sum of positive multiples of exponentials, of powers, and of powers of such sums."""
+    good = all(c > 0 and all(field.atom_positive(a) for a, _ in m) for m, c in p.items())
+    sure(good, "a logarithm whose growth is not known")
+    return field.extreme("max", [add(*(_rate(field, a, e) for a, e in _split(m)[0])) for m in p])
+
+
+def _rate(field, a, e):
+    if a[0] == "q":
+        return scale(_log_rate(field, dict(a[1])), e)
+    sure(a == R or a[0] == "e", "a factor whose growth is not known")
+    top, lead = growth(field, {a[1]: e}) if a != R else (Fraction(0), {})
+    sure(top != INFINITE and top <= 1, "a logarithm whose growth is not known")
+    return lead if top == 1 else {}
 
 
 def bent(field, h, way=1):
@@ -156,11 +159,10 @@ def bent(field, h, way=1):
 def convex(noise):
     """Whether h is certainly convex and never falls in the distance, or is convex on the line."""
     slopes = [noise.field.derivative(h, "r") for h in noise.sides]
-    if not all(bent(noise.field, h) for h in noise.sides):
-        return False
-    if noise.even:
-        return noise.field.positive(slopes[0], strict=False)
-    jump, turn = (al.substitute(p, noise.q.field, {"r": {}}) for p in (sub(*noise.sides), add(*slopes)))
+    good = all(bent(noise.field, h) for h in noise.sides)
+    if noise.even or not good:
+        return good and noise.field.positive(slopes[0], strict=False)
+    jump, turn = (substitute(p, noise.q.field, {"r": {}}) for p in (sub(*noise.sides), add(*slopes)))
     return noise.field.zero(jump) and noise.field.positive(turn, strict=False)
 
 
@@ -188,7 +190,7 @@ def eliminated(rows):
 def check_norm(norm, dimension):
     """Refuses what is no norm. dimension: a number, or None for any."""
     if norm["kind"] == "lp":
-        forbid(norm["p"] is not None and rational(norm["p"]) < 1, Refused, "p is below 1, where l_p is no norm")
+        must(norm["p"] is None or rational(norm["p"]) >= 1, "p is below 1, where l_p is no norm")
         return
     sure(dimension is not None, "a norm by a matrix in a dimension that is no number")
     rows = matrix_of(norm["matrix"])
@@ -200,18 +202,12 @@ def check_norm(norm, dimension):
 def differences(query):
     """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
     rows = matrix_of(query["rows"])
-    forbid(not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows), Refused, "the rows of the query are not of one length")
-    forbid(query["adjacency"] == "l2", Undecided, "a query on histograms under l2")
+    must(rows and rows[0] and not any(len(row) != len(rows[0]) for row in rows), "the rows of the query are not of one length")
+    sure(query["adjacency"] != "l2", "a query on histograms under l2")
     columns = list(dict.fromkeys(zip(*rows, strict=True)))
     if query["adjacency"] == "replace":
         columns = [tuple(x - y for x, y in zip(f, g, strict=True)) for f, g in combinations(columns, 2)]
     return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
-
-
-def unlike_integers(query):
-    """Whether the answers of some neighbours differ by no integers."""
-    vectors = differences(query | {"adjacency": "l1"} if query["adjacency"] == "l2" else query)
-    return bool(vectors) and (query["adjacency"] in ("l1", "l2") or any(x.denominator != 1 for v in vectors for x in v))
 
 
 def up_to_sign(v):
@@ -227,12 +223,10 @@ def dot(a, b):
 def stretched(norm, rows, field):
     """The greatest length of the answers to queries where histograms differ by at most 1 in l2."""
     p = "1" if len(rows) == 1 else norm["p"]
-    if norm["kind"] == "lp" and p == "1":
-        sure(len(rows) <= 8, "how far many queries move under l2")
-        signs = product((1, -1), repeat=len(rows))
-        rows = [[dot(each, column) for column in zip(*rows, strict=True)] for each in signs]
-    straight = all(dot(a, b) == 0 for a, b in combinations(rows, 2))
-    sure(norm["kind"] == "lp" and (p in ("1", None) or (p == "2" and straight)), "how far a query moves under l2")
+    known = p in ("1", None) or (p == "2" and all(dot(a, b) == 0 for a, b in combinations(rows, 2)))
+    sure(norm["kind"] == "lp" and known and len(rows) <= 8, "how far a query moves under l2")
+    if p == "1":
+        rows = [[dot(signs, column) for column in zip(*rows, strict=True)] for signs in product((1, -1), repeat=len(rows))]
     return field.power(constant(max(dot(row, row) for row in rows)), Fraction(1, 2))
 
 
@@ -276,38 +270,37 @@ class Noise:
         m = q.mechanism
         must(q.kind in ADDED, "only radial, translation and product noise is additive")
         self.q, self.whole, self.support = q, m.get("integers") is True, [None, None]
-        self.norm = m.get("norm", {"kind": "lp", "p": "1", "matrix": []})
-        size = q.form(m["dimension"]) if "dimension" in m else ONE
-        factor = q.form(m["scale"]) if q.kind == "radial" else ONE
-        must(natural(q.field, size) and q.field.positive(factor), "the dimension is no count, or the scale is not certainly positive")
+        self.norm = m.get("norm", LINE)
+        size, factor = q.count(m.get("dimension", "1")), q.form(m.get("scale", "1"))
+        sure(q.field.positive(factor), "the scale is not certainly positive")
         number = int(size[()]) if set(size) == {()} else None
         check_norm(self.norm, number)
         self.dimension, self.copies = (size, ONE) if q.kind == "radial" else (ONE, size)
         self.shift = mul(self._reach(number), q.field.power(factor, Fraction(-1)))
         must(q.field.positive(self.shift, strict=False), "the sensitivity is not certainly at least 0")
         if self.whole and not whole(q.field, self.shift):
-            sure(not al.names(self.shift), "the floor of the sensitivity")
+            sure(not names(self.shift), "the floor of the sensitivity")
             self.shift = constant(q.field.floor(self.shift))
         self.field = q.field.over("r")
         if "support" in m and m["support"] != [None, None]:
             sure(line, "noise on a part of the line")
-            self.support = [None if end is None else al.evaluate(q.form(end), 200) for end in m["support"]]
+            self.support = [None if end is None else q.form(end) for end in m["support"]]
         name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
         turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
         self.sides = [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
-        self.even = al.key(self.sides[0]) == al.key(self.sides[-1])
-        self.h = self.sides[0]
+        self.h, self.even = self.sides[0], key(self.sides[0]) == key(self.sides[-1])
 
     def _reach(self, dimension):
         q = self.q
         must(q.query or q.moved is not None, "neither a sensitivity nor a query is given")
         if q.query is None:
             return q.moved
-        forbid(dimension is None or len(q.query["rows"]) != dimension, Refused, "the rows of the query are not as many as the dimension")
+        must(dimension is not None and len(q.query["rows"]) == dimension, "the rows of the query are not as many as the dimension")
         if q.query["adjacency"] == "l2" and not self.whole:
             return stretched(self.norm, matrix_of(q.query["rows"]), q.field)
         vectors = differences(q.query)
-        forbid(self.whole and unlike_integers(q.query), Undecided, "answers that differ by no integers")
+        integers = q.query["adjacency"] != "l1" and all(x.denominator == 1 for v in vectors for x in v)
+        sure(integers or not self.whole, "answers that differ by no integers")
         return longest(self.norm, vectors, dimension, q.field, q.told) if vectors else {}
 
     def check_integrable(self):
@@ -315,30 +308,27 @@ class Noise:
         for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
             top, lead = growth(self.field, h) if end is None else (INFINITE, None)
             sure(top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension)), "whether mass is finite far out")
-            logs = self.logs(h)
+            logs = add(*({_split(m)[1]: c} for m, c in h.items() if _split(m)[0] == list(*LOG_R)))  # the multiple of log r in h
             start, few = self.at_zero(sub(h, mul(logs, LOG_R))), self.q.field.positive(sub(self.dimension, logs))
             sure(start is not None and few and not (logs and self.whole), "whether the density is integrable near 0")
-
-    def logs(self, h):
-        """The multiple of log r in h."""
-        return add(*({_split(m)[1]: c} for m, c in h.items() if _split(m)[0] == list(*LOG_R)))
 
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
         with suppress(Undecided):
-            return al.substitute(h, self.q.field, {"r": {}})
+            return substitute(h, self.q.field, {"r": {}})
 
-    def value(self, near):
-        """h on an interval of distances, or of the line."""
-        if self.q.kind == "radial" or near.lo >= 0:
-            return al.evaluate(self.h, self.bits, {"r": near})
-        left = al.evaluate(self.sides[1], self.bits, {"r": Interval(max(Decimal(0), (-near).lo), (-near).hi)})
-        return left if near.hi <= 0 else left.hull(self.value(Interval(Decimal(0), near.hi)))
+    def at(self, x):
+        """h at a point, near which it is continuous; of a jump at 0 what it is to the right."""
+        right = self.q.kind == "radial" or self.q.field.at_most({}, x)
+        sure(right or self.q.field.positive(scale(x, -1)), "on which side a point is")
+        return substitute(self.sides[not right], self.q.field, {"r": x if right else scale(x, -1)})
 
-    def loss(self, a, b):
-        """The sum of h(b) - h(a) over coordinates."""
-        with precision(self.bits):
-            return sum((self.value(y) - self.value(x) for x, y in zip(a, b, strict=True)), point(0))
+    def outside(self, x):
+        """Whether a point is outside the support; Undecided at an end."""
+        gaps = [sub(x, end) if way else sub(end, x) for way, end in zip((1, 0), self.support, strict=True) if end is not None]
+        beyond = any(self.q.field.positive(scale(gap, -1)) for gap in gaps)
+        sure(beyond or all(self.q.field.positive(gap, not self.whole) for gap in gaps), "a point at an end of the support")
+        return beyond
 
 
 def assumed_of(noise, side):
@@ -361,18 +351,16 @@ def _opened(q, evidence):
 def concave_exponent(q, evidence):
     """docs/theory/additive.md#concave-exponent."""
     side, q, at, noise = _opened(q, evidence)
-    forbid(not noise.even or not bent(noise.field, noise.h, -1), Undecided, "whether h is concave in the distance")
     start = noise.at_zero(noise.h)
-    sure(start is not None, "whether h is finite at 0")
+    sure(noise.even and bent(noise.field, noise.h, -1) and start is not None, "whether h is concave in the distance, and finite at 0")
     noise.check_integrable()
-    value = _alike(noise, side, lambda t: sub(al.substitute(noise.h, q.field, {"r": t}), start) if t else {})
-    return side, value, at, assumed_of(noise, side)
+    return side, _alike(noise, side, lambda t: sub(substitute(noise.h, q.field, {"r": t}), start) if t else {}), at, assumed_of(noise, side)
 
 
 def _alike(noise, side, loss, linear=False):
     """The loss of coordinates that all move alike, from that of one, concave in its shift."""
     field, n, p = noise.q.field, noise.copies, noise.norm["p"]
-    forbid(noise.norm["kind"] != "lp" and noise.q.kind == "product", Undecided, "coordinates in a norm by a matrix")
+    sure(noise.norm["kind"] == "lp" or noise.q.kind != "product", "coordinates in a norm by a matrix")
     if n == ONE:
         return loss(noise.shift)
     sure(side == "upper" or (noise.even and (not noise.q.query or (linear and p == "1"))), "whether coordinates move alike")
@@ -383,7 +371,7 @@ def convex_exponent(q, evidence):
     """docs/theory/additive.md#convex-exponent."""
     side, q, at, noise = _opened(q, evidence)
     rates = slopes(noise)
-    forbid(INFINITE in rates and (side == "upper" or not q.field.positive(noise.shift)), Undecided, "a slope without bound")
+    sure(INFINITE not in rates or (side != "upper" and q.field.positive(noise.shift)), "a slope without bound")
     value = INFINITE if INFINITE in rates else _alike(noise, side, lambda t: mul(q.field.extreme("max", rates), t), linear=True)
     return side, value, at, assumed_of(noise, side)
 
@@ -391,13 +379,12 @@ def convex_exponent(q, evidence):
 def slopes(noise):
     """The limits of the slope of a convex h to the left and to the right, each certainly positive, or INFINITE."""
     ends = [end is not None for end in noise.support]
-    half = ends in ([True, False], [False, True]) and noise.support[ends[1]].sign() == 0
+    half = ends in ([True, False], [False, True]) and noise.q.field.zero(noise.support[ends[1]])
     sure(bent(noise.field, noise.sides[ends[1]]) if half else convex(noise) and not any(ends), "whether h is convex and never falls")
     found = [growth(noise.field, h) for h in ([noise.sides[ends[1]]] if half else noise.sides[::-1])]
     sure(all(top == INFINITE or (top >= 1 and noise.q.field.positive(lead)) for top, lead in found), "whether slopes have limits above 0")
     rates = [lead if top == 1 else INFINITE for top, lead in found]
-    if half:
-        rates.insert(ends[1], INFINITE)
+    rates = [INFINITE, *rates][:: -1 if ends[1] else 1] if half else rates
     return rates if len(rates) == 2 else rates * 2
 
 
@@ -405,19 +392,18 @@ def power_identity(q, evidence):
     """docs/theory/additive.md#power-identity."""
     side, q, at, noise = _opened(q, evidence)
     field, weight, ratios = q.field, {}, []
-    forbid(not noise.even or (side == "lower" and noise.whole), Undecided, "noise on the integers, or that is not even")
+    sure(noise.even and (side != "lower" or not noise.whole), "noise on the integers, or that is not even")
     for moving, rest, c in [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]:
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
         square = {_split(n)[1]: d for n, d in inside.items() if _split(n)[0] == [(R, Fraction(2))]}
         free = {n: d for n, d in inside.items() if not _split(n)[0]}
-        forbid(not square or len(square) + len(free) < len(inside), Undecided, "an exponent that is no sum of logarithms of A0 + A1 r**2")
+        sure(square and len(square) + len(free) >= len(inside), "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
     sure(ratios and all(field.equal(ratios[0], other) for other in ratios), "an exponent that is no sum of logarithms of one A0 + A1 r**2")
     sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), noise.dimension)))), "whether the density is integrable")
     unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
-    value = _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)])))
-    return side, value, at, assumed_of(noise, side)
+    return side, _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)]))), at, assumed_of(noise, side)
 
 
 def product_lipschitz(q, evidence):
@@ -437,96 +423,66 @@ def modulus(q, evidence):
     (moving, rest, c), *more = [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]
     if moving[0][0][:2] == ("f", "floor"):
         wide = field.derivative(dict(moving[0][0][2][0]), "r")
-        rises = not more and len(moving) == 1 == moving[0][1] and not al.names(wide) and field.positive({rest: c}) and field.positive(wide)
+        rises = not more and len(moving) == 1 == moving[0][1] and not names(wide) and field.positive({rest: c}) and field.positive(wide)
         most = mul({rest: c}, constant(-field.floor(scale(mul(noise.shift, wide), -1)))) if rises else {}
     else:
         noise.check_integrable()
         rises = field.positive(field.derivative(noise.h, "r"), strict=False)
-        most = sub(al.substitute(noise.h, field, {"r": add(symbol("r"), noise.shift)}), noise.h)
+        most = sub(substitute(noise.h, field, {"r": add(symbol("r"), noise.shift)}), noise.h)
     sure(rises and field.at_most(most, bound), "whether h never falls, and never rises by more within the sensitivity")
     return "upper", bound, {}, assumed_of(noise, "upper")
 
 
 def point_witness(q, evidence):
-    """docs/theory/additive.md#point-witness."""
+    """docs/theory/additive.md#point-witness, in the limit: what the two points lose, whatever the radius is."""
     q, at = q.at(evidence)
-    noise, told = Noise(q, line=True), evidence.get("value")
+    noise, bits = Noise(q, line=True), evidence.get("prec", 200)
     noise.check_integrable()
-    a, b, assumed = _points(noise, evidence)
-    radius = Fraction(0) if noise.whole else rational(evidence.get("radius"))
-    forbid(q.field.domains or "limit" in evidence, Undecided, "parameters without a value, or the loss of two points in the limit")
-    must(radius > 0 or noise.whole, "the radius is not positive: a point has probability 0")
-    near = [[_around(noise, x, radius) for x in side] for side in (a, b)]
-    here, beyond = (True in [_beyond(noise, x) for x in side] for side in near)
-    must(not here and beyond == (told == "inf"), "the density of P is 0 on the neighbourhood, or that of Q is and should not be")
-    sure([noise.value(x) for x in near[0]] if beyond else noise.loss(*near).lo >= rational(told), "whether the loss is so great")
-    return "lower", INFINITE if beyond else constant(rational(told)), at, [*assumed, IDEAL]
-
-
-def _points(noise, evidence):
-    """The points of evidence, and what their pair takes for granted."""
-    noise.bits = 2 * evidence.get("prec", 200)
-    require(type(noise.bits) is int and 106 <= noise.bits <= 32768, Malformed, "prec is a number of bits from 53 to 16384")
-    a, b = ([noise.q.form(str(x)) for x in evidence[side]] for side in "ab")
-    require(1 <= len(a) == len(b) <= 1000, Malformed, "'a' and 'b' are not lists of as many points")
-    return a, b, _pair(noise, a, b)
-
-
-def _around(noise, p, radius):
-    """The neighbourhood of a point."""
-    with precision(noise.bits):
-        near = al.evaluate(p, noise.bits) + point(-radius).hull(point(radius))
-    return Interval(max(near.lo, Decimal(0)), near.hi) if noise.q.kind == "radial" else near
-
-
-def _beyond(noise, near):
-    """Whether a neighbourhood is outside the support; Undecided where it meets an end."""
-    low, high = noise.support
-    beyond = (low and near.hi < low.lo) or (high and near.lo > high.hi)
-    sure(beyond or not ((low and near.lo < low.hi) or (high and near.hi > high.lo)), "a neighbourhood at an end of the support")
-    return bool(beyond)
+    a, b = ([q.form(str(x)) for x in evidence[side]] for side in "ab")
+    good = type(bits) is int and 53 <= bits <= 16384 and 1 <= len(a) == len(b) <= 1000
+    require(good, Malformed, "prec is no number of bits from 53 to 16384, or 'a' and 'b' are not lists of as many points")
+    assumed = [*_pair(noise, a, b), IDEAL]
+    sure(not q.field.domains, "parameters without a value")
+    must(noise.whole or rational(evidence.get("radius")) > 0, "the radius is not positive: a point has probability 0")
+    here, beyond = (True in [noise.outside(x) for x in side] for side in (a, b))
+    must(not here and beyond == (evidence.get("value") == "inf"), "the density of P is 0 there, or that of Q is and should not be")
+    start = add(*map(noise.at, a))
+    if beyond:
+        return "lower", INFINITE, at, assumed
+    told, loss = "value" in evidence, sub(add(*map(noise.at, b)), start)
+    value = constant(rational(evidence["value"])) if told else q.form(evidence["limit"])
+    sure(q.field.at_most(value, loss) if told else q.field.equal(value, loss), "whether the loss is so great")
+    return "lower", value, at, assumed
 
 
 def _pair(noise, a, b):
     """That two neighbours and an output realise the points; what that takes for granted."""
     q, field, shifts = noise.q, noise.q.field, [sub(y, x) for x, y in zip(a, b, strict=True)]
     good = all((q.kind != "radial" or field.at_most({}, x)) and (not noise.whole or whole(field, x)) for x in (*a, *b))
-    must(good, "a distance is not certainly at least 0, or a point is no integer")
+    must(good and field.at_most(constant(len(a)), noise.copies), "a distance below 0, a point that is no integer, or too many points")
     sizes = [s if field.positive(s, strict=False) else scale(s, -1) for s in shifts]
     real = ["histograms are real"] * (q.query is not None and q.query["adjacency"] in ("l1", "l2"))
-    if q.kind != "product":
-        exact = field.equal(sizes[0], noise.shift)
-        around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
-        good = len(shifts) == 1 and field.at_most(sizes[0], noise.shift) and (not q.query or real or exact or around)
-        must(good, "the points are several, or not as far apart as answers")
-        return real if q.query else ["answers of some neighbours are the sensitivity apart" if exact or around else EVERY]
-    must(field.at_most(constant(len(shifts)), noise.copies), "there are more points than coordinates")
-    if q.query:
+    if q.query and q.kind == "product":
         v = tuple(s.get((), Fraction(0)) for s in shifts)
         must(not any(set(s) - {()} for s in shifts) and up_to_sign(v) in differences(q.query), "the shift is no difference of the query")
         return real
-    sure(noise.norm["kind"] == "lp", "shifts of coordinates in a norm by a matrix")
-    e = rational(noise.norm["p"] or 1)
-    lengths = [add(*(field.power(s, e) for s in sizes))] if noise.norm["p"] else sizes
-    must(all(field.at_most(s, field.power(noise.shift, e)) for s in lengths), "the points are further apart than answers move")
-    return [EVERY]
+    sure(noise.norm["kind"] == "lp" or q.kind != "product", "shifts of coordinates in a norm by a matrix")
+    p = noise.norm["p"] if q.kind == "product" else "1"
+    lengths = [add(*(field.power(s, rational(p)) for s in sizes))] if p else sizes
+    around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
+    exact = q.kind != "product" and (around or field.equal(sizes[0], noise.shift))
+    near = all(field.at_most(s, field.power(noise.shift, rational(p or 1))) for s in lengths)
+    must(near and (exact or real or not q.query), "the points are not as far apart as answers")
+    return real if q.query else ["answers of some neighbours are the sensitivity apart" if exact else EVERY]
 
 
 def divergence(q, evidence):
-    """docs/theory/additive.md#divergence, far out and at 0."""
+    """docs/theory/additive.md#divergence, far out."""
     q, at = q.at(evidence)
     side, noise = evidence.get("side"), Noise(q)
-    elsewhere = side not in ("+inf", "-inf", "right") or (side == "right" and (evidence["point"] != "0" or noise.whole))
-    forbid(q.field.domains or elsewhere, Undecided, "a density that diverges, or vanishes, elsewhere than at 0")
+    sure(not q.field.domains and side in ("+inf", "-inf"), "a density that diverges, or vanishes, at a point")
     noise.check_integrable()
     must(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), "answers do not move, or a distance is negative")
-    if side == "right":
-        logs, noise.bits = noise.logs(noise.h), 200
-        must(q.field.positive(logs) or q.field.positive(scale(logs, -1)), "the density has a limit at 0 that is positive")
-        _, b, assumed = _points(noise, {"a": ["0"], "b": [evidence["other"]]})
-        near = _around(noise, b[0], rational(evidence["radius"]))
-        must(near.lo > 0 and noise.value(near), "the other point is too near to 0")
-        return "lower", INFINITE, at, [*assumed, IDEAL]
     top, lead = growth(noise.field, noise.sides[side == "-inf"])
     must(top == INFINITE or (top > 1 and q.field.positive(lead)), "the slope of h is not certainly unbounded")
     return "lower", INFINITE, at, assumed_of(noise, "lower")
@@ -535,15 +491,9 @@ def divergence(q, evidence):
 def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
     side, q, _ = sided(q, evidence, None)
+    noise = Noise(q) if q.kind in ADDED[::2] else None
     numbers = all(q.form(end).keys() <= {()} for end in q.mechanism.get("support", ()) if end)
-    sure(numbers and q.kind in ("kernel", "elliptical_process"), "noise on answers that are the same")
-    must(q.moved is not None and q.field.zero(q.moved), "the inputs, or the answers, are not certainly the same")
+    sure(noise.check_integrable() is None if noise else numbers and q.kind in ("kernel", "elliptical_process"), "a law that is not known")
+    moved = noise.shift if noise else q.moved
+    must(moved is not None and q.field.zero(moved), "the inputs, or the answers, are not certainly the same")
     return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]
-
-
-def cosets(q, evidence):
-    """docs/theory/additive.md#cosets."""
-    forbid(evidence.get("quantity", "pure") != "pure" or q.query is None, Undecided, "cosets of other than pure privacy")
-    must(q.kind == "translation" and q.mechanism["integers"] and unlike_integers(q.query), "the answers differ by integers")
-    Noise(Question(q.mechanism, ONE, None, q.field, q.values)).check_integrable()
-    return "lower", INFINITE, {}, [*["histograms are real"] * (q.query["adjacency"] in ("l1", "l2")), IDEAL]

@@ -1,18 +1,18 @@
 """Parts of a mechanism: which part a line speaks of, and how the pure epsilons of parts come together (docs/theory/composition.md)."""
 
-import json
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
-from itertools import permutations
+from itertools import combinations, permutations
 
 import noise
-from algebra import ONE, add, constant, key, mul, scale, sub, whole_power
-from finite import Table, loss_at
-from noise import IDEAL, INFINITE, Noise, Question, dot, natural, rational, sided, total, whole
-from terms import Malformed, Refused, Undecided, forbid, must, require, sure
+from algebra import ONE, add, constant, mul, scale, sub, whole_power
+from finite import Table
+from noise import IDEAL, INFINITE, LINE, Noise, Question, dot, rational, sided, total, whole
+from terms import Malformed, Refused, Undecided, must, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
+SHIFTED = (noise.concave_exponent, noise.convex_exponent, noise.power_identity)  # by these a loss is concave in the shift
 COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
 
 
@@ -36,17 +36,17 @@ def infer(claim, field, line, facts, rules, made):
     for step in place[fixed:]:
         sure(isinstance(step, dict) and step.keys() == {"part"}, "a place that is no part")
         q = down(q, step["part"])
-    of_the_claim = {} if place else {"combination": combination, "one-sided": one_sided, "positivstellensatz": positivstellensatz}
-    sure((rule in rules or rule in of_the_claim) and not (q.kind in COMBINATORS and place), "the rule is not known here")
+    whole_claim = {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves, "positivstellensatz": positivstellensatz}
+    sure((rule in rules and not (q.kind in COMBINATORS and place)) or (rule in whole_claim and not place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
-    found = rules[rule](further(q), evidence) if rule in rules else of_the_claim[rule](claim, q, evidence, premises)
+    found = rules[rule](further(q), evidence) if rule in rules else whole_claim[rule](claim, q, evidence, premises)
     return made("whole" if not place else about(further(q)), *found)
 
 
 def down(q, number):
     """The question of a part, with the steps that its neighbours are apart."""
     listed, steps = inside(q.mechanism), STEPS.get(q.kind)
-    forbid(type(number) is not int or not 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
+    require(type(number) is int and 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
     inner = asked(listed[number], q.field, q.values)
     inner.factor = ONE if q.kind == "subsample" else mul(q.factor, q.form(q.mechanism[steps])) if steps else q.factor
     inner.part = listed[number]
@@ -66,15 +66,7 @@ def further(q):
 
 def about(q):
     """What a premise about a question is known by."""
-    moved = None if q.moved is None else key(q.moved)
-    return json.dumps([q.mechanism, q.query], sort_keys=True), moved, key(q.factor), tuple(sorted(q.values.items()))
-
-
-def repeated(q):
-    """How often a part is run."""
-    times = q.form(q.part["times"]) if q.part else ONE
-    must(natural(q.field, times), "a part is not certainly run a whole number of times")
-    return times
+    return q.mechanism, q.query, q.moved, q.factor, q.values
 
 
 class Values:
@@ -84,15 +76,15 @@ class Values:
         self.side, self.premises, self.assumed, self.used = side, premises, [], set()
 
     def of(self, q, evidence):
-        count, once = repeated(q), self.once(q, evidence)
+        count, once = q.count(q.part["times"] if q.part else "1"), self.once(q, evidence)
         return once if once == INFINITE else mul(count, once)
 
     def once(self, q, evidence):
         kind = q.kind
         if kind in ("compose", "parallel"):
-            listed = self.each(q, evidence)
+            listed = evidence["parts"] if self.premises is not None else [None] * len(inside(q.mechanism))
             require(len(listed) == len(inside(q.mechanism)), Malformed, "the evidence has not a part for each part")
-            forbid(kind == "parallel" and q.factor != ONE, Undecided, "parallel parts on neighbours of neighbours")
+            sure(kind != "parallel" or q.factor == ONE, "parallel parts on neighbours of neighbours")
             self.assumed += ["parts in parallel see disjoint data, and the worst neighbours of each occur"] * (kind == "parallel")
             return total("add" if kind == "compose" else "max", q.field, [self.of(down(q, n), e) for n, e in enumerate(listed)])
         if kind == "subsample":
@@ -100,16 +92,12 @@ class Values:
             return self.sampled(q, evidence)
         if kind in (*STEPS, "post_process"):
             must(kind in STEPS or self.side == "upper", "what a map of the output leaves to be seen is not known")
-            times = q.form(q.mechanism[STEPS[kind]]) if kind in STEPS else ONE
-            sure(q.field.positive(times) and (kind != "group" or natural(q.field, times)), "neighbours that are no whole step apart")
+            sure(kind not in STEPS or q.field.positive(q.form(q.mechanism[STEPS[kind]])), "neighbours that are no step apart")
+            sure(kind != "group" or q.count(q.mechanism["size"], known=sure), "a group of no whole number")
             told = f"neighbours behind {kind} move apart in one direction, in proportion"
             self.assumed.append(told if kind in STEPS else "the map does not look at the data")
             return self.of(down(q, 0), evidence)
         return self.leaf(q, evidence)
-
-    def each(self, _, evidence):
-        """The evidence of each part."""
-        return evidence["parts"]
 
     def leaf(self, q, evidence):
         """What a single mechanism loses, by its premise."""
@@ -127,8 +115,8 @@ class Values:
         """The rate of a sample."""
         rate = q.form(q.mechanism["rate"])
         sure(q.field.positive(rate) and q.field.at_most(rate, ONE), "a rate that is not certainly above 0 and at most 1")
-        self.assumed.append("samples are drawn as declared and not seen")
-        self.assumed += ["a record of a database may be the only one of its kind"] * (self.side == "lower")
+        told = ["samples are drawn as declared and not seen", "a record of a database may be the only one of its kind"]
+        self.assumed += told if self.side == "lower" else told[:1]
         return rate
 
     def sampled(self, q, evidence):
@@ -152,6 +140,8 @@ def combination(claim, q, evidence, premises):
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
     if "neighbours" in evidence:
         return side, joint(q, evidence, side, values), at, values.assumed
+    if evidence.get("slopes") is True and side == "upper":
+        return side, by_slopes(q), {}, [*values.assumed, "histograms are real", IDEAL]
     apart = side == "upper" and not any(leaf["kind"] in ("table", "exponential") for leaf, _ in leaves(q.mechanism))
     sure("slopes" not in evidence and (apart or not shared(q.mechanism)), "parts that share their neighbours, or slopes")
     values.assumed += ["the neighbours that are worst for one part are worst for all"] * (several and side == "lower")
@@ -160,76 +150,78 @@ def combination(claim, q, evidence, premises):
     return side, value, at, values.assumed
 
 
+def every(mechanism, part=None):
+    """A mechanism and all that it is made of, each with the part that it is."""
+    return [(mechanism, part), *(each for inner in inside(mechanism) for each in every(inner["mechanism"], inner))]
+
+
 def leaves(mechanism, part=None):
-    """The mechanisms without parts, each with the part that it is."""
-    listed = inside(mechanism)
-    return [leaf for inner in listed for leaf in leaves(inner["mechanism"], inner)] if listed else [(mechanism, part)]
+    """The same of mechanisms without parts."""
+    return [(m, p) for m, p in every(mechanism, part) if not inside(m)]
+
+
+def spaces(mechanism):
+    """What neighbours of parts differ in: so many inputs of a table, so many records that a query counts."""
+    listed = [("inputs", len(m.get("rows") or m["scores"])) if m["kind"] in ("table", "exponential") else
+              ("records", len(p["query"]["rows"][0])) if p["query"] else None for m, p in leaves(mechanism)]  # fmt: skip
+    return [space for space in listed if space]
 
 
 def shared(mechanism):
-    """Whether several parts may share their neighbours: queries of one histogram, tables of one number of inputs."""
-    spaces = [("inputs", len(m.get("rows") or m["scores"])) if m["kind"] in ("table", "exponential") else
-              ("records", len(p["query"]["rows"][0])) if p["query"] else None for m, p in leaves(mechanism)]  # fmt: skip
+    """Whether several parts may share their neighbours."""
     repeated = any(p["times"] != "1" for m, p in leaves(mechanism) if m["kind"] in ("table", "exponential"))
-    known = [space for space in spaces if space]
-    return repeated or len(set(known)) < len(known)
+    return repeated or len(set(spaces(mechanism))) < len(spaces(mechanism))
 
 
-def every(mechanism):
-    """A mechanism and all that it is made of."""
-    return [mechanism, *(m for inner in inside(mechanism) for m in every(inner["mechanism"]))]
-
-
-def relation(claim):
+def relation(claim, named=frozenset()):
     """Refused where parts speak of different neighbours."""
-    mechanisms = every(claim["mechanism"])
-    held = [inner for m in mechanisms for inner in inside(m)]
-    named = {claim.get("adjacency"), *(p["adjacency"] for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
+    mechanisms, held = zip(*every(claim["mechanism"], claim), strict=True)
+    named = {*named, *(p.get("adjacency") for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
     named |= {"add-remove" if m["scheme"] == "poisson" else "replace" for m in mechanisms if m["kind"] == "subsample"}
     named |= {"add-remove"} if any(m["kind"] == "parallel" for m in mechanisms) else set()
     must(len(named) <= 1, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
+
+
+def lost(asked, side, rules):
+    """What even noise loses by its shift, by the first of the rules that tells."""
+    for rule in rules:
+        with suppress(Undecided):
+            return rule(asked, {"side": side})[1]
+    raise Undecided("what a noise loses at a shift")
 
 
 class Joint(Values):
     """What a mechanism loses at one pair of neighbours, the law on the first one first: histograms that differ by v, or inputs a and b."""
 
     def __init__(self, side, pair, ways, real, assumed):
-        super().__init__(side, [])
+        super().__init__(side, None)
         self.pair, self.ways, self.real, self.assumed = pair, ways, real, assumed
         self.kind = "inputs" if type(pair[0]) is int else "records"
 
-    def each(self, q, _):
-        return [None] * len(inside(q.mechanism))
-
     def leaf(self, q, _):
+        if q.kind == "guarantee" and self.side == "upper" and q.mechanism.get("order") == "one-sided" and sum(self.pair) < 0:
+            return INFINITE  # of the order that is stated nothing follows for the other
         if self.kind == "inputs" and q.kind in ("table", "exponential"):
-            table, (a, b) = Table(q), self.pair
-            return total("max", q.field, [loss_at(table, a, b, y) for y in range(len(table.rows[a])) if not table.zero(a, y)])
+            return Table(q).loss(*self.pair)
         known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
-        sure(known and constant(len(q.query["rows"])) == q.form(q.mechanism.get("dimension", "1")), "what a part loses at a pair")
+        sure(known and known_size(q), "what a part loses at a pair")
         moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
-        norm, vectors = m.get("norm", {"kind": "lp", "p": "1"}), [noise.up_to_sign(moved)]
+        norm, vectors = m.get("norm", LINE), [noise.up_to_sign(moved)]
         size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
-        forbid(m.get("integers") and (self.real or any(s.denominator != 1 for s in moved)), Undecided, "answers that differ by no integers")
-        return self._moved(q, m, size, moved[0])
-
-    def _moved(self, q, m, size, way):
+        sure(not m.get("integers") or (not self.real and not any(s.denominator != 1 for s in moved)), "answers that differ by no integers")
         asked = Question(m, size, None, q.field, q.values)
         drawn = Noise(asked, line=True)
         drawn.check_integrable()
         if not size:
             return {}
         if not drawn.even or drawn.support != [None, None]:
-            rate = noise.slopes(drawn)[way > 0]
+            rate = noise.slopes(drawn)[moved[0] > 0]
             return rate if rate == INFINITE else mul(rate, drawn.shift)
-        for rule in [noise.convex_exponent] if self.real else [noise.concave_exponent, noise.convex_exponent, noise.power_identity]:
-            with suppress(Undecided):
-                return rule(asked, {"side": self.side})[1]
-        raise Undecided("what a noise loses at a shift")
+        return lost(asked, self.side, [noise.convex_exponent] if self.real else SHIFTED)
 
     def sampled(self, q, evidence):
         field, rate, part = q.field, self.rate(q), down(q, 0)
-        forbid(self.kind != "records", Undecided, "a sample of tables")
+        sure(self.kind == "records", "a sample of tables")
         if q.mechanism["scheme"] == "without_replacement" and self.side == "upper":  # another record may stand where the one is not
             each = [Joint(self.side, pair, self.ways, self.real, self.assumed) for pair in self.ways]
             return grown(field, rate, total("max", field, [at.of(part, evidence) for at in each]))
@@ -242,13 +234,12 @@ class Joint(Values):
 
 def joint(q, evidence, side, values):
     """The greatest loss at one pair of neighbours that all parts share, from above; from below that at a named pair."""
-    listed = leaves(q.mechanism)
-    columns = {len(part["query"]["rows"][0]) for _, part in listed if part["query"]}
-    sizes = {len(m.get("rows") or m["scores"]) for m, _ in listed if m["kind"] in ("table", "exponential")}
-    sure(len(columns) + len(sizes) == 1, "parts that share several kinds of neighbours")
-    adjacency, (n,) = {part["query"]["adjacency"] for _, part in listed if part["query"]}, columns or sizes
-    kind = "records" if columns else "inputs"
-    values.assumed += [IDEAL, *[f"parts of {n} {kind} speak of the same ones, in one order"] * (len(listed) > 1)]
+    listed, known = leaves(q.mechanism), set(spaces(q.mechanism))
+    sure(len(known) == 1, "parts that share several kinds of neighbours")
+    adjacency, ((kind, n),) = {part["query"]["adjacency"] for _, part in listed if part["query"]}, known
+    real = adjacency <= {"l1", "l2"} and bool(adjacency)
+    values.assumed += [IDEAL, *["histograms are real"] * real]
+    values.assumed += [f"parts of {n} {kind} speak of the same ones, in one order"] * (len(listed) > 1)
     unit = [tuple(Fraction(i == j) for i in range(n)) for j in range(n)]
     ways = {*unit, *(tuple(-x for x in v) for v in unit)}
     if adjacency == {"replace"}:
@@ -256,36 +247,71 @@ def joint(q, evidence, side, values):
     if kind == "inputs":
         sure(q.kind == "compose" and all(not inside(p["mechanism"]) for p in inside(q.mechanism)), "tables inside")
         ways = {pair for number in range(len(listed)) for pair in Table(down(q, number)).pairs}
-    real = adjacency <= {"l1", "l2"} and bool(adjacency)
-    values.assumed += ["histograms are real"] * real
     if side == "upper":
-        forbid(adjacency == {"l2"}, Undecided, "neighbours by l2")
+        sure(adjacency != {"l2"}, "neighbours by l2")
         return total("max", q.field, [Joint(side, pair, sorted(ways), real, values.assumed).once(q, None) for pair in sorted(ways)])
     (named,) = evidence["neighbours"]
     pair = tuple(named["pair"]) if kind == "inputs" else tuple(map(rational, named["difference"]))
     length = sum(abs(x) if adjacency == {"l1"} else x * x for x in pair)
-    formed = kind == "records" or named == {"inputs": n, "pair": list(pair)}
-    must(formed and (pair in ways or (real and len(pair) == n and length <= 1)), "the two are no neighbours")
+    formed = pair in ways and (kind == "records" or named == {"inputs": n, "pair": list(pair)})
+    must(formed or (real and len(pair) == n and length <= 1), "the two are no neighbours")
     if evidence.get("backward") is True:
         pair = pair[::-1] if kind == "inputs" else tuple(-x for x in pair)
     return Joint(side, pair, [pair], False, values.assumed).once(q, None)
+
+
+def known_size(q):
+    """Whether a query has a row for each coordinate of its noise."""
+    return constant(len(q.query["rows"])) == q.form(q.mechanism.get("dimension", "1"))
+
+
+def queried(q):
+    """The noises of a composition that answers about one real histogram under l2: each as a question, the rows of its query, its runs."""
+    parts = [down(q, number) for number in range(len(q.mechanism["parts"]))] if q.kind == "compose" else []
+    line = all(p.kind in noise.ADDED and p.mechanism.get("norm", LINE)["kind"] == "lp" and not p.mechanism.get("integers") for p in parts)
+    real = line and all(p.query and p.query["adjacency"] == "l2" and known_size(p) for p in parts)
+    sure(parts and real and not q.field.domains, "parts that are no noise on answers about one real histogram under l2, or parameters")
+    return [(p, noise.matrix_of(p.query["rows"]), p.count(p.part["times"])[()]) for p in parts]
+
+
+def by_slopes(q):
+    """The greatest sum of what is lost in proportion to each answer's move: the l1 length of all answers, each times its slope."""
+    stacked = []
+    for part, rows, times in queried(q):
+        drawn = Noise(Question(part.mechanism, ONE, None, q.field))
+        slope = mul(q.field.extreme("max", noise.slopes(drawn)), drawn.shift)
+        sure(drawn.dimension == ONE and slope.keys() == {()}, "coordinates that are not independent, or a slope that is not rational")
+        stacked += [[times * slope[()] * x for x in row] for row in rows]
+    return noise.stretched(LINE, stacked, q.field)
+
+
+def joint_moves(claim, q, _, premises):
+    """docs/theory/composition.md#joint-moves: what is lost is concave in the square of a move, and the squares of moves of orthogonal
+    answers have at most the greatest square as their sum. So parts that are alike lose the most where they share it alike.
+    """
+    relation(claim)
+    ((first, *others), rows, times), field = zip(*queried(q), strict=True), q.field
+    rows, alike = [row for (row,) in rows], all(p.mechanism == first.mechanism for p in others) and set(times) == {1}
+    sure(alike and all(dot(a, b) == 0 for a, b in combinations(rows, 2)), "parts that are not alike, or answers that are not orthogonal")
+    moved = field.power(constant(max(dot(row, row) for row in rows) / len(rows)), Fraction(1, 2))
+    value = scale(lost(Question(first.mechanism, moved, None, field), "upper", SHIFTED), len(rows))
+    return "upper", value, {}, ["histograms are real", "the sensitivities of all parts speak of the same neighbours", IDEAL]
 
 
 def one_sided(claim, q, evidence, _):
     """docs/theory/composition.md#one-sided, of tables and noise by themselves."""
     side, forward, m = evidence.get("side"), claim.get("order") == "one-sided", q.mechanism
     sure("order" in claim and side in ("upper", "lower"), "no order of neighbours, or no pure privacy")
-    adjacency = {claim.get("adjacency"), q.query["adjacency"] if q.query else None} - {None}
-    must(adjacency <= {"add-remove"}, "neighbours are not by adding or removing a record")
+    queries = [part["query"] for _, part in leaves(m, claim) if part["query"]]
+    relation(claim, {"add-remove"})
     if q.kind in ("table", "exponential"):
         sure(m["adjacent"] is not None, "inputs that are not listed in an order")
         pairs, assumed = [tuple(pair) for pair in m["adjacent"]], ["the listed inputs are adjacent, the record in the first of them"]
         sure(all(pair in Table(q).pairs for pair in pairs), "a pair of one input")
     else:
-        sure(q.query, "in which way a record moves the answer")
-        n, assumed = len(q.query["rows"][0]), []
+        n, assumed = len(queries[0]["rows"][0]) if queries else 1, []
         pairs = [tuple(Fraction((i == j) * (1 if forward else -1)) for i in range(n)) for j in range(n)]
-    losses = [Joint(side, x if forward or q.query else x[::-1], [], False, []).leaf(q, None) for x in pairs]
+    losses = [Joint(side, x if forward or type(x[0]) is not int else x[::-1], [], False, assumed).once(q, None) for x in pairs]
     return side, total("max", q.field, [{}, *losses]), {}, [*assumed, "the guarantee is for one order of the data alone", IDEAL]
 
 

@@ -1,10 +1,15 @@
-"""Noisy max and above threshold with log-concave noise (docs/theory/selection.md)."""
+"""Noisy max and above threshold with log-concave noise, and streams with a shift in each mode and branch (docs/theory/selection.md)."""
 
-from algebra import ONE, add, constant, mul, sub
-from noise import IDEAL, INFINITE, Noise, Question, natural, sided, slopes, total, whole
-from terms import Malformed, Undecided, forbid, must, require, sure
+from itertools import product
+from math import ceil
+
+from algebra import ONE, Field, add, constant, mul, names, scale, sub
+from noise import IDEAL, INFINITE, Noise, Question, dot, rational, sided, slopes, total, whole
+from terms import Malformed, must, parse, require, sure
 
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
+KINDS = ("once", "fresh", "state", "limits")
+ENDS = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0), "one": (-1, 0, 1)}
 
 
 class Asked:
@@ -16,21 +21,16 @@ class Asked:
         sure(m.get("bounds") is None, "bounded answers")
         self.moved = ONE if self.q.moved is None else self.q.moved
         must(self.field.positive(self.moved, strict=False), "the sensitivity is not certainly at least 0")
-        noises = [m[key] for key in ("noise", "threshold_noise", "query_noise", "fresh") if isinstance(m.get(key), dict)]
+        noises = [x["noise"] for x in m["once"] + m["fresh"]] if q.kind == "stream" else [x for x in m.values() if type(x) is dict]
         if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
             self.moved = constant(self.field.floor(self.moved))
-
-    def natural(self, text):
-        p = self.q.form(text)
-        must(natural(self.field, p), "a count is not certainly an integer of at least 1")
-        return p
 
     def slopes(self, mechanism):
         """How steeply h rises to the left and to the right in the limit."""
         if mechanism is None:
             return INFINITE, INFINITE
         noise = Noise(Question(mechanism, ONE, None, self.field, self.q.values), line=True)
-        forbid(noise.dimension != ONE or noise.copies != ONE or noise.norm["kind"] != "lp", Undecided, "noise that is not on the line")
+        sure(noise.dimension == ONE and noise.copies == ONE and noise.norm["kind"] == "lp", "noise that is not on the line")
         return [s if s == INFINITE else mul(s, noise.shift) for s in slopes(noise)]  # noise.shift: 1 over the scale
 
     def times(self, count, slope):
@@ -40,15 +40,10 @@ class Asked:
             return {}
         return INFINITE if self.side == "upper" or self.field.at_most(ONE, count) else {}
 
-    def least(self, *values):
-        finite = [v for v in values if v != INFINITE]
-        return self.field.extreme("min", finite) if finite else INFINITE
-
     def bound(self, each):
         must(each != INFINITE or self.side == "upper" or self.field.positive(self.moved), "the sensitivity is not certainly positive")
         value = INFINITE if each == INFINITE else mul(each, self.moved)
-        worst = "answers of every size occur, and move wholly in the worst way"
-        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else worst
+        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else "answers have every size and move the worst way"
         one = ["the guarantee is for one order of the data alone"] * (self.q.mechanism["neighbours"] in ("increasing", "decreasing"))
         return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
 
@@ -58,16 +53,16 @@ def log_concave_noisy_max(q, evidence):
     asked, m, whole = Asked(q, evidence), q.mechanism, q.mechanism["noise"].get("integers") is True
     must(q.kind == "noisy_max", "the mechanism is no noisy max")
     require(m["report"] in ("index", "value", "index+gap") and m["neighbours"] in ("all", "monotone", "one"), Malformed, "no such report")
-    count, (left, right) = asked.natural(m["candidates"]), asked.slopes(m["noise"])
+    count, (left, right) = asked.q.count(m["candidates"]), asked.slopes(m["noise"])
     if m["report"] == "value":
-        forbid(whole and m["neighbours"] == "all", Undecided, "the greatest value on the integers")
+        sure(not whole or m["neighbours"] != "all", "the greatest value on the integers")
         count = ONE if m["neighbours"] == "one" else count
         return asked.bound(total("max", asked.field, [asked.times(count, left), right]))
-    gap = m["report"] == "index+gap"
-    must(not gap or asked.field.at_most(constant(2), count), "there is no lead where there may be one candidate")
-    gap = gap and asked.side == "upper"
-    must(not (gap and whole) or asked.field.at_most(count, constant(2)), "on the integers a lead of 0 tells of several answers")
-    least = total("max", asked.field, [left, right]) if gap else asked.least(right, asked.times(sub(count, ONE), left))
+    gap, upper, two, others = m["report"] == "index+gap", asked.side == "upper", constant(2), asked.times(sub(count, ONE), left)
+    must(not gap or asked.field.at_most(two, count), "there is no lead where there may be one candidate")
+    must(not (gap and upper and whole) or asked.field.at_most(count, two), "on the integers a lead of 0 tells of several answers")
+    least = total("max", asked.field, [left, right]) if gap and upper else total("min", asked.field, [right, others])
+    least = right if upper and "min" in repr(least) else least  # each of the two is an upper bound
     return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), least))
 
 
@@ -78,66 +73,158 @@ class Loss:
         self.asked, self.u, self.v = asked, constant(u), constant(v)
         self.threshold, self.answers = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"])
         left, right = ({}, {}) if m["fresh"] is None else asked.slopes(m["fresh"])
-        self.lowered, self.raised = asked.times(self.v, right), asked.times(self.u, left)
-        self.told = total("max", asked.field, [self.lowered, *[self.raised] * (asked.side == "upper")])
+        self.lowered, self.raised = asked.times(self.v, right), [asked.times(self.u, left)] * (asked.side == "upper")
+
+    def by(self, k, c, draws=ONE):
+        """What k negatives and c positives cost where the threshold's noise goes up with the negatives, stays, or goes down."""
+        both, (down, up), (left, right), times = add(self.u, self.v), self.threshold, self.answers, self.asked.times
+        ways, costs = {"up": (self.u, up, {}, both), "still": ({}, up, self.u, self.v), "down": (self.v, down, both, {})}, {}
+        for way, (shift, slope, negative, positive) in ways.items():
+            each = total("max", self.asked.field, [total("add", None, [times(positive, right), self.lowered]), *self.raised])
+            costs[way] = total("add", None, [times(mul(draws, shift), slope), times(mul(k, negative), left), times(c, each)])
+        return costs
 
     def of(self, k, c):
-        a, both = self.asked, add(self.u, self.v)
-        up = total("add", a.field, [a.times(self.u, self.threshold[1]), a.times(mul(c, both), self.answers[1])])
-        still = total("add", a.field, [a.times(mul(k, self.u), self.answers[0]), a.times(mul(c, self.v), self.answers[1])])
-        down = total("add", a.field, [a.times(self.v, self.threshold[0]), a.times(mul(k, both), self.answers[0])])
-        return total("add", a.field, [a.least(up, still, down), a.times(c, self.told)])
-
-    def everywhere(self, m, way, queries, most):
-        """What no output is above, by one shift of the threshold's noise: each query costs, a positive one what costs more."""
-        a, both = self.asked, add(self.u, self.v)
-        turned, moved = {"up": (both, {}), "still": (self.v, self.u), "down": ({}, both)}[way]
-        paid = {} if way == "still" else a.times(self.u if way == "up" else self.v, self.threshold[way == "up"])
-        each = a.times(moved, self.answers[0])
-        lowered = total("add", a.field, [a.times(turned, self.answers[1]), self.lowered])
-        most_costly = a.times(most, total("max", a.field, [lowered, self.raised, each]))
-        return total("add", a.field, [a.times(most if m["resample"] else ONE, paid), most_costly, a.times(sub(queries, most), each)])
+        return total("min", self.asked.field, list(self.by(k, c).values()))
 
 
 def log_concave_threshold(q, evidence):
     """docs/theory/selection.md#log-concave-threshold."""
     must(q.kind == "above_threshold", "the mechanism is no above threshold")
     asked, m = Asked(q, evidence), q.mechanism
-    if m["report"] not in ("answers", "answers+gap", "answers+value", "fresh") or m["neighbours"] not in (*MOVES, "one"):
-        raise Malformed("a report, or neighbours, that above threshold has not")
-    forbid((m["report"] == "fresh") != (m["fresh"] is not None), Malformed, "fresh noise is there where it is reported, and nowhere else")
-    queries = asked.natural(m["queries"])
-    most = queries if m["positives"] is None else asked.natural(m["positives"])
-    field = asked.field
-    forbid("exact" in evidence or m["neighbours"] == "one", Undecided, "exact answers, or answers that move alone")
+    known = m["report"] in ("answers", "answers+gap", "answers+value", "fresh") and m["neighbours"] in (*MOVES, "one")
+    require(known and (m["report"] == "fresh") == (m["fresh"] is not None), Malformed, "a report, neighbours or noise that it has not")
+    field, queries, most = asked.field, *(asked.q.count(m[key] or m["queries"]) for key in ("queries", "positives"))
+    sure("exact" not in evidence and m["neighbours"] != "one", "exact answers, or answers that move alone")
     if m["report"] == "answers+value":
-        forbid(m["query_noise"] is None or m["resample"], Undecided, "values of answers without noise, or of several thresholds")
-        return asked.bound(total("max", asked.field, [_values(asked, m, queries, most, u, v) for u, v in MOVES[m["neighbours"]]]))
+        sure(m["query_noise"] is not None and not m["resample"], "values of answers without noise, or of several thresholds")
+        _, (left, right), most = asked.slopes(m["threshold_noise"]), asked.slopes(m["query_noise"]), field.extreme("min", [most, queries])
+        costs = [(asked.times(constant(u), left), asked.times(constant(v), right)) for u, v in MOVES[m["neighbours"]]]
+        each = [(asked.times(most, total("max", field, cost)), asked.times(sub(queries, most), cost[0])) for cost in costs]
+        return asked.bound(total("max", field, [total("add", None, parts) for parts in each]))
     losses = [Loss(asked, m, u, v) for u, v in MOVES[m["neighbours"]]]
     if asked.side == "lower":
         k, c, move = (evidence.get(key) for key in ("negatives", "positives", "move"))
         require(all(type(x) is int and x >= 0 for x in (k, c, move)) and move < len(losses), Malformed, "no numbers, or no such way")
+        good = field.at_most(constant(c * (k + 1) if m["resample"] else k + c), queries) and field.at_most(constant(c), most)
+        must(good, "whether so many are asked for, or may be positive")
         k, c = constant(k), constant(c)
-        asked_for = mul(c, add(k, ONE)) if m["resample"] else add(k, c)
-        must(field.at_most(asked_for, queries) and field.at_most(c, most), "whether so many are asked for, or may be positive")
         return asked.bound(asked.times(c, losses[move].of(k, ONE)) if m["resample"] else losses[move].of(k, c))
-    way = evidence.get("shift")
-    forbid("peaks" in evidence and m["resample"], Undecided, "the worst of all outputs of several thresholds")
-    sure("peaks" in evidence or way in ("up", "still", "down"), "a shift that is none")
-    worst = [_worst(loss, queries, most) if "peaks" in evidence else loss.everywhere(m, way, queries, most) for loss in losses]
-    return asked.bound(total("max", field, worst))
-
-
-def _values(asked, m, queries, most, u, v):
-    """What outputs lose where the values of positives are told."""
-    left, right = asked.slopes(m["query_noise"])
-    asked.slopes(m["threshold_noise"])
-    most = asked.field.extreme("min", [most, queries])
-    worst = total("max", asked.field, [left, right]) if u and v else left if u else right
-    return total("add", asked.field, [asked.times(most, worst), asked.times(sub(queries, most), left if u else {})])
+    way, peaks = evidence.get("shift"), "peaks" in evidence
+    sure(not m["resample"] if peaks else way in ("up", "still", "down"), "no shift, or the worst of all outputs of several thresholds")
+    ends, draws = ((queries, {}), (sub(queries, most), most)), most if m["resample"] else ONE  # between them a cost is in proportion
+    worst = [[_worst(loss, queries, most)] if peaks else [loss.by(*end, draws)[way] for end in ends] for loss in losses]
+    return asked.bound(total("max", field, [value for listed in worst for value in listed]))
 
 
 def _worst(loss, n, most):
     """The greatest loss of all outputs, one for each number of positives: none loses less where more are asked for."""
     sure(n.keys() | most.keys() <= {()} and n[()] <= 99, "the worst of outputs whose number is a parameter, or large")
     return total("max", loss.asked.field, [loss.of(constant(n[()] - c), constant(c)) for c in range(int(min(n[()], most[()])) + 1)])
+
+
+class Stream(Asked):
+    """A stream: its branches in what it names, and the vertices of how far the answers of a step move."""
+
+    def __init__(self, q):
+        must(q.kind == "stream", "the mechanism is no stream")
+        super().__init__(q, {})
+        m, fixed = q.mechanism, set(self.field.domains)
+        self.once, self.fresh, state, limits = ({x["name"]: x.get("noise", x.get("value")) for x in m[key]} for key in KINDS)
+        named, self.noises = [*fixed, *m["answers"], *(x["name"] for key in KINDS for x in m[key])], self.once | self.fresh
+        own = len(set(named)) == len(named) and all(parse(name) == ("sym", name) for name in named)
+        sure(own and m["neighbours"] in ENDS and 1 <= len(m["answers"]) <= 8, "names that are not its own, or neighbours in several ways")
+        sure(len({n.get("integers") is True for n in self.noises.values()}) == 1, "noise on the integers beside other noise")
+        anywhere = dict.fromkeys(named, (None, None, True, True, False))
+        self.moving, self.all = set(named) - fixed - limits.keys(), Field(anywhere | self.field.domains)
+        self.state = {name: self.read(text, fixed | self.once.keys()) for name, text in state.items()}
+        self.limits, self.rates = {name: q.form(text) for name, text in limits.items()}, {x: self.slopes(n) for x, n in self.noises.items()}
+        self.branches = [self.branch(each, set(named)) for each in m["steps"]]
+        sure(self.branches and not self.branches[-1][0], "there is no branch without a condition at the end")
+        every = product(ENDS[m["neighbours"]], repeat=len(m["answers"]))
+        self.points = [x for x in every if m["neighbours"] != "one" or sum(map(abs, x)) == 1]
+
+    def read(self, text, known):
+        """The rational multiples of what moves, in what is a sum of these and of a rest."""
+        p = self.all.form(self.q.tree(text))
+        moving = {m: c for m, c in p.items() if names({m: c}) & self.moving}
+        sure(names(p) <= known and all(len(m) == 1 and m[0][0][0] == "s" and m[0][1] == 1 for m in moving), "no sum of what is known")
+        return {m[0][0][1]: c for m, c in moving.items()}
+
+    def branch(self, each, named):
+        """What grows or stays, what is told, the state after it, and what counters grow by."""
+        changed, grown = ({x["name"]: x["value"] for x in each[key]} for key in ("change", "count"))
+        once = len(changed) + len(grown) == len(each["change"] + each["count"])
+        grown = {name: self.q.form(text) for name, text in grown.items()}
+        good = once and changed.keys() <= self.state.keys() and grown.keys() <= self.limits.keys()
+        sure(good and all(self.field.at_most({}, p) for p in grown.values()), "a branch sets what is not declared, or a counter may fall")
+        when, told = [self.read(x["left"], named) for x in each["when"]], [self.read(x, named) for x in each["tell"]]
+        return when, told, {name: self.read(changed.get(name, name), named) for name in self.state}, grown
+
+    def shifts(self, given, known):
+        """Shifts and differences by name: a number, and a multiple of what each answer moves by; of noise on the integers integers."""
+        found = {name: tuple(map(rational, given.get(name, [0] * (1 + len(self.points[0]))))) for name in known}
+        good = given.keys() <= set(known) and all(len(v) == 1 + len(self.points[0]) for v in found.values())
+        for first, *others in (v for name, v in found.items() if self.noises.get(name, {}).get("integers")):
+            good = good and whole(self.field, scale(self.moved, first)) and all(x.denominator == 1 for x in others)
+        sure(good, "a shift of no known name, or of the integers by none")
+        return found
+
+    def cost(self, shifts, point):
+        """What shifts of noises cost where the answers move by the point, in units of the sensitivity."""
+        moved = {name: at(v, point) for name, v in shifts.items() if name in self.noises}
+        return total("add", None, [self.times(constant(abs(s)), self.rates[name][s > 0]) for name, s in moved.items()])
+
+    def most(self, name):
+        """The most that a counter reaches: the most that a branch adds, to the most below its limit."""
+        steps, limit = [grown.get(name, {}) for *_, grown in self.branches], self.limits[name]
+        if all(whole(self.field, p) for p in steps):
+            limit = constant(ceil(limit.get((), 0)) - 1) if limit.keys() <= {()} else sub(limit, ONE) if whole(self.field, limit) else limit
+        return self.field.extreme("max", [{}, add(limit, self.field.extreme("max", steps))])
+
+    def holds(self, branch, before, apart, point, after):
+        """Whether a branch comes out as before, of what is so far apart, and leaves the state as far apart as a mode says."""
+
+        def change(p):
+            return sum(c * apart.get(name, 0) for name, c in p.items())
+
+        when, told, state, _ = branch
+        same = all(change(p) >= 0 for p in when) and all(change(p) <= 0 for earlier, *_ in before for p in earlier)
+        return same and not any(map(change, told)) and all(change(p) == at(after[name], point) for name, p in state.items())
+
+
+def at(vector, point):
+    """A shift or a difference where the answers move by the point."""
+    return vector[0] + dot(vector[1:], point)
+
+
+def alignment(q, evidence):
+    """docs/theory/selection.md#alignment, with one lead from each mode by each branch."""
+    stream, (way,), field = Stream(q), evidence["ways"], q.field
+    others = [evidence.get("moduli"), way.get("follow"), way.get("worth"), way.get("starts", [0]) != [0]]
+    sure(not any(others), "noise that is not log-concave, several modes at the start, or what branches tell of the state")
+    once, alone, queries = stream.shifts(way["once"], stream.once), q.mechanism["neighbours"] == "one", q.mechanism["queries"]
+    modes, spent = [once | stream.shifts(mode, stream.state) for mode, _ in way["modes"]], [over is True for _, over in way["modes"]]
+    prices, (each, *ahead) = {x: q.form(text) for x, text in way["prices"].items()}, map(q.form, [way["each"], *way["ahead"]])
+    good = prices.keys() <= stream.limits.keys() and len(ahead) == len(modes) and (queries is not None or field.at_most(each, {}))
+    good = good and all(field.at_most({}, x) for x in (each, *ahead, *prices.values())) and not spent[0]
+    sure(good and (alone or not any([*spent, *(any(v[1:]) for mode in modes for v in mode.values())])), "prices, or modes, that may not be")
+    every = [(n, number, moves) for n in range(len(modes)) for number in range(len(stream.branches))
+             for moves in ([False] if spent[n] else [False, True] if alone else [True])]  # fmt: skip
+    typed = all([type(x) for x in lead[:4]] == [int, int, bool, int] and 0 <= lead[3] < len(modes) for lead in way["steps"])
+    leads = {(n, number, moves): (to, stream.shifts(told, stream.fresh)) for n, number, moves, to, told in way["steps"]}
+    sure(typed and set(leads) == set(every) and len(every) == len(way["steps"]), "not one lead from each mode by each branch")
+    for point in stream.points:
+        apart = {name: at(v, point) for name, v in once.items()}
+        sure(stream.holds(([], [], stream.state, {}), [], apart, point, modes[0]), "the state is not so far apart at first")
+    for (n, number, moves), point in product(every, stream.points):
+        (to, shifts), branch = leads[n, number, moves], stream.branches[number]
+        apart = {name: at(v, point) for name, v in (modes[n] | shifts).items()}
+        apart |= dict(zip(q.mechanism["answers"], point, strict=True)) if moves else {}
+        same = stream.holds(branch, stream.branches[:number], apart, point, modes[to]) and (not alone or spent[to] == (spent[n] or moves))
+        paid = add(each, ahead[n], scale(ahead[to], -1), *(mul(prices[x], p) for x, p in branch[3].items() if x in prices))
+        cost = stream.cost(shifts, point)
+        sure(same and cost != INFINITE and field.at_most(cost, paid), f"whether branch {number + 1} comes out as before, and is paid")
+    steps = mul(q.count(queries), each) if queries is not None else {}
+    drawn = total("max", field, [stream.cost(once, point) for point in stream.points])
+    return stream.bound(total("add", field, [ahead[0], drawn, steps, *(mul(price, stream.most(x)) for x, price in prices.items())]))

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from noise import rational
-from terms import Malformed, Undecided, forbid, parse, require
+from parts import every
+from terms import Malformed, parse, require, sure
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[1] / "dpverify" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8"))
 CLAIM = SCHEMA["definitions"]["claim"]
@@ -58,27 +59,19 @@ def read(data):
     need(all(value or key in CLAIM["required"] for key, value in claim.items()), "a key of the claim is empty, and is left out then")
     written = json.dumps(claim, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     need(hashlib.sha256(written.encode()).hexdigest() == data["claim_sha256"], "claim_sha256 is not the hash of the claim")
-    for number, line in enumerate(data["lines"]):
-        need(all(p < number for p in line.get("premises", [])), f"line {number}: premises stand before it")
-    moved(claim)
+    need(all(p < n for n, line in enumerate(data["lines"]) for p in line.get("premises", [])), "a line stands before its premises")
+    for mechanism, asked in every(claim["mechanism"], claim):
+        query, misplaced = asked["query"], asked["sensitivity"] is not None and mechanism["kind"] in INSENSITIVE
+        placed = query is None or (mechanism["kind"] in QUERIED and not asked.get("adjacency") and asked["sensitivity"] is None)
+        need(placed and not misplaced, "a sensitivity, a query, or an adjacency, that has no place")
     return claim
-
-
-def moved(asked):
-    """Malformed where a sensitivity, a query or an adjacency of a claim or a part has no place."""
-    mechanism, query = asked["mechanism"], asked["query"]
-    misplaced = asked["sensitivity"] is not None and (query is not None or mechanism["kind"] in INSENSITIVE)
-    need(not misplaced, "a sensitivity that has no place")
-    need(query is None or (mechanism["kind"] in QUERIED and not asked.get("adjacency")), "a query, or an adjacency, that has no place")
-    for part in [*mechanism.get("parts", ()), *([mechanism["part"]] if "part" in mechanism else [])]:
-        moved(part)
 
 
 def domain(data):
     """The values of a parameter."""
-    lower, upper = (None if data[key] is None else rational(data[key]) for key in ("lower", "upper"))
-    need([str(end) for end in (lower, upper)] == [str(data[key]) for key in ("lower", "upper")], "an end is not in its one writing")
-    open_ends = (data["lower_open"] and lower is not None) or (data["upper_open"] and upper is not None)
-    forbid(data["integer"] and open_ends, Undecided, "integers in an open interval")
-    forbid(None not in (lower, upper) and lower >= upper, Undecided, "a domain of at most one value")
+    lower, upper = ends = [None if data[key] is None else rational(data[key]) for key in ("lower", "upper")]
+    need([str(end) for end in ends] == [str(data[key]) for key in ("lower", "upper")], "an end is not in its one writing")
+    odd = any(data[key] and (data[f"{key}_open"] or "/" in data[key]) for key in ("lower", "upper"))
+    sure(not (data["integer"] and odd), "integers whose interval is open, or does not end at them")
+    sure(None in (lower, upper) or lower < upper, "a domain of at most one value")
     return lower, upper, data["lower_open"], data["upper_open"], data["integer"]

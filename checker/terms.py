@@ -44,11 +44,6 @@ def must(holds, why):
     require(holds, Refused, why)
 
 
-def forbid(holds, error, why):
-    """Raise the error if it holds."""
-    require(not holds, error, why)
-
-
 def num(x):
     """A number."""
     return ("num", Fraction(x))
@@ -70,7 +65,7 @@ def parse(source):
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecided(f"{source[:60]!r} is no expression that is known here") from error
     written = ast.unparse(body).replace(_MARK, "").replace(" * ", "*").replace(" / ", "/").replace(" ** ", "**")
-    sure(written == source, "an expression that is not in its one writing")
+    sure(written == source != "-0" and not re.search(r"(?<![\w*/])\d+(/\d+)? [-+] ", source), "an expression not in its one writing")
     return _tree(body)
 
 
@@ -78,14 +73,14 @@ def _tree(node):
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return num(node.value)
     if isinstance(node, ast.Name):
-        forbid(node.id in FUNCTIONS, Malformed, f"{node.id} without arguments")
+        require(node.id not in FUNCTIONS, Malformed, f"{node.id} without arguments")
         return ("call", "pi", ()) if node.id == "pi" else ("sym", node.id.removeprefix(_MARK))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return ("mul", (num(-1), _tree(node.operand)))
     if isinstance(node, ast.BinOp) and type(node.op) in (ast.Mult, ast.Div):
         factors = _factors(node)
         bare = [f for f in factors if f[0] != "num" and not (f[0] == "pow" and f[1][0] == "num" and f[2] == num(-1))]
-        forbid(len(bare) == 1 and bare[0][0] == "add", Undecided, "a number times a sum, that is not distributed")
+        sure(len(bare) != 1 or bare[0][0] != "add", "a number times a sum, that is not distributed")
         return ("mul", tuple(factors))
     if isinstance(node, ast.BinOp) and type(node.op) in (ast.Add, ast.Sub):
         right = _tree(node.right)
@@ -102,5 +97,5 @@ def _factors(node):
     if not isinstance(node, ast.BinOp) or type(node.op) not in (ast.Mult, ast.Div):
         return [_tree(node)]
     right = _tree(node.right)
-    forbid(right[0] == "mul" and not isinstance(node.right, ast.UnaryOp), Undecided, "a product in brackets within one")
+    sure(right[0] != "mul" or isinstance(node.right, ast.UnaryOp), "a product in brackets within one")
     return [*_factors(node.left), right if isinstance(node.op, ast.Mult) else ("pow", right, num(-1))]

@@ -88,7 +88,6 @@ split; rewrite ?oE.
   by move: xd; rewrite /ends_at; case: ifP => _ /= [] ->; [apply: Or33 | apply: Or32 | apply: Or31 | apply: Or31].
 Qed.
 
-(* Rule: log-concave-threshold, upper, in part: one answer that moves alone; not where the noisy answers themselves are told. *)
 (* What the moved answer loses at most, up or down: with no noise of the threshold moved, or with all others that have to make up for it. *)
 Theorem alone_upper v : (forall o, exists r, shown o = [:: r]) -> ~ value_told -> grid D -> 0 <= v ->
   pays ql D v \/ (exists a1 a2, [/\ pays tr D a1, pays qr ((minn c n.-1)%:R * D) a2 & a1 + a2 <= v]) ->
@@ -219,7 +218,6 @@ case: md => [/eqP|dE|dE]; first by rewrite (negbTE mn).
 Qed.
 
 (* Where the noisy answers are told the noise of the threshold stays. *)
-(* Rule: log-concave-threshold, upper, in part: one answer that moves alone, where the noisy answers themselves are told. *)
 Theorem alone_value v : (forall o, exists r, shown o = [:: r]) -> ~ fresh_told -> pays ql D v -> pays qr D v -> dp_in_order moved_alone M v 0.
 Proof.
 move=> once nf pl pr x x' [i alone]; have [v0 _] := pl.

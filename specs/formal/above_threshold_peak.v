@@ -139,7 +139,6 @@ split=> [[g1 [g2 [g10 g20 _ [] [a1 [a2 [p1 p2 le]]]]]]|[l /=[<-|[<-|[<-|//]]] /=
 Qed.
 
 (* v is what the output with p positives loses, and those with one more and one less lose no more. *)
-(* Rule: log-concave-threshold, upper, in part: that the next numbers of positives show which output loses the most; not with fresh noise. *)
 Theorem peak_upper (p : nat) v : (forall o, exists r, shown o = [:: r]) -> ~ value_told -> ~ fresh_told -> grid dn -> grid up ->
   (p <= minn c n)%N -> loses (n - p) p 0 v -> (forall v', loses (n - p) p 0 v' -> v <= v') ->
   ((0 < p)%N -> loses (n - p.-1) p.-1 0 v) -> ((p < minn c n)%N -> loses (n - p.+1) p.+1 0 v) ->

@@ -155,7 +155,6 @@ Context (dn up : R).
 Hypotheses (dn0 : 0 <= dn) (up0 : 0 <= up).
 
 (* With one shift of each noise of the threshold, whatever is told: up with the answers, down, or not, as "shift" says. *)
-(* Rule: log-concave-threshold, upper, in part: by one shift for all outputs, whatever is told; not where one answer moves alone. *)
 Theorem shift_upper s c1 c2 each beside p f1 f2 : grid s -> - dn <= s -> s <= up -> (value_told -> s = 0) -> pays tr s c1 -> pays tl (- s) c2 ->
   pays ql (up - s) each -> pays qr (s + dn) p -> 0 <= beside -> p <= each + beside ->
   (fresh_told -> [/\ pays fr dn f1, pays fl up f2, p + f1 <= each + beside & f2 <= each + beside]) ->
@@ -255,8 +254,6 @@ Lemma moved_within_ends (an an' : asked R) h r : (forall g, - dn <= an' g - an g
 Proof. by move=> b; elim: r h => [//|a r IH] h /=; split. Qed.
 
 (* One noise of the threshold in all, and each output loses at most v. *)
-(* Rule: log-concave-threshold, upper, in part: each output at its own shift, where the loss of each is looked at; not where one answer moves
-   alone. *)
 Theorem outputs_upper v : (forall o, exists r, shown o = [:: r]) -> ~ value_told -> grid dn -> grid up ->
   (forall Y J, (Y + J <= c)%N -> (Y + J <= n)%N -> ((0 < J)%N -> fresh_told) -> loses_at_most (n - (Y + J)) Y J v) ->
   dp_in_order (moved_within dn up) M v 0.

@@ -1,6 +1,6 @@
-(* Lower bounds in the limit (docs/theory/selection.md: worst run, and the lower bounds of log-concave noisy max and threshold). Along inputs of
-   which each is a neighbour of the next the losses of one output add up; where its probability falls like e^(-L s) one of them is L at least,
-   less any small number. *)
+(* Lower bounds in the limit (docs/theory/selection.md: worst run, and the lower bounds of log-concave noisy max and threshold), in the one order of
+   neighbours that is claimed; both orders are one relation as well. Along inputs of which each is a neighbour of the next the losses of one output add
+   up; where its probability falls like e^(-L s) one of them is L at least, less any small number. *)
 From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
@@ -22,12 +22,12 @@ Qed.
 
 Section Chain.
 Context (R : realType) (X : Type) (N : relation X) d (Y : measurableType d) (M : mechanism R X Y) (x : nat -> X) (O : set Y).
-Hypotheses (mO : measurable O) (start : (0 < M (x 0%N) O)%E) (chain : forall s, both N (x s) (x s.+1)).
+Hypotheses (mO : measurable O) (start : (0 < M (x 0%N) O)%E) (chain : forall s, N (x s) (x s.+1)).
 
 Let p s := fine (M (x s) O).
 Let pE s : M (x s) O = (p s)%:E. Proof. by rewrite /p fineK// mass_fin// law_total. Qed.
 
-Lemma chain_close eps S : pure_dp N M eps -> p 0 <= expR (eps * S%:R) * p S.
+Lemma chain_close eps S : dp_in_order N M eps 0 -> p 0 <= expR (eps * S%:R) * p S.
 Proof.
 move=> dpM; elim: S => [|S IH]; first by rewrite mulr0 expR0 mul1r.
 apply: (le_trans IH); rewrite -natr1 mulrDr mulr1 expRD -mulrA ler_wpmul2l ?expR_ge0//.
@@ -35,9 +35,9 @@ by have := dpM _ _ (chain S) O mO; rewrite !pE adde0 -EFinM lee_fin.
 Qed.
 
 Theorem chain_lower (L : R) :
-  (forall t, 0 <= t -> t < 1 -> exists C, forall s, fine (M (x s) O) <= C * expR (- (t * L * s%:R))) -> (L%:E <= tight_epsilon N M 0)%E.
+  (forall t, 0 <= t -> t < 1 -> exists C, forall s, fine (M (x s) O) <= C * expR (- (t * L * s%:R))) -> (L%:E <= tight_epsilon_in_order N M 0)%E.
 Proof.
-move=> falls; apply: tight_epsilon_lower => eps e0 eL dpM.
+move=> falls; apply: lb_ereal_inf => _ [eps [e0 dpM] <-]; rewrite lee_fin leNgt; apply/negP => eL.
 have L0 : 0 < L by lra.
 pose t := (eps / L + 1) / 2; have tE : eps / L * L = eps by rewrite divfK// gt_eqF.
 have tL : t * L = (eps + L) / 2 by rewrite /t; lra.
@@ -58,9 +58,10 @@ have := bound s; have := ler_norm C; lra.
 Qed.
 
 Theorem chain_infinite :
-  (forall L : R, 0 < L -> exists C, forall s, fine (M (x s) O) <= C * expR (- (L * s%:R))) -> tight_epsilon N M 0 = +oo%E.
+  (forall L : R, 0 < L -> exists C, forall s, fine (M (x s) O) <= C * expR (- (L * s%:R))) -> tight_epsilon_in_order N M 0 = +oo%E.
 Proof.
-move=> falls; apply/tight_epsilon_infinite => eps e0 /(dp_tight _ _ _ e0).
+move=> falls; apply/eqP; rewrite -leye_eq; apply: lb_ereal_inf => _ [eps [e0 dpM] <-].
+suff : (tight_epsilon_in_order N M 0 <= eps%:E)%E -> False by case; exact/dp_in_order_tight.
 apply/negP; rewrite -ltNge; apply: (@lt_le_trans _ _ (eps + 1)%:E); first by rewrite lte_fin; lra.
 apply: chain_lower => t t0 t1; have [t00|t00] := eqVneq t 0.
   exists 1 => s; rewrite t00 !mul0r oppr0 expR0 mulr1 -lee_fin -pE mass_le1// law_total//.

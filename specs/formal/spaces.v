@@ -272,7 +272,7 @@ have nE : (z \in ~` far gamma (xs i)) = (between (q (xs i)) z <= gamma)%R.
 by rewrite indicE nE inE /=; case: ifP.
 Qed.
 
-(* Rule: weighted-packing, lower. *)
+(* Any databases, finitely or infinitely many; packing_lines.v has those on a line and states the rule. *)
 Theorem weighted_packing eps : private_by_distance M eps ->
   (forall (I : finType) (xs : I -> X) (m : nat) x, (forall z, (#|[pred i | (between (q (xs i)) z <= gamma)%R]| <= m)%N) ->
     ((1 - beta) * (\sum_i expR (- (eps * dist (xs i) x))) <= m%:R)%R) /\
@@ -297,8 +297,7 @@ have /andP[d0 dW] := near_all i; rewrite ler_expR ler_oppl opprK.
 by apply: le_trans (ler_wpmul2l (normr_ge0 eps) dW); rewrite ler_wpmul2r// ler_norm.
 Qed.
 
-(* The same solved for epsilon, where all databases of the packing are at most W apart. Packings on a line are in packing_limits. *)
-(* Rule: weighted-packing, lower. *)
+(* The same solved for epsilon, where all databases of the packing are at most W apart. *)
 Theorem weighted_packing_count eps (n : nat) (xs : 'I_n.+1 -> X) (m : nat) W : private_by_distance M eps -> (0 <= eps)%R -> (0 < W)%R ->
   (0 < beta)%R -> (beta < 1)%R -> (0 < m)%N -> (0 < n)%N ->
   (forall z, (#|[pred i | (between (q (xs i)) z <= gamma)%R]| <= m)%N) -> (forall i, (dist (xs i) (xs ord0) <= W)%R) -> dist (xs ord0) (xs ord0) = 0%R ->

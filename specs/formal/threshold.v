@@ -87,7 +87,6 @@ Hypotheses (F_rises : {homo F : x y / (x <= y)%R}) (S_falls : {homo S : x y / (x
 Definition outcome (j : 'I_n) : R -> R := if j \in yes then S else F.
 
 (* Rule: selection-moduli, upper, in part: above threshold; the moduli w, wF and wS are hypotheses, as the rule reads them off the noises. *)
-(* Rule: log-concave-threshold, upper, in part: the bound for one shift s of the threshold, answers moved by at most D. *)
 Theorem above_threshold w wF wS s D q q' : moves nu w s ->
   (forall x, F x <= expR wF * F (x - (D - s)))%R -> (forall x, S x <= expR wS * S (x + (D + s)))%R ->
   (forall j, `|q' j - q j| <= D)%R ->

@@ -14,11 +14,28 @@ Definition within (R : realType) (g : R) (b : option R) := if b is Some s then g
 Definition none_within (R : realType) (g : R) (b : option R) := if b is Some s then g <= 0 else true.
 Definition positive_slope (R : realType) (b : option R) := if b is Some s then 0 < s else true.
 
+(* Exponential moments below the slopes are finite. *)
+Definition has_tails (R : realType) (mu : {measure set R -> \bar R}) (left right : option R) :=
+  forall g t, within g right -> within (- g) left -> 0 <= t -> t < 1 -> (\int[mu]_z (expR (t * g * z))%:E < +oo)%E.
+
+Lemma below_slope (R : realType) (g t : R) (b : option R) : within g b -> positive_slope b -> 0 <= t -> t < 1 -> below (t * g) b.
+Proof.
+case: b => //= s gs s0 t0 t1; have [g0|g0] := leP g 0; first by apply: le_lt_trans s0; rewrite mulr_ge0_le0.
+by apply: lt_le_trans gs; rewrite gtr_pmull.
+Qed.
+
+(* They are for log-concave noise, on the reals or the integers. *)
+Lemma log_concave_tails (R : realType) (lam mu : {measure set R -> \bar R}) (left right : option R) : mu setT = 1%E -> has_slopes lam mu left right ->
+  keeps lam 1 -> keeps lam (- 1) -> positive_slope left -> positive_slope right -> has_tails mu left right.
+Proof.
+move=> mu1 [lo [hi [h [f [dens lc sl sr]]]]] k1 k1' left0 right0 g t wr wl t0 t1.
+apply: (exponential_moment dens mu1 lc sl sr) => //; first exact: below_slope.
+by rewrite -mulrN; exact: below_slope.
+Qed.
+
 Section Run.
-Context (R : realType) (mu lam : nat -> {measure set R -> \bar R}) (left right : nat -> option R).
-Hypotheses (mu1 : forall j, mu j setT = 1%E) (slopes : forall j, has_slopes (lam j) (mu j) (left j) (right j)).
-Hypotheses (kept1 : forall j, keeps (lam j) 1) (kept1' : forall j, keeps (lam j) (- 1)).
-Hypotheses (left0 : forall j, positive_slope (left j)) (right0 : forall j, positive_slope (right j)).
+Context (R : realType) (mu : nat -> {measure set R -> \bar R}) (left right : nat -> option R) (mu1 : forall j, mu j setT = 1%E).
+Hypothesis tails : forall j, has_tails (mu j) (left j) (right j).
 Context (n : nat) dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> W -> R).
 Hypothesis noises : independent_noises mu1 n nu Z.
 
@@ -75,21 +92,13 @@ have : - (`|y r| * B) <= y r * row s r w.
 by rewrite mulrCA; lra.
 Qed.
 
-Lemma below_slope (g t : R) (b : option R) : within g b -> positive_slope b -> 0 <= t -> t < 1 -> below (t * g) b.
-Proof.
-case: b => //= s gs s0 t0 t1; have [g0|g0] := leP g 0; first by apply: le_lt_trans s0; rewrite mulr_ge0_le0.
-by apply: lt_le_trans gs; rewrite gtr_pmull.
-Qed.
-
 (* By the exponential moments of the noises the probability that it comes out falls exponentially. *)
 Lemma run_falls t : 0 <= t -> t < 1 -> (forall j, (j < n)%N -> within (at_noise j) (right j) /\ within (- at_noise j) (left j)) ->
   exists C, forall s, fine (nu (run_comes_out s)) <= C * expR (- (t * loss * s%:R)).
 Proof.
 move=> t0 t1 inside.
 have [|ms fin] := independent_moment (a := fun j => t * at_noise j) noises.
-  move=> j jn; have [lo [hi [h [f [dens lc sl sr]]]]] := slopes j; have [wr wl] := inside j jn.
-  apply: (exponential_moment dens (mu1 j) lc sl sr) => //; first exact: below_slope.
-  by rewrite -mulrN; exact: below_slope.
+  by move=> j jn; have [wr wl] := inside j jn; exact: tails.
 have nu1 := independent_total noises.
 have k0 : (0 <= \int[nu]_w (expR (\sum_(j < n) t * at_noise j * Z j w))%:E)%E by apply: integral_ge0 => w _; rewrite lee_fin expR_ge0.
 move: fin k0; case E : (\int[nu]_w _)%E => [k| |]// _ k0.
@@ -119,14 +128,13 @@ End Run.
 
 (* Inputs along which the answers move again and again, and what is told, which has the probability that the run comes out. *)
 Section Bounds.
-Context (R : realType) (mu lam : nat -> {measure set R -> \bar R}) (left right : nat -> option R).
-Hypotheses (mu1 : forall j, mu j setT = 1%E) (slopes : forall j, has_slopes (lam j) (mu j) (left j) (right j)).
-Hypotheses (kept1 : forall j, keeps (lam j) 1) (kept1' : forall j, keeps (lam j) (- 1)).
+Context (R : realType) (mu : nat -> {measure set R -> \bar R}) (left right : nat -> option R) (mu1 : forall j, mu j setT = 1%E).
+Hypothesis tails : forall j, has_tails (mu j) (left j) (right j).
 Hypotheses (left0 : forall j, positive_slope (left j)) (right0 : forall j, positive_slope (right j)).
 Context (n : nat) dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> W -> R).
 Hypothesis noises : independent_noises mu1 n nu Z.
 Context (X : Type) (N : relation X) d (Y : measurableType d) (M : mechanism R X Y) (x : nat -> X) (O : set Y).
-Hypotheses (mO : measurable O) (chain : forall s, both N (x s) (x s.+1)) (start : (0 < M (x 0%N) O)%E).
+Hypotheses (mO : measurable O) (chain : forall s, N (x s) (x s.+1)) (start : (0 < M (x 0%N) O)%E).
 
 Section Once.
 Context (I : finType) (told : pred I) (a : I -> nat -> R) (c move y : I -> R) (B : R).
@@ -139,20 +147,17 @@ have m := measurable_run noises told a c move B s.
 by rewrite -lee_fin !fineK ?mass_fin ?law_total//; exact: independent_total noises.
 Qed.
 
-(* Rule: worst-run, lower, in part: that what is told of the path is as probable, at most, as that its rows come out, and has a positive
-   probability, are hypotheses. *)
-Theorem worst_run_lower : (forall j, (j < n)%N -> within (at_noise a y j) (right j) /\ within (- at_noise a y j) (left j)) ->
-  ((loss move y)%:E <= tight_epsilon N M 0)%E.
+Theorem run_lower : (forall j, (j < n)%N -> within (at_noise a y j) (right j) /\ within (- at_noise a y j) (left j)) ->
+  ((loss move y)%:E <= tight_epsilon_in_order N M 0)%E.
 Proof.
 move=> inside; apply: (chain_lower mO start chain) => t t0 t1.
-have [C CE] := run_falls slopes kept1 kept1' left0 right0 noises c move B0 y0 t0 t1 inside.
+have [C CE] := run_falls tails noises c move B0 y0 t0 t1 inside.
 by exists C => s; apply: le_trans (CE s).
 Qed.
 
 (* Where the sums are 0 but for infinite slopes no shifts keep the run. *)
-(* Rule: worst-run, lower, in part: where no shifts keep the run; the same hypotheses. *)
-Theorem worst_run_infinite : (forall j, (j < n)%N -> none_within (at_noise a y j) (right j) /\ none_within (- at_noise a y j) (left j)) ->
-  0 < loss move y -> tight_epsilon N M 0 = +oo%E.
+Theorem run_infinite : (forall j, (j < n)%N -> none_within (at_noise a y j) (right j) /\ none_within (- at_noise a y j) (left j)) ->
+  0 < loss move y -> tight_epsilon_in_order N M 0 = +oo%E.
 Proof.
 move=> none l0; apply: (chain_infinite mO start chain) => L L0.
 pose k := 2 * L / loss move y; have k0 : 0 <= k by rewrite divr_ge0 ?mulr_ge0// ltW.
@@ -169,7 +174,7 @@ have inside j : (j < n)%N -> within (at_noise a ky j) (right j) /\ within (- at_
   by move=> /none[nr nl]; rewrite gE -mulrN; split; exact: wide.
 have h0 : 0 <= 2^-1 :> R by lra.
 have h1 : 2^-1 < 1 :> R by lra.
-have [C CE] := run_falls slopes kept1 kept1' left0 right0 noises c move B0 ky0 h0 h1 inside.
+have [C CE] := run_falls tails noises c move B0 ky0 h0 h1 inside.
 exists C => s; apply: le_trans (le_trans (fine_shown s) (CE s)) _; rewrite lE le_eqVlt; apply/orP; left; apply/eqP.
 by congr (_ * expR _); lra.
 Qed.
@@ -225,26 +230,37 @@ rewrite (bigD1 i)//= [X in _ + X]big1 ?addr0; last by move=> i' /negbTE ne; appl
 by apply: eq_bigr => r _; rewrite eqxx.
 Qed.
 
-(* Rule: worst-run, lower, in part: steps that are repeated; the same hypotheses. *)
-Theorem worst_run_repeated : (forall j i, (j < n)%N -> copy j = Some i ->
+Theorem repeated_lower : (forall j i, (j < n)%N -> copy j = Some i ->
     within (\sum_r y' r * own r (origin j)) (right j) /\ within (- \sum_r y' r * own r (origin j)) (left j)) ->
-  ((k%:R * once_loss)%:E <= tight_epsilon N M 0)%E.
+  ((k%:R * once_loss)%:E <= tight_epsilon_in_order N M 0)%E.
 Proof.
-move=> inside; rewrite -lossE; apply: (worst_run_lower shown B0 weight0) => j jn.
+move=> inside; rewrite -lossE; apply: (run_lower shown B0 weight0) => j jn.
 have zero (b : option R) : positive_slope b -> within 0 b by case: b => //= s /ltW.
 case cj : (copy j) => [i|]; first by rewrite (insideE cj); exact: inside cj.
 by rewrite outsideE// oppr0; split; exact: zero.
 Qed.
 
-(* Rule: worst-run, lower, in part: steps that are repeated, where no shifts keep them; the same hypotheses. *)
-Theorem worst_run_repeated_infinite : (0 < k)%N -> (forall j i, (j < n)%N -> copy j = Some i ->
+Theorem repeated_infinite : (0 < k)%N -> (forall j i, (j < n)%N -> copy j = Some i ->
     none_within (\sum_r y' r * own r (origin j)) (right j) /\ none_within (- \sum_r y' r * own r (origin j)) (left j)) ->
-  0 < once_loss -> tight_epsilon N M 0 = +oo%E.
+  0 < once_loss -> tight_epsilon_in_order N M 0 = +oo%E.
 Proof.
-move=> k0 inside l0; apply: (worst_run_infinite shown B0 weight0); last by rewrite lossE mulr_gt0 ?ltr0n.
+move=> k0 inside l0; apply: (run_infinite shown B0 weight0); last by rewrite lossE mulr_gt0 ?ltr0n.
 move=> j jn; have zero (b : option R) : none_within 0 b by case: b => //= s.
 case cj : (copy j) => [i|]; first by rewrite (insideE cj); exact: inside cj.
 by rewrite outsideE// oppr0; split; exact: zero.
 Qed.
 End Repeated.
 End Bounds.
+
+(* The same for both orders of neighbours, with noises of which the slopes are known. *)
+Lemma worst_run_lower (R : realType) (mu lam : nat -> {measure set R -> \bar R}) (left right : nat -> option R) (mu1 : forall j, mu j setT = 1%E)
+  (slopes : forall j, has_slopes (lam j) (mu j) (left j) (right j)) (kept1 : forall j, keeps (lam j) 1) (kept1' : forall j, keeps (lam j) (- 1))
+  (left0 : forall j, positive_slope (left j)) (right0 : forall j, positive_slope (right j))
+  (n : nat) dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> W -> R) (noises : independent_noises mu1 n nu Z)
+  (X : Type) (N : relation X) d (Y : measurableType d) (M : mechanism R X Y) (x : nat -> X) (O : set Y) (mO : measurable O)
+  (chain : forall s, both N (x s) (x s.+1)) (start : (0 < M (x 0%N) O)%E) (I : finType) (told : pred I) (a : I -> nat -> R) (c move y : I -> R) (B : R)
+  (shown : forall s, (M (x s) O <= nu (run_comes_out n Z told a c move B s))%E) (B0 : 0 <= B) (y0 : forall r, ~~ told r -> 0 <= y r) :
+  (forall j, (j < n)%N -> within (at_noise a y j) (right j) /\ within (- at_noise a y j) (left j)) -> ((loss move y)%:E <= tight_epsilon N M 0)%E.
+Proof.
+apply: (run_lower _ noises mO chain start shown B0 y0) => j; exact: (log_concave_tails (mu1 j) (slopes j)).
+Qed.
