@@ -129,7 +129,8 @@ by rewrite !big_cons addrC [X in dp_in_order _ _ _ X]addrC; exact: composition_o
 Qed.
 
 (* Rule: basic-composition, upper. *)
-(* Rule: one-sided, upper, in part: compositions in one order. *)
+(* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather: compositions in one order. *)
+(* Rule: one-sided, upper. *)
 Theorem basic_composition N d (Y : measurableType d) (M : mechanism R X Y) parts :
   adaptive (both N) M parts -> dp N M (\sum_(b <- parts) b.1)%R (\sum_(b <- parts) b.2)%R.
 Proof. exact: basic_composition_in_order. Qed.

@@ -71,7 +71,9 @@ Theorem finite_table :
   ereal_sup (0 |` [set log_ratio (p c.1.1 c.2) (p c.1.2 c.2) | c in [set c : X * X * Y | both N c.1.1 c.1.2]]).
 Proof. exact: table_tight_in_order. Qed.
 
-(* Rule: one-sided, in part: the pure epsilon of a table whose pairs are listed with the record first. *)
+(* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather:
+   the pure epsilon of a table whose pairs are listed with the record first. *)
+(* Rule: one-sided, lower. *)
 Theorem finite_table_one_order :
   tight_epsilon_in_order N M 0 =
   ereal_sup (0 |` [set log_ratio (p c.1.1 c.2) (p c.1.2 c.2) | c in [set c : X * X * Y | N c.1.1 c.1.2]]).

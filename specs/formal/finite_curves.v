@@ -34,7 +34,8 @@ rewrite /privacy_curve_in_order; congr (ereal_sup (_ `|` _)); apply/seteqP; spli
 Qed.
 
 (* Deltas of a table in one order are met. *)
-(* Rule: one-sided, in part: the tight delta of a table in one order. *)
+(* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather: the tight delta of a table in one order. *)
+(* Rule: one-sided, lower. *)
 Theorem table_delta_one_order (eps : R) :
   tight_delta_in_order N M eps = ereal_sup (0%E |` [set (\sum_y Num.max 0 (p c.1 y - expR eps * p c.2 y))%:E | c in [set c : X * X | N c.1 c.2]]).
 Proof. by rewrite tight_delta_in_order_curve; have [-> _] := finite_curve eps. Qed.

@@ -47,7 +47,8 @@ rewrite muleA -EFinM -expRD -[X in expR (X + _)]mul1r -mulrDl addrC natr1 -addeA
 by rewrite mulrDr mulr1 addrC mulrCA.
 Qed.
 
-(* Rule: one-sided, upper, in part: groups in one order. *)
+(* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather: groups in one order. *)
+(* Rule: one-sided, upper. *)
 Theorem group_privacy_in_order N d (Y : measurableType d) (M : mechanism R X Y) eps dl k : (0 < eps)%R ->
   dp_in_order N M eps dl ->
   dp_in_order (joined N k) M (k%:R * eps) (dl * ((expR (k%:R * eps) - 1) / (expR eps - 1))).
@@ -154,7 +155,8 @@ Section ParallelTheorems.
 Context (R : realType) (X1 X2 : Type) d1 (T : measurableType d1) d2 (U : measurableType d2).
 Variables (M1 : mechanism R X1 T) (M2 : mechanism R X2 U) (N1 : relation X1) (N2 : relation X2).
 
-(* Rule: one-sided, upper, in part: parts in parallel, in one order. *)
+(* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather: parts in parallel, in one order. *)
+(* Rule: one-sided, upper. *)
 Theorem parallel_one_order (x1 : X1) (x2 : X2) eps dl : (0 <= eps)%R -> (0 <= dl)%R ->
   dp_in_order (in_one_part N1 N2) (parallel M1 M2) eps dl <-> dp_in_order N1 M1 eps dl /\ dp_in_order N2 M2 eps dl.
 Proof.

@@ -40,7 +40,8 @@ Lemma pure_at (P Q : {measure set T -> \bar R}) (a : R) : P setT = 1%E -> Q setT
 Proof. by move=> P1 Q1 a0 h; apply/close_profile => //; rewrite lnK. Qed.
 
 (* A sample with no other records that is e-private in one order is so only if what is sampled is private accordingly. *)
-(* Rule: one-sided, lower, in part: the pure epsilons of samples are met; table_delta_one_order has the deltas of tables. *)
+(* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather: the pure epsilons of samples are met. *)
+(* Rule: one-sided, lower. *)
 Theorem sampled_pure_met e : 0 <= e ->
   (close e 0 (K with_r) (K none) -> close (ln (1 + (expR e - 1) / p)) 0 (M with_r) (M none)) /\
   (expR e * (1 - p) < 1 -> close e 0 (K none) (K with_r) -> close (ln (expR e * p / (1 - expR e * (1 - p)))) 0 (M none) (M with_r)).

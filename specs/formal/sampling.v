@@ -107,7 +107,8 @@ have [->|pn] := eqVneq p 0%R; first by rewrite subr0 mul0r addr0.
 by rewrite ltr_paddl ?subr_ge0// mulr_gt0 ?expR_gt0// lt_neqAle eq_sym pn.
 Qed.
 
-(* Rule: one-sided, upper, in part: Poisson samples of what is private one-sidedly. *)
+(* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather: Poisson samples of what is private one-sidedly. *)
+(* Rule: one-sided, upper. *)
 Theorem poisson_one_sided eps dl :
   dp_in_order one_record_more M eps dl -> dp_in_order one_record_more K (amplified eps) (p * dl).
 Proof.
@@ -122,7 +123,8 @@ Qed.
 
 Definition amplified_reverse eps : R := (- ln (1 - p + p * expR (- eps)))%R.
 
-(* Rule: one-sided, upper, in part: Poisson samples of what is private in the reverse order. *)
+(* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather: Poisson samples of what is private in the reverse order. *)
+(* Rule: one-sided, upper. *)
 Theorem poisson_reverse eps dl :
   dp_in_order (fun D D' => one_record_more D' D) M eps dl ->
   dp_in_order (fun D D' => one_record_more D' D) K (amplified_reverse eps) (p * dl / (p + (1 - p) * expR eps)).
