@@ -51,7 +51,7 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     for fault in faults(claim.mechanism):
         proposal.reasons.append(fault)
         return
-    found = proposal.extend(lambda claim, _: _both(claim, known), claim, digits)
+    found = proposal.extend(lambda claim, _: _both(claim, known, proposal.above), claim, digits)
     if found and all(step["rule"] != alignment.NAME for step in proposal.steps):
         proposal.reasons.append(_NONE)
 
@@ -118,7 +118,8 @@ class Losses:
         }
 
 
-def _both(claim: Claim, known: Premise) -> Steps:
+def _both(claim: Claim, known: Premise, above: bool) -> Steps:
+    """The alignments, and unless upper bounds alone are asked for, a run or words that lose much."""
     unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     question = asked(unclaimed, {}, alignment.NAME, wanted=Stream)
     losses, steps, pointed, dear = Losses(question, known), Steps(), list[list[tuple[int, Vector]]](), list[stream_routes.Legs]()
@@ -131,7 +132,7 @@ def _both(claim: Claim, known: Premise) -> Steps:
             if step not in steps:
                 steps.append(step)
     below: Steps = []
-    if not _cannot_break(claim, steps):
+    if not above and not _cannot_break(claim, steps):
         if not losses.others and getattr(claim.mechanism, "bounds", None) is None:
             below = list(runs_of_streams.propose(claim, pointed, dear, steps))
             below += _shared(claim, pointed, dear, steps, below)

@@ -32,7 +32,7 @@ _WAYS: Final = 12
 _FAR: Final = 64.0
 """How far apart answers are at most, in units of what they move by."""
 _HEAVY: Final = 1e3
-"""The greatest weight."""
+"""The greatest weight, in units of the greatest slope, or of 1."""
 _ROUNDS: Final = 3
 _TRIED: Final = 6
 """Directions at random that are looked at besides."""
@@ -93,26 +93,31 @@ class Program:
         self.left, self.right = (np.array([side[i] for side in steep]) for i in (0, 1))
         self.of_noises = [self._matrix(rows, self.noises) for rows in runs]
         self.of_answers = [self._matrix(rows, self.answers) for rows in runs]
+        self._heavy = _HEAVY * max([1.0, *(end for ends in (self.left, self.right) for end in ends[np.isfinite(ends)])])
+        self._stacked()
 
     @staticmethod
     def _matrix(rows: Rows, keys: Sequence[Noise]) -> Array:
         return np.array([[float(row.of.get(key, 0)) for key in keys] for row in rows]).reshape(len(rows), len(keys))
 
-    def dual(self, run: int, answers: Array) -> tuple[float, Array] | None:
-        """What a run costs where its answers are there, and the weights that show it."""
+    def _stacked(self) -> None:
+        """The sums of weights at the noises of each run, as one matrix of blocks, and the slopes that they are to be within."""
+        from scipy.sparse import block_diag
+
+        above, below = np.isfinite(self.right), np.isfinite(self.left)
+        self._blocks = block_diag([np.vstack([of.T[above], -of.T[below]]) for of in self.of_noises], format="csr")
+        self._limits = np.tile(np.concatenate([self.right[above], self.left[below]]), len(self.runs))
+
+    def duals(self, answers: Array) -> list[tuple[float, Array]]:
+        """What each run costs where its answers are there, and the weights that show it: one linear program of independent blocks."""
         from scipy.optimize import linprog
 
-        if not self.runs[run]:
-            return 0.0, np.zeros(0)
-        matrix = self.of_noises[run].T
-        above, below = np.isfinite(self.right), np.isfinite(self.left)
-        stacked, limits = np.vstack([matrix[above], -matrix[below]]), np.concatenate([self.right[above], self.left[below]])
-        cost = self.of_answers[run] @ answers
-        for most in (None, _HEAVY):
-            found = linprog(cost, stacked if len(stacked) else None, limits if len(stacked) else None, bounds=(0, most), method="highs-ds")
-            if found.status == 0:
-                return -float(found.fun), found.x
-        return None
+        costs = [of_answers @ answers for of_answers in self.of_answers]
+        if not sum(map(len, costs)):
+            return [(0.0, cost) for cost in costs]
+        found = linprog(np.concatenate(costs), self._blocks, self._limits, bounds=(0, self._heavy), method="highs-ds")
+        weights = np.split(found.x, np.cumsum([len(cost) for cost in costs])[:-1])
+        return [(-float(cost @ given), given) for cost, given in zip(costs, weights, strict=True)]
 
     def far(
         self, main: int, weights: Array, others: Mapping[int, Array] | None, toward: Array | None = None
@@ -157,11 +162,11 @@ def _best(ground: Ground, words: list[str], moves: Sequence[Sequence[Fraction]],
     if not 0 < len(runs) <= _WAYS:
         return None
     program, moved = Program(ground, runs, len(words)), np.array([float(x) for row in moves for x in row])
-    duals = [program.dual(run, moved) for run in range(len(runs))]
+    duals = program.duals(moved)
     best: Found | None = None
-    for main in sorted(range(len(runs)), key=lambda run: -(duals[run] or (0.0, None))[0]):
+    for main in sorted(range(len(runs)), key=lambda run: -duals[run][0]):
         dual = duals[main]
-        if dual is None or dual[0] <= max(least, 0.0 if best is None else best.value) + _SMALL:
+        if dual[0] <= max(least, 0.0 if best is None else best.value) + _SMALL:
             break
         others: dict[int, Array] | None = None
         size, places = len(program.answers) + len(program.noises), np.random.default_rng(0)
@@ -171,15 +176,15 @@ def _best(ground: Ground, words: list[str], moves: Sequence[Sequence[Fraction]],
             if far is None:
                 continue
             far = tuple(np.array([float(_simple(x)) for x in part]) for part in far)  # type: ignore[assignment]
-            after = [program.dual(run, far[0] + moved) for run in range(len(runs))]
+            after = program.duals(far[0] + moved)
             spent = sum(x * (program.right[i] if x > 0 else -program.left[i]) for i, x in enumerate(far[1]) if x)
-            value = min((given[0] for given in after if given is not None), default=-math.inf) - spent
+            value = min(cost for cost, _ in after) - spent
             if value > max(least, 0.0 if best is None else best.value) + _SMALL:
-                told = _told(program, words, moves, main, far, [given[1] for given in after if given is not None])
+                told = _told(program, words, moves, main, far, [given for _, given in after])
                 best = best if told is None else Found(told, value)
             if value >= dual[0] - _SMALL:
                 break
-            others = {run: given[1] for run, given in enumerate(after) if given is not None and run != main}
+            others = {run: given for run, (_, given) in enumerate(after) if run != main}
     return best
 
 
@@ -192,8 +197,6 @@ def _told(
 ) -> dict[str, Any] | None:
     """The evidence, with weights in the slopes and a point at which the main run is."""
     ground, runs = program.ground, program.runs
-    if len(weights) < len(runs):
-        return None
     rows = [[Kept(Affine(row.of, num(row.rest)), False, False) for row in run] for run in runs]
     exact = [exact_weights(ground, kept, list(given), False) for kept, given in zip(rows, weights, strict=True)]
     point = point_of(ground.stream, rows[main], ground.question)
