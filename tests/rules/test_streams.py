@@ -17,6 +17,7 @@ from dpverify.catalogue.reader import read_tables
 from dpverify.errors import SpecError
 from dpverify.search import streams
 from dpverify.search.verify import verify
+from dpverify.search.witness_words import in_words
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse, substitute
@@ -450,7 +451,7 @@ def test_a_run_by_hand_loses_what_its_two_steps_do():
     # two steps, each of which moves against its noise of slope 1/4, and a threshold that stays
     found = ran_by_hand(above(2, 4))
     assert (found.side, found.value) == ("lower", parse("1/2"))
-    assert "below, above, in the limit" in found.witness["point"]
+    assert "below, above, in the limit" in in_words(found.witness["point"])
     assert ran_by_hand(above(2, 4), weights=["0", "0"]).value == num(0)
     # the threshold may be between: its sum is -1/4 and 1/4, of slopes 1/2
     assert ran_by_hand(above(2, 4), weights=["0", "1/4"]).value == ran_by_hand(above(2, 4), weights=["1/4", "0"]).value == parse("1/4")
@@ -461,12 +462,12 @@ def test_steps_that_are_repeated_count_as_often_as_they_are():
     four = above(2, 2, limit=0, queries=4)
     found = ran_by_hand(four, times=2, **again)
     assert found.value == num(2)
-    assert found.witness["point"].startswith("(below, above) 2 times,")
+    assert in_words(found.witness["point"]).startswith("(below, above) 2 times,")
     with pytest.raises(Rejected, match="so many steps"):
         ran_by_hand(four, times=3, **again)
     endless = ran_by_hand(above(2, 2, limit=0), times="unlimited", **again)
     assert isinstance(endless.value, Infinite)
-    assert endless.witness["point"].startswith("(below, above) without end,")
+    assert in_words(endless.witness["point"]).startswith("(below, above) without end,")
     one = [BELOW, FOUND, BELOW]
     middle = ran_by_hand(above(2, 2, limit=0), run=one, repeat=[0, 2], times=7, weights=["1/2", "1/2", "0"])
     assert middle.value == num(7)
