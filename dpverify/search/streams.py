@@ -251,7 +251,7 @@ def _best(
 ) -> Best | None:  # fmt: skip
     """With simple modes where these do; with guesses of what noise that is kept is compared with where each step would cost something."""
     alone = family == "one"
-    found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(stream, alone))
+    found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(question, stream, alone))
     best = next((one for one in found if one is not None), None)
     more, used = [] if alone else [by_count(stream)], None
     if not alone and (best is None or best.way["each"] != "0"):
@@ -264,7 +264,7 @@ def _best(
         one = _aligned(question, stream, family, used, steep, sample, losses, loose=True)
         best = one if one is not None and best is not None and one.cost < best.cost - _SMALL * 10 else best
     if best is None and not alone and _reads(stream):
-        loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in simple(stream, alone))
+        loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in simple(question, stream, alone))
         best = next((one for one in loosely if one is not None), None)
     return best
 
