@@ -264,7 +264,8 @@ def _best(
         one = _aligned(question, stream, family, used, steep, sample, losses, loose=True)
         best = one if one is not None and best is not None and one.cost < best.cost - _SMALL * 10 else best
     if best is None and not alone and _reads(stream):
-        loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in simple(question, stream, alone))
+        every = simple(question, stream, alone)
+        loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in every)
         best = next((one for one in loosely if one is not None), None)
     return best
 

@@ -48,13 +48,15 @@ class Found:
 
 
 def shared(stream: Stream) -> bool:
-    """Whether several branches tell the same word, and each tells some."""
-    words = [branch.emit for branch in stream.steps]
-    return len(set(words)) < len(words) and all(branch.emit or branch.tell for branch in stream.steps)
+    """Whether each branch tells something, and what is told may leave open how: several tell it, or fail by one of several comparisons."""
+    words, several = [branch.emit for branch in stream.steps], any(len(branch.when) > 1 for branch in stream.steps)
+    return (several or len(set(words)) < len(words)) and all(branch.emit or branch.tell for branch in stream.steps)
 
 
 def propose(claim: Claim, pointed: Sequence[Sequence[Used]], dear: Sequence[Legs], goal: float, least: float) -> Iterator[dict[str, Any]]:
     """The lower bound by the words that lose the most, if that is more than `least`; no more than `goal` is looked for."""
+    if least >= goal - _SMALL * max(1.0, goal):
+        return
     unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     ground = ground_of(asked(unclaimed, {"side": "lower"}, rule.NAME, wanted=Stream))
     best: Found | None = None
@@ -118,9 +120,7 @@ class Program:
         weights = np.split(found.x, np.cumsum([len(cost) for cost in costs])[:-1])
         return [(-float(cost @ given), given) for cost, given in zip(costs, weights, strict=True)]
 
-    def far(
-        self, main: int, weights: Array, others: Mapping[int, Array] | None, toward: Array | None = None
-    ) -> tuple[Array, Array] | None:
+    def far(self, main: int, weights: Array, others: Mapping[int, Array] | None, toward: Array | None = None) -> tuple[Array, Array] | None:
         """Answers and noises in a direction in which the main run keeps these weights, and others cost more, by theirs.
 
         Without others all that may change does, with room; or as far toward somewhere as may be.

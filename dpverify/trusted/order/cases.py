@@ -37,9 +37,9 @@ def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, eff
         # Both sides have a value at all parameter values; what follows may then leave parts of them out.
         field = Field(domains, effort)
         left, right = ratio(field, a), ratio(field, b)
-        if wanted != NULL:
-            if any(again(a, part) for part in _parts(b, "max", field)) or any(again(part, b) for part in _parts(a, "min", field)):
-                return True
+        sides = [*((a, part) for part in _parts(b, "max", field)), *((part, b) for part in _parts(a, "min", field))]
+        if wanted != NULL and any(again(*each) for each in sides):
+            return True
         difference = field.subtract(right, left)
         if field.is_zero(difference.num):
             return 0 in wanted
