@@ -269,10 +269,10 @@ def _longest(stream: Stream) -> int:
     return min(most, int(stream.queries.value)) if isinstance(stream.queries, Num) else most
 
 
-def along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
+def along(stream: Stream, dear: Sequence[Legs], often: Sequence[int] = (1, 2, 3)) -> Iterator[list[Used]]:
     """Runs through the modes of an alignment, with more and more of the steps that hold its shifts in place."""
     longest = _longest(stream)
-    for times in (1, 2, 3):
+    for times in often:
         for legs in dear:
             path = list(run(legs, times))
             if 0 < len(path) <= longest and _goes(stream, path):
