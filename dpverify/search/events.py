@@ -260,7 +260,7 @@ def between(below: Pair, above: Pair, epsilon: arb) -> Mapping[str, str]:
 
 
 def probabilities(below: Profile, above: Profile, epsilon: arb, there: tuple[arb, arb]) -> tuple[arb, arb]:
-    """P(S) and Q(S), from what the two are there: with a = e^epsilon, H is convex in a, and minus its slope at a is Q(S); P(S) = H + a Q(S).
+    """P(S) and Q(S), from what H is there: with a = e^epsilon, H is convex in a, and minus its slope at a is Q(S); P(S) = H + a Q(S).
 
     Slopes of chords on either side bound it, whatever their lengths.
     """

@@ -53,9 +53,9 @@ class Found:
 
 
 def shared(stream: Stream) -> bool:
-    """Whether each branch tells something, and what is told may leave open how: several tell it, or fail by one of several comparisons."""
-    words, several = [branch.emit for branch in stream.steps], any(len(branch.when) > 1 for branch in stream.steps)
-    return (several or len(set(words)) < len(words)) and all(branch.emit or branch.tell for branch in stream.steps)
+    """Whether several branches tell the same word, and each tells some."""
+    words = [branch.emit for branch in stream.steps]
+    return len(set(words)) < len(words) and all(branch.emit or branch.tell for branch in stream.steps)
 
 
 def propose(claim: Claim, pointed: Sequence[Sequence[Used]], dear: Sequence[Legs], goal: float, least: float) -> Iterator[dict[str, Any]]:
