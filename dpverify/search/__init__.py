@@ -97,7 +97,7 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Add bounds on the tight value in the measure that is claimed."""
     from dpverify.search import in_measures
 
-    known, found = premises(digits), dict[Claim, Proposal]()
+    known, found = premises(digits, above=True), dict[Claim, Proposal]()
 
     def pure(single: Claim) -> Steps:
         if single not in found:
@@ -128,7 +128,7 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     """Add bounds read off the mechanism's privacy curve, where it has one."""
     from dpverify.search import privacy_profile
 
-    found = premises(digits)
+    found = premises(digits, above=True)
 
     def search(claim: Claim, digits: int) -> Steps:
         return privacy_profile.propose(claim, digits, lambda single: found(single, "upper"))
@@ -136,13 +136,13 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     return proposal.extend(search, claim, digits)
 
 
-def premises(digits: int) -> Premise:
-    """The searches for single mechanisms, as a source of premises; equal parts are searched once."""
+def premises(digits: int, above: bool = False) -> Premise:
+    """The searches for single mechanisms, as a source of premises; equal parts are searched once. above: for upper bounds alone."""
     found: dict[Claim, Proposal] = {}
 
     def premise(claim: Claim, side: str) -> dict[str, Any] | None:
         if claim not in found:
-            found[claim] = Proposal(prec=precision_for(digits))
+            found[claim] = Proposal(prec=precision_for(digits), above=above)
             _pure(found[claim], claim, digits)
         best = None
         with precision(precision_for(digits)):
@@ -196,7 +196,7 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
 
         if isinstance(mechanism, Noise | Kernel) and proposal.extend(equal_answers.propose, claim, digits):
             return  # nothing is less than 0
-        kinds.extend(proposal, claim, mechanism, digits, premises(digits))
+        kinds.extend(proposal, claim, mechanism, digits, premises(digits, above=True))
         if isinstance(mechanism, EllipticalProcess) and not proposal.steps and claim.epsilon is not None:
             extend_with_curve(proposal, claim, digits)
     if claim.domains:

@@ -242,28 +242,30 @@ def _said(space: one_pair.Space, value: one_pair.Vector) -> str:
 
 def between(below: Pair, above: Pair, epsilon: arb) -> Mapping[str, str]:
     """The event S = {log(p/q) > epsilon} of the worse order of two distributions, by bounds on their profiles."""
-    forward, backward = above.forward(epsilon), above.backward(epsilon)
-    swapped = bool(backward > forward)
+    high = above.forward(epsilon)
+    backward = high if above.forward is above.backward else above.backward(epsilon)
+    swapped = bool(backward > high)
     if swapped:
-        below, above = below.reversed, above.reversed
-    p, q = probabilities(below.forward, above.forward, epsilon)
+        below, above, high = below.reversed, above.reversed, backward
+    low = high if below.forward is above.forward else below.forward(epsilon)
+    p, q = probabilities(below.forward, above.forward, epsilon, (low, high))
     first, second = ("Q", "P") if swapped else ("P", "Q")
     return {
         "pair": "the worst neighbours, P and Q" if not swapped else "the worst neighbours in the other order",
         "event": f"S = {{outputs with log({first}/{second}) > {_decimal(epsilon)[0]}}}, summed over the parts where there are several",
         "P": _interval(p),
         "Q": _interval(q),
-        "P - exp(epsilon)*Q": _interval(below.forward(epsilon).union(above.forward(epsilon))),
+        "P - exp(epsilon)*Q": _interval(low.union(high)),
     }
 
 
-def probabilities(below: Profile, above: Profile, epsilon: arb) -> tuple[arb, arb]:
-    """P(S) and Q(S): with a = e^epsilon, H is convex in a, and minus its slope at a is Q(S); P(S) = H + a Q(S).
+def probabilities(below: Profile, above: Profile, epsilon: arb, there: tuple[arb, arb]) -> tuple[arb, arb]:
+    """P(S) and Q(S), from what H is there: with a = e^epsilon, H is convex in a, and minus its slope at a is Q(S); P(S) = H + a Q(S).
 
     Slopes of chords on either side bound it, whatever their lengths.
     """
     steps = [_CHORD] if below is above else range(0, _CHORD, 2)
-    factor, low, high, q = epsilon.exp(), below(epsilon), above(epsilon), arb(0).union(arb(1))
+    factor, (low, high), q = epsilon.exp(), there, arb(0).union(arb(1))
     for step in (arb(2) ** -bits for bits in steps):
         right = (low - above(epsilon + step)) / (factor * step.expm1())
         left = (above(epsilon - step) - low) / (factor * -(-step).expm1()) if epsilon > step else arb(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -11,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from flint import arb
 
 from dpverify.search import normaliser
+from dpverify.search.numeric import vectorised
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.facts.fact import unasked
 from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
@@ -239,18 +241,20 @@ def _greatest(space: Losses, digits: int) -> Best:
 
 
 def _climb(loss: Expr, cell: Polytope, start: Vector) -> tuple[arb, Vector]:
-    """Compass search inside a cell, with halved steps."""
-    height, point = _height(loss, start), start
+    """Compass search inside a cell, with halved steps, in floats: what is left to the top is found by Newton's method."""
+    heights, point = vectorised(loss, *NAMES), start
+    height = float(heights(*map(float, start)))
     step = max(high - low for low, high in cell.box) / 4
-    while step > Fraction(1, 2**34) and height.is_finite():
+    while step > Fraction(1, 2**34) and math.isfinite(height):
         tried = [tuple(x + step * d for x, d in zip(point, way, strict=True)) for way in STEPS]
         inside = [p for p in tried if all(dot(n, p) <= c for n, c in cell.planes)]
-        found = max(((h, p) for p in inside if (h := _height(loss, p)) > height), key=lambda item: item[0], default=None)
-        if found is None:
-            step /= 4
+        found = [-math.inf if math.isnan(h) else h for h in heights(*zip(*(map(float, p) for p in inside), strict=True))] if inside else []
+        best = max(found, default=-math.inf)
+        if best > height:
+            height, point = best, inside[found.index(best)]
         else:
-            height, point = found
-    return height, point
+            step /= 4
+    return _height(loss, point), point
 
 
 def _polished(loss: Expr, cell: Polytope, point: Vector, digits: int) -> Vector:

@@ -62,6 +62,9 @@ _FLAT: Final = 0.25
 """The most that a cell's width times the tilt may be."""
 _LEAST_LOG: Final = -300.0
 _SPACING_BITS: Final = 8
+_FIRST_LOOKS: Final = 6
+_DENSER: Final = 1.2
+"""How much denser than the cells around it a cell is in which a loss holds much mass by itself, at least."""
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
 
 
@@ -278,12 +281,19 @@ def _height(pair: Pair, loss: arb) -> float:
 
 
 def _atoms(pair: Pair, points: Sequence[float], masses: Floats) -> tuple[tuple[Fraction, float], ...]:
-    """Losses that hold a mass by themselves: cells that keep half of what they hold when they are halved again and again."""
+    """Losses that hold a mass by themselves: cells that keep half of what they hold when they are halved again and again.
+
+    Where the heaviest cells hold none, of the others those alone are looked at that are denser than the ones around them.
+    """
     atoms: dict[Fraction, float] = {}
-    for i in np.argsort(-masses)[:64]:
+    dense = masses / np.gradient(points)
+    around = np.maximum(np.append(dense[2:], [0.0, 0.0]), np.insert(dense[:-2], 0, [0.0, 0.0]))
+    for number, i in enumerate(np.argsort(-masses)[:64]):
         mass = masses[i]
         if mass < 1e-4:
             break
+        if number >= _FIRST_LOOKS and not atoms and dense[i] <= _DENSER * around[i]:
+            continue
         left, right = points[max(i - 1, 0)], points[min(i + 1, len(points) - 1)]
         place = _narrowed(pair, Fraction(left), Fraction(right), 0.3 * mass)
         if place is not None and all(abs(place - other) > Fraction(1, 10**15) for other in atoms):

@@ -20,6 +20,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from dpverify.search.closed_form import BITS
+from dpverify.search.counterexample import find_counterexample
 from dpverify.search.proposal import bound
 from dpverify.search.smt import counterexample
 from dpverify.trusted.facts.bounds import Infinite
@@ -42,6 +43,8 @@ MAX_BOX = 10_000
 MAX_FACTORED = 300
 """The longest polynomial that is factored."""
 MAX_COLUMNS = 2_000
+_SIMPLE = 60
+"""Simple values of the parameters that are looked at before anything else."""
 MAX_PRODUCTS = 200
 """The most products of constraints that are tried."""
 ZERO_LEVEL = 1e-9
@@ -71,23 +74,31 @@ def propose(claim: Claim, steps: Steps) -> Steps:
             uppers.append((step, value))
     if not uppers:
         return []
+    for step, value in uppers:  # what fails at a simple value has no identity, and needs no solver
+        values = find_counterexample(value, claim.epsilon, domains, _SIMPLE)
+        if values is not None and (refuting := _refuting(claim, steps, step, values)) is not None:
+            return [refuting]
     for step, value in uppers:
         widened = _widened(claim, step, value) if step["rule"] in OF_THE_MECHANISM else None
         if widened is not None:
             return [widened]
     for step, value in uppers:
-        values = counterexample(value, claim.epsilon, domains)
-        if values is not None:
-            at = {name: str(number) for name, number in values.items()}
-            below = [other for other in steps if other["rule"] == step["rule"] and _own(other)["evidence"].get("side") == "lower"]
-            for found in (step, *below):
-                refuting = _at(claim, found, at)
-                if refuting is not None and _value(claim, refuting) is not None:
-                    return [refuting]
+        found = counterexample(value, claim.epsilon, domains)
+        values = None if found is None else {name: Num(number) for name, number in found.items()}
+        if values is not None and (refuting := _refuting(claim, steps, step, values)) is not None:
+            return [refuting]
     raise Undecided(
         "the claimed epsilon differs from the bound found by what is no sum of squares and constraints that was found, and z3 found no "
         "values where it is below: state the claim at fixed values of the parameters, or claim the bound."
     )
+
+
+def _refuting(claim: Claim, steps: Steps, step: dict[str, Any], values: Mapping[str, Expr]) -> dict[str, Any] | None:
+    """The step, or one of the same rule from below, that breaks the claim at these values of the parameters, if one does."""
+    at = {name: format_expr(value) for name, value in values.items()}
+    below = [other for other in steps if other["rule"] == step["rule"] and _own(other)["evidence"].get("side") == "lower"]
+    refuting = (_at(claim, found, at) for found in (step, *below))
+    return next((one for one in refuting if one is not None and _value(claim, one) is not None), None)
 
 
 def _own(step: dict[str, Any]) -> Any:

@@ -37,11 +37,15 @@ def bound(proof: Proof, place: Place, step: Mapping[str, Any]) -> Fact:
 
 @dataclass(slots=True)
 class Proposal:
-    """Steps for a certificate, the precision they want, and for each thing not found a reason that says what would help."""
+    """Steps for a certificate, the precision they want, and for each thing not found a reason that says what would help.
+
+    above: whether upper bounds alone are asked for, so that a search may leave out what only a lower bound needs.
+    """
 
     steps: Steps = field(default_factory=list)
     prec: int = 128
     reasons: list[str] = field(default_factory=list)
+    above: bool = False
 
     def extend(self, search: Search, claim: Claim, digits: int) -> bool:
         """Add the steps of a search; its failure becomes a reason. Whether it found any."""

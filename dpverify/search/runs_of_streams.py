@@ -28,6 +28,10 @@ from dpverify.trusted.rules.selection.compared import Asked, Value, asked, slope
 
 LONGEST: Final = 48
 """The most steps of a run that is looked at."""
+_FARTHEST: Final = 600
+"""The same where a counter counts further than that."""
+_ROOM: Final = 5
+"""How many steps there are for each that is counted."""
 _RUNS: Final = 300
 """The most runs that are looked at."""
 _REPEATED: Final = 80
@@ -189,7 +193,8 @@ def paths(stream: Stream, pointed: Sequence[Sequence[Used]]) -> Iterator[list[Us
     """Runs in blocks of the branches that alignments find dear, and then of any, in every order and with more and more steps."""
     seen: set[tuple[Used, ...]] = set()
     dear = [used[:_DEAR] for used in pointed]
-    tried: list[tuple[Sequence[Used], Sequence[int], Sequence[int]]] = [(used, _MORE, (1, 2, 3)) for used in dear]
+    rounds = (*_MORE, longest) if (longest := _longest(stream)) > LONGEST else _MORE
+    tried: list[tuple[Sequence[Used], Sequence[int], Sequence[int]]] = [(used, rounds, (1, 2, 3)) for used in dear]
     tried += [(used, (1, 8), (1, 2)) for used in _all(stream)]
     tried += [(used, (1, 4), (3,)) for used in _all(stream)]
     found = (_path(stream, chosen, more) for used, rounds, sizes in tried for more in rounds for chosen in _chosen(stream, used, sizes))
@@ -258,13 +263,16 @@ def _walked(stream: Stream, state: Mapping[str, Expr], size: int) -> Iterator[tu
 
 
 def _longest(stream: Stream) -> int:
-    return min(LONGEST, int(stream.queries.value)) if isinstance(stream.queries, Num) else LONGEST
+    """The most steps of a run that is looked at: more where a counter counts further than that, as far as there are steps."""
+    counted = [count for branch in range(len(stream.steps)) for count in _limits(stream, branch)]
+    most = min(_FARTHEST, max([LONGEST, *(_ROOM * count for count in counted)]))
+    return min(most, int(stream.queries.value)) if isinstance(stream.queries, Num) else most
 
 
-def along(stream: Stream, dear: Sequence[Legs]) -> Iterator[list[Used]]:
+def along(stream: Stream, dear: Sequence[Legs], often: Sequence[int] = (1, 2, 3)) -> Iterator[list[Used]]:
     """Runs through the modes of an alignment, with more and more of the steps that hold its shifts in place."""
     longest = _longest(stream)
-    for times in (1, 2, 3):
+    for times in often:
         for legs in dear:
             path = list(run(legs, times))
             if 0 < len(path) <= longest and _goes(stream, path):

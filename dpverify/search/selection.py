@@ -55,7 +55,7 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     if proposal.extend(lambda claim, _: _by_moduli(claim, known), claim, digits) or found:
         del proposal.reasons[before:]
     reasons = len(proposal.reasons)
-    if _is_met(claim, proposal.steps) or proposal.extend(worst_output.apart, claim, digits):
+    if proposal.above or _is_met(claim, proposal.steps) or proposal.extend(worst_output.apart, claim, digits):
         del proposal.reasons[reasons:]
     if all(step["evidence"].get("side") == "lower" for step in proposal.steps):
         proposal.reasons.append(_NONE)

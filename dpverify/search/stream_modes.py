@@ -67,14 +67,21 @@ class Modes:
 # -- a mode or two ----------------------------------------------------------------------------------------------------
 
 
-def simple(stream: Stream, alone: bool) -> Iterator[Modes]:
-    """Branches after which the state may be apart in another way: none, one, two, ..."""
-    size = len(stream.steps)
-    most = size if size <= _BRANCHES else 1
-    for later in chain.from_iterable(combinations(range(size), count) for count in range(most + 1)):
-        yield _simple(stream, alone, frozenset(later))
+def simple(question: Asked, stream: Stream, alone: bool) -> Iterator[Modes]:
+    """Branches after which the state may be apart in another way: none, one, two, ..., of those that may be taken at all."""
+    taken = {one.branch: one.earlier for one in branches(question, stream, {})}
+    most = len(taken) if len(taken) <= _BRANCHES else 1
+    for later in chain.from_iterable(combinations(taken, count) for count in range(most + 1)):
+        yield _only(taken, _simple(stream, alone, frozenset(later)))
     if alone:
-        yield from (_after(stream, count) for count in range(2, _LATER + 1))
+        yield from (_only(taken, _after(stream, count)) for count in range(2, _LATER + 1))
+
+
+def _only(taken: Mapping[int, frozenset[int]], modes: Modes) -> Modes:
+    """Without branches that no run takes; the others compared with those alone before them that do not fail at once."""
+    edges = tuple(edge for edge in modes.edges if edge[1] in taken)
+    earlier = tuple(taken.get(branch, frozenset()) for branch in range(len(modes.earlier)))
+    return replace(modes, edges=edges, passes=modes.passes[: len(edges)], earlier=earlier)
 
 
 def _after(stream: Stream, count: int) -> Modes:

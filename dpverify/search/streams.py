@@ -51,7 +51,7 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     for fault in faults(claim.mechanism):
         proposal.reasons.append(fault)
         return
-    found = proposal.extend(lambda claim, _: _both(claim, known), claim, digits)
+    found = proposal.extend(lambda claim, _: _both(claim, known, proposal.above), claim, digits)
     if found and all(step["rule"] != alignment.NAME for step in proposal.steps):
         proposal.reasons.append(_NONE)
 
@@ -118,7 +118,8 @@ class Losses:
         }
 
 
-def _both(claim: Claim, known: Premise) -> Steps:
+def _both(claim: Claim, known: Premise, above: bool) -> Steps:
+    """The alignments, and unless upper bounds alone are asked for, a run or words that lose much."""
     unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     question = asked(unclaimed, {}, alignment.NAME, wanted=Stream)
     losses, steps, pointed, dear = Losses(question, known), Steps(), list[list[tuple[int, Vector]]](), list[stream_routes.Legs]()
@@ -131,7 +132,7 @@ def _both(claim: Claim, known: Premise) -> Steps:
             if step not in steps:
                 steps.append(step)
     below: Steps = []
-    if not _cannot_break(claim, steps):
+    if not above and not _cannot_break(claim, steps):
         if not losses.others and getattr(claim.mechanism, "bounds", None) is None:
             below = list(runs_of_streams.propose(claim, pointed, dear, steps))
             below += _shared(claim, pointed, dear, steps, below)
@@ -250,7 +251,7 @@ def _best(
 ) -> Best | None:  # fmt: skip
     """With simple modes where these do; with guesses of what noise that is kept is compared with where each step would cost something."""
     alone = family == "one"
-    found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(stream, alone))
+    found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(question, stream, alone))
     best = next((one for one in found if one is not None), None)
     more, used = [] if alone else [by_count(stream)], None
     if not alone and (best is None or best.way["each"] != "0"):
@@ -263,7 +264,8 @@ def _best(
         one = _aligned(question, stream, family, used, steep, sample, losses, loose=True)
         best = one if one is not None and best is not None and one.cost < best.cost - _SMALL * 10 else best
     if best is None and not alone and _reads(stream):
-        loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in simple(stream, alone))
+        every = simple(question, stream, alone)
+        loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in every)
         best = next((one for one in loosely if one is not None), None)
     return best
 

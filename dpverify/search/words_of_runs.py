@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +32,11 @@ _WAYS: Final = 12
 _FAR: Final = 64.0
 """How far apart answers are at most, in units of what they move by."""
 _HEAVY: Final = 1e3
-"""The greatest weight."""
+"""The greatest weight, in units of the greatest slope, or of 1."""
+_MANY: Final = 250
+"""The same of the one list of words of a run that an alignment finds dear, of which no more is looked at than the first directions."""
+_TWICE: Final = 2
+"""How often the steps that hold the shifts of that run in place come: with fewer they may be too few, and more say no more."""
 _ROUNDS: Final = 3
 _TRIED: Final = 6
 """Directions at random that are looked at besides."""
@@ -56,21 +60,35 @@ def shared(stream: Stream) -> bool:
 
 def propose(claim: Claim, pointed: Sequence[Sequence[Used]], dear: Sequence[Legs], goal: float, least: float) -> Iterator[dict[str, Any]]:
     """The lower bound by the words that lose the most, if that is more than `least`; no more than `goal` is looked for."""
+    if least >= goal - _SMALL * max(1.0, goal):
+        return
     unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
     ground = ground_of(asked(unclaimed, {"side": "lower"}, rule.NAME, wanted=Stream))
-    best: Found | None = None
+    known: dict[tuple[str, ...], list[Rows] | None] = {}
+
+    def found_by(path: Sequence[Used], least: float, most: int) -> Found | None:
+        words = tuple(ground.stream.steps[branch].emit for branch, _ in path)
+        if words not in known or most > _WAYS:
+            runs = list(islice(ways(ground.question, ground.stream, words, None), most + 1))
+            known[words] = runs if 0 < len(runs) <= most else None
+        runs_of = known[words]
+        found = None if runs_of is None else _best(ground, runs_of, words, tuple(point for _, point in path), least, goal)
+        return found if found is not None and _holds(unclaimed, found) else None
+
+    dearest = next(along(ground.stream, dear, (_TWICE,)), None)
+    best = None if dearest is None else found_by(dearest, least, _MANY)
+    if best is not None and len(best.evidence["weights"]) > _WAYS:  # others are told by as many runs
+        yield {"rule": rule.NAME, "evidence": best.evidence}
+        return
     seen = set[tuple[Any, ...]]()
     for path in islice(chain(along(ground.stream, dear), paths(ground.stream, pointed)), _RUNS):
-        words, moves = [ground.stream.steps[branch].emit for branch, _ in path], tuple(point for _, point in path)
-        if (key := (tuple(words), moves)) in seen:
-            continue
-        seen.add(key)
-        found = _best(ground, words, moves, max(least, 0.0 if best is None else best.value))
-        if found is not None and (best is None or found.value > best.value + _SMALL) and _holds(unclaimed, found):
-            best = found
-            if best.value >= goal - 1e-6 * max(1.0, goal):
-                break
-    if best is not None and best.value > least + _SMALL:
+        if best is not None and best.value >= goal - 1e-6 * max(1.0, goal):
+            break
+        if (key := tuple((ground.stream.steps[branch].emit, point) for branch, point in path)) not in seen:
+            seen.add(key)
+            found = found_by(path, max(least, 0.0 if best is None else best.value), _WAYS)
+            best = best if found is None else found
+    if best is not None:
         yield {"rule": rule.NAME, "evidence": best.evidence}
 
 
@@ -93,30 +111,38 @@ class Program:
         self.left, self.right = (np.array([side[i] for side in steep]) for i in (0, 1))
         self.of_noises = [self._matrix(rows, self.noises) for rows in runs]
         self.of_answers = [self._matrix(rows, self.answers) for rows in runs]
+        self._heavy = _HEAVY * max([1.0, *(end for ends in (self.left, self.right) for end in ends[np.isfinite(ends)])])
+        self._blocks = self._stacked(range(len(runs)))
 
     @staticmethod
     def _matrix(rows: Rows, keys: Sequence[Noise]) -> Array:
         return np.array([[float(row.of.get(key, 0)) for key in keys] for row in rows]).reshape(len(rows), len(keys))
 
-    def dual(self, run: int, answers: Array) -> tuple[float, Array] | None:
-        """What a run costs where its answers are there, and the weights that show it."""
+    def _stacked(self, chosen: Sequence[int]) -> tuple[Any, Array]:
+        """The sums of weights at the noises of each run, as one matrix of blocks, and the slopes that they are to be within."""
+        from scipy.sparse import block_diag
+
+        above, below = np.isfinite(self.right), np.isfinite(self.left)
+        blocks = [np.vstack([of.T[above], -of.T[below]]) for of in (self.of_noises[run] for run in chosen)]
+        return block_diag(blocks, format="csr"), np.tile(np.concatenate([self.right[above], self.left[below]]), len(chosen))
+
+    def duals(self, answers: Array, chosen: Sequence[int] = ()) -> list[tuple[float, Array]]:
+        """What each run costs where its answers are there, and the weights that show it: one linear program of independent blocks.
+
+        chosen: the runs that are asked about; all without.
+        """
         from scipy.optimize import linprog
 
-        if not self.runs[run]:
-            return 0.0, np.zeros(0)
-        matrix = self.of_noises[run].T
-        above, below = np.isfinite(self.right), np.isfinite(self.left)
-        stacked, limits = np.vstack([matrix[above], -matrix[below]]), np.concatenate([self.right[above], self.left[below]])
-        cost = self.of_answers[run] @ answers
-        for most in (None, _HEAVY):
-            found = linprog(cost, stacked if len(stacked) else None, limits if len(stacked) else None, bounds=(0, most), method="highs-ds")
-            if found.status == 0:
-                return -float(found.fun), found.x
-        return None
+        of_answers = [self.of_answers[run] for run in chosen] if chosen else self.of_answers
+        costs = [rows @ answers for rows in of_answers]
+        if not sum(map(len, costs)):
+            return [(0.0, cost) for cost in costs]
+        blocks, limits = self._stacked(chosen) if chosen else self._blocks
+        found = linprog(np.concatenate(costs), blocks, limits, bounds=(0, self._heavy), method="highs-ds")
+        weights = np.split(found.x, np.cumsum([len(cost) for cost in costs])[:-1])
+        return [(-float(cost @ given), given) for cost, given in zip(costs, weights, strict=True)]
 
-    def far(
-        self, main: int, weights: Array, others: Mapping[int, Array] | None, toward: Array | None = None
-    ) -> tuple[Array, Array] | None:
+    def far(self, main: int, weights: Array, others: Mapping[int, Array] | None, toward: Array | None = None) -> tuple[Array, Array] | None:
         """Answers and noises in a direction in which the main run keeps these weights, and others cost more, by theirs.
 
         Without others all that may change does, with room; or as far toward somewhere as may be.
@@ -151,36 +177,40 @@ class Program:
         return None if found.status != 0 else (found.x[:answers], found.x[answers:-1])
 
 
-def _best(ground: Ground, words: list[str], moves: Sequence[Sequence[Fraction]], least: float) -> Found | None:
-    """The best evidence for words and moves, where it shows more than `least`."""
-    runs = list(islice(ways(ground.question, ground.stream, words, None), _WAYS + 1))
-    if not 0 < len(runs) <= _WAYS:
-        return None
+def _best(
+    ground: Ground, runs: Sequence[Rows], words: Sequence[str], moves: Sequence[Sequence[Fraction]], least: float, goal: float
+) -> Found | None:
+    """The best evidence for words and moves, where it shows more than `least`; no more than `goal` can be shown."""
     program, moved = Program(ground, runs, len(words)), np.array([float(x) for row in moves for x in row])
-    duals = [program.dual(run, moved) for run in range(len(runs))]
-    best: Found | None = None
-    for main in sorted(range(len(runs)), key=lambda run: -(duals[run] or (0.0, None))[0]):
-        dual = duals[main]
-        if dual is None or dual[0] <= max(least, 0.0 if best is None else best.value) + _SMALL:
+    duals = program.duals(moved)
+    shown: list[tuple[float, Callable[[], dict[str, Any] | None]]] = []
+    few, hard = len(runs) <= _WAYS, list[int]()
+    for main in sorted(range(len(runs)), key=lambda run: -duals[run][0]):
+        dual, wanted = duals[main], max(least, shown[-1][0] if shown else 0.0) + _SMALL
+        if dual[0] <= wanted:
             break
+        if dual[0] > goal + _SMALL * max(1.0, goal) and not few:
+            continue
         others: dict[int, Array] | None = None
         size, places = len(program.answers) + len(program.noises), np.random.default_rng(0)
-        for number in range(_ROUNDS + _TRIED):
+        for number in range(_ROUNDS + (_TRIED if few else 0)):
             tried = number >= _ROUNDS  # what came before is where two directions are as good as each other
             far = program.far(main, dual[1], None if tried else others, places.standard_normal(size) if tried else None)
             if far is None:
                 continue
             far = tuple(np.array([float(_simple(x)) for x in part]) for part in far)  # type: ignore[assignment]
-            after = [program.dual(run, far[0] + moved) for run in range(len(runs))]
             spent = sum(x * (program.right[i] if x > 0 else -program.left[i]) for i, x in enumerate(far[1]) if x)
-            value = min((given[0] for given in after if given is not None), default=-math.inf) - spent
-            if value > max(least, 0.0 if best is None else best.value) + _SMALL:
-                told = _told(program, words, moves, main, far, [given[1] for given in after if given is not None])
-                best = best if told is None else Found(told, value)
+            if hard and min(cost for cost, _ in program.duals(far[0] + moved, hard)) - spent <= wanted:
+                break  # the runs that were in the way before still are
+            after = program.duals(far[0] + moved)
+            value = min(cost for cost, _ in after) - spent
+            hard = list(dict.fromkeys((*hard, min(range(len(runs)), key=lambda run: after[run][0])))) if not few else []
+            if value > max(least, shown[-1][0] if shown else 0.0) + _SMALL:
+                shown.append((value, partial(_told, program, words, moves, main, far, [given for _, given in after])))
             if value >= dual[0] - _SMALL:
                 break
-            others = {run: given[1] for run, given in enumerate(after) if given is not None and run != main}
-    return best
+            others = {run: given for run, (_, given) in enumerate(after) if run != main}
+    return next((Found(told, value) for value, tell in reversed(shown) if (told := tell()) is not None), None)
 
 
 def _simple(x: float) -> Fraction:
@@ -188,12 +218,11 @@ def _simple(x: float) -> Fraction:
 
 
 def _told(
-    program: Program, words: list[str], moves: Sequence[Sequence[Fraction]], main: int, far: tuple[Array, Array], weights: Sequence[Array]
-) -> dict[str, Any] | None:
+    program: Program, words: Sequence[str], moves: Sequence[Sequence[Fraction]], main: int, far: tuple[Array, Array],
+    weights: Sequence[Array],
+) -> dict[str, Any] | None:  # fmt: skip
     """The evidence, with weights in the slopes and a point at which the main run is."""
     ground, runs = program.ground, program.runs
-    if len(weights) < len(runs):
-        return None
     rows = [[Kept(Affine(row.of, num(row.rest)), False, False) for row in run] for run in runs]
     exact = [exact_weights(ground, kept, list(given), False) for kept, given in zip(rows, weights, strict=True)]
     point = point_of(ground.stream, rows[main], ground.question)
@@ -202,7 +231,7 @@ def _told(
     away = dict(zip(program.answers, far[0], strict=True)) | dict(zip(program.noises, far[1], strict=True))
     return {
         "side": "lower",
-        "words": words,
+        "words": list(words),
         "answers": [
             [
                 [str(point.get((name, step), 0)) for name in ground.stream.answers],

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Call, Expr, Sym, children, neg, rebuild, symbols
+from dpverify.trusted.language.expr import Call, Expr, Mul, Sym, children, mul, neg, rebuild, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.expressions import ratio
 from dpverify.trusted.order.field import Effort, Field
@@ -37,11 +37,9 @@ def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, eff
         # Both sides have a value at all parameter values; what follows may then leave parts of them out.
         field = Field(domains, effort)
         left, right = ratio(field, a), ratio(field, b)
-        if wanted != NULL:
-            if isinstance(b, Call) and b.name == "max" and any(again(a, part) for part in b.args):
-                return True
-            if isinstance(a, Call) and a.name == "min" and any(again(part, b) for part in a.args):
-                return True
+        sides = [*((a, part) for part in _parts(b, "max", field)), *((part, b) for part in _parts(a, "min", field))]
+        if wanted != NULL and any(again(*each) for each in sides):
+            return True
         difference = field.subtract(right, left)
         if field.is_zero(difference.num):
             return 0 in wanted
@@ -61,6 +59,18 @@ def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, eff
             halves = (replace(whole, lower=Fraction(0), lower_open=False), replace(whole, upper=Fraction(0), upper_open=False))
             return all(_by_cases(a, b, {**domains, inside.name: half}, wanted, effort, depth + 1) for half in halves)
     return bool(choices) and all(again(*choice) for choice in choices)
+
+
+def _parts(expr: Expr, name: str, field: Field) -> tuple[Expr, ...]:
+    """Of a "max" expressions that are at most it, of a "min" those that are at least it: of a multiple that is at least 0 likewise."""
+    if isinstance(expr, Call) and expr.name == name:
+        return expr.args
+    if isinstance(expr, Mul):
+        for kink in expr.args:
+            others = mul(*(factor for factor in expr.args if factor is not kink))
+            if isinstance(kink, Call) and kink.name == name and field.ratio_sign(ratio(field, others)) <= AT_LEAST_ZERO:
+                return tuple(mul(others, part) for part in kink.args)
+    return ()
 
 
 def _straddles(d: Domain) -> bool:

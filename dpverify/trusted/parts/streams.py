@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
+from types import MappingProxyType
 from typing import Final
 
 from dpverify.trusted.language.errors import ExprError
@@ -34,22 +36,23 @@ class Form:
         return sum((factor * values.get(name, Fraction(0)) for name, factor in self.of.items()), Fraction(0))
 
 
+@lru_cache(maxsize=1024)
 def form(expr: Expr, names: frozenset[str]) -> Form:
-    """The expression as a form in the names. Raises ExprError where it is none."""
+    """The expression as a form in the names, which nobody can change. Raises ExprError where it is none."""
     if not symbols(expr) & names:
-        return Form({}, expr)
+        return Form(MappingProxyType({}), expr)
     if isinstance(expr, Sym):
-        return Form({expr.name: Fraction(1)}, ZERO)
+        return Form(MappingProxyType({expr.name: Fraction(1)}), ZERO)
     if isinstance(expr, Add):
         parts = [form(term, names) for term in expr.args]
         total = {name: sum((part.of.get(name, Fraction(0)) for part in parts), Fraction(0)) for part in parts for name in part.of}
-        return Form({name: factor for name, factor in total.items() if factor}, add(*(part.rest for part in parts)))
+        return Form(MappingProxyType({name: factor for name, factor in total.items() if factor}), add(*(part.rest for part in parts)))
     if isinstance(expr, Mul):
         inside = [factor for factor in expr.args if symbols(factor) & names]
         outside = mul(*(factor for factor in expr.args if not symbols(factor) & names))
         if len(inside) == 1 and isinstance(outside, Num):
             found = form(inside[0], names)
-            return Form({name: outside.value * factor for name, factor in found.of.items()}, mul(outside, found.rest))
+            return Form(MappingProxyType({name: outside.value * factor for name, factor in found.of.items()}), mul(outside, found.rest))
     raise ExprError(f"{format_expr(expr)} is no sum of rational multiples of {', '.join(sorted(symbols(expr) & names))} and a rest.")
 
 

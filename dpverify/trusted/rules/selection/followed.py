@@ -22,7 +22,7 @@ Place = tuple[tuple[str, Expr], ...]
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A branch that may be taken. after: what is known after it; earlier: the branches before it that do not fail by what is known."""
+    """A branch that may be taken. after: what is known after it; earlier: the branches before it that may be taken where it is."""
 
     branch: int
     after: dict[str, Expr]
@@ -47,14 +47,17 @@ def branches(question: Asked, stream: Stream, before: Values) -> Iterator[Taken]
         told = [_settled(question, guard, names) for guard in when]
         if False in told:
             continue
-        if not _exclude_each_other(question, stream, [*failed, *when]):
+        undecided = [guard for guard, holds in zip(when, told, strict=True) if not holds]
+        excluded = _exclude_each_other(question, stream, [*failed, *when])
+        if not excluded:
             changed = {each.name: each.value for each in branch.change}
             changed |= {each.name: add(Sym(each.name), each.value) for each in branch.count}
             after = {each.name: substitute(changed.get(each.name, Sym(each.name)), before) for each in (*stream.state, *stream.limits)}
             yield Taken(number, _known(stream, tuple(before), after), frozenset(earlier))
-        undecided = [guard for guard, holds in zip(when, told, strict=True) if not holds]
         if not undecided:
             return
+        if excluded:
+            continue
         if len(undecided) == 1:
             failed.append(Guard(neg(undecided[0].left), not undecided[0].strict))
         earlier.append(number)

@@ -133,9 +133,11 @@ def _lower(question: Asked, mechanism: AboveThreshold, losses: list[Loss], evide
 
 
 def _one(question: Asked, mechanism: AboveThreshold, queries: Expr, most: Expr) -> Value:
-    """What outputs lose at most where one answer alone moves: up at a negative, or down at a positive, with no noise shifted or all."""
-    if mechanism.resample:
-        raise Rejected(NAME, "resample", "it is not looked at where one answer moves alone")
+    """What outputs lose at most where one answer alone moves: up at a negative, or down at a positive, with no noise shifted or all.
+
+    Where the threshold is drawn again after each positive, one positive alone has the noise of the threshold that the answer has.
+    """
+    most = least_count(question, ONE, most) if mechanism.resample else most
     threshold, answers = slopes(question, mechanism.threshold_noise), slopes(question, mechanism.query_noise)
     others = sub(queries, ONE)
     up = least(question, answers[0], total(threshold[1], times(question, least_count(question, others, most), answers[1])))
