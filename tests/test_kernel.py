@@ -117,16 +117,6 @@ def test_a_lower_bound_outside_the_domain_refutes_nothing():
     assert judged("a", lower("1", a="1/2"), domains=(("a", Domain(Fraction(0), integer=True)),)).verdict == "UNKNOWN"
 
 
-@pytest.mark.parametrize("claimed", ["log(1/a)", "abs(log(a/(1 - a)))", "1/a"])
-def test_a_claim_without_a_value_at_a_point_is_not_refuted_there(claimed):
-    """As a tends to 0 the claimed epsilon grows without bound: that no epsilon holds at 0 does not contradict it."""
-    closed = (("a", Domain(Fraction(0), Fraction(1), lower_open=False)),)
-    infinite = Bound("lower", INFINITE, at={"a": num(0)})
-    assert judged(claimed, infinite, domains=closed).verdict == "UNKNOWN"
-    assert judged("1 + a", infinite, domains=closed).verdict == "REFUTED"
-    assert judged(claimed, Bound("lower", INFINITE, at={"a": parse("1/3")}), domains=closed).verdict == "REFUTED"
-
-
 def test_bounds_that_contradict_each_other_are_a_fault_and_no_verdict():
     with pytest.raises(RuntimeError, match="contradict"):
         judged("1", upper("1/2"), lower("2"))

@@ -197,9 +197,9 @@ def _at_claimed_delta(lower: Bound, claim: Claim) -> bool:
 
 
 def _refutes(lower: Bound, claim: Claim) -> bool:
+    if isinstance(lower.value, Infinite):
+        return True
     claimed = _claimed(claim)
-    if isinstance(lower.value, Infinite):  # every number is below it; a claim that has no value there states none
-        return claimed is None or load("order.defined").has_value(claimed, lower.at, dict(claim.domains))
     return claimed is not None and certainly_lt(substitute(claimed, lower.at), substitute(lower.value, lower.at), dict(claim.domains))
 
 
