@@ -282,3 +282,18 @@ def test_probabilities_of_integers_are_the_density_there_and_not_beside_them(tex
         except (Rejected, Undecided):
             continue
         assert found.overlaps(arb(excess.numerator) / excess.denominator), (order, found, excess)
+
+
+@pytest.mark.parametrize("place", [-3, -2, -1, 0, 1, 2, 3])
+@pytest.mark.parametrize("times", [Fraction(1, 8), Fraction(6)])
+def test_one_integer_that_has_more_or_less_than_a_heavy_tail_is_seen(place, times):
+    """1/(1 + n^2) on the integers up to 3, whose logarithm is not concave: by enumeration, with one of them so many times as probable."""
+    noise = on_integers(f"(1 + ({times - 1})*{AT_AN_INTEGER.format(place)})/(1 + z**2)", "-3", "3")
+    weights = {n: Fraction(1, 1 + n * n) * (times if n == place else 1) for n in range(-3, 4)}
+    for sign, order in ((1, "forward"), (-1, "backward")):
+        excess = sum(max(Fraction(0), w - Fraction(5, 4) * weights.get(n - sign, 0)) for n, w in weights.items()) / sum(weights.values())
+        try:
+            found = at(noise, "1", arb(5).log() - arb(4).log(), order=order)
+        except (Rejected, Undecided):
+            continue
+        assert found.overlaps(arb(excess.numerator) / excess.denominator), (order, found, excess)

@@ -51,7 +51,7 @@ class Reading:
         after = [p for p in self.parts if (p.lower is None or p.lower <= place) and (p.upper is None or place < p.upper)]
         left, right = (substitute(beside[0].density, {"z": Num(place)}) if beside else ZERO for beside in (before, after))
         if self.concave and before and after:
-            return certainly_equal(left, here) and certainly_equal(here, right)
+            return certainly_equal(left, here)  # the two limits are equal, where the logarithm is concave
         if self.concave:  # one of the two is 0
             return certainly_le(here, add(left, right))
         rises = certainly_le(left, here) and (place == 0 or certainly_le(here, right))
