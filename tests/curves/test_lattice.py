@@ -15,6 +15,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Radial, Staircase, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import unimodal
 from dpverify.trusted.rules.curves.lattice import whole
 from tests.told import lattice as curve
 
@@ -297,3 +298,10 @@ def test_one_integer_that_has_more_or_less_than_a_heavy_tail_is_seen(place, time
         except (Rejected, Undecided):
             continue
         assert found.overlaps(arb(excess.numerator) / excess.denominator), (order, found, excess)
+
+
+@pytest.mark.parametrize("text", ["max(0, 3 - z) + floor(z/5)", "1 - floor(z/3) + 2*floor(z/5)"])
+def test_an_end_of_the_support_that_has_more_than_the_nothing_before_it_is_seen(text):
+    """The probabilities fall to 0 before 5, and that of 5 is not 0."""
+    with precision(64), pytest.raises(Undecided, match="step at an integer"):
+        unimodal.read(on_integers(text, "0", "5"), unimodal.Hints())
