@@ -15,6 +15,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Radial, Staircase, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import unimodal
 from dpverify.trusted.rules.curves.lattice import whole
 from tests.told import lattice as curve
 
@@ -248,3 +249,59 @@ def test_noise_on_the_integers_behind_a_map_or_in_a_group_has_its_own_curve(time
             found = verify(Claim(part, parse("1/2"), None), 8).judgement
             assert "lattice" in found.rules and "pure-guarantee" not in found.rules
             assert abs(float(found.delta_upper.value) - truth[steps]) < 1e-9
+
+
+AT_AN_INTEGER = "max(0, floor(1 - abs(z - {0})))"  # 1 there, and 0 almost everywhere
+
+
+@pytest.mark.parametrize(
+    ("text", "lower", "upper", "weights"),
+    [
+        # a step at the very end of the support, where the density beside it still falls
+        ("1 - (z - 2*floor(z/2))/3", "0", "2", {0: 3, 1: 2, 2: 3}),
+        ("1 + floor(z/2)", "0", "2", {0: 1, 1: 1, 2: 2}),
+        ("max(0, 3 - z) + floor(z/5)", "0", "5", {0: 3, 1: 2, 2: 1, 3: 0, 4: 0, 5: 1}),
+        # one integer that has more, or less, than what is beside it
+        ("1 + " + AT_AN_INTEGER.format(1), "-1", "3", {-1: 1, 0: 1, 1: 2, 2: 1, 3: 1}),
+        ("1 + 3*" + AT_AN_INTEGER.format(1), "-2", "2", {-2: 1, -1: 1, 0: 1, 1: 4, 2: 1}),
+        ("2 - " + AT_AN_INTEGER.format(0), "-2", "2", {-2: 2, -1: 2, 0: 1, 1: 2, 2: 2}),
+        ("(4 - abs(z))*(1 + " + AT_AN_INTEGER.format(2) + ")", "-3", "3", {-3: 1, -2: 2, -1: 3, 0: 4, 1: 3, 2: 4, 3: 1}),
+        # a step at the mode that belongs to the side that falls, and one that belongs to the side that rises
+        ("min(3, 2 + floor(z)) - max(0, z - 1)", "-1", "3", {-1: 1, 0: 2, 1: 3, 2: 2, 3: 1}),
+        ("min(2, 1 - floor(-z)) - max(0, z - 1)/2", "0", "3", {0: 2, 1: 4, 2: 3, 3: 2}),
+    ],
+)
+@pytest.mark.parametrize("shift", [1, 2])
+def test_probabilities_of_integers_are_the_density_there_and_not_beside_them(text, lower, upper, weights, shift):
+    """By enumeration: what almost everywhere is unimodal need not be so at the integers."""
+    noise = on_integers(text, lower, upper)
+    total, factor = sum(weights.values()), Fraction(3, 2)
+    for sign, order in ((1, "forward"), (-1, "backward")):
+        excess = sum(max(Fraction(0), w - factor * weights.get(n - sign * shift, 0)) for n, w in weights.items()) / total
+        try:
+            found = at(noise, str(shift), arb(3).log() - arb(2).log(), order=order)
+        except (Rejected, Undecided):
+            continue
+        assert found.overlaps(arb(excess.numerator) / excess.denominator), (order, found, excess)
+
+
+@pytest.mark.parametrize("place", [-3, -2, -1, 0, 1, 2, 3])
+@pytest.mark.parametrize("times", [Fraction(1, 8), Fraction(6)])
+def test_one_integer_that_has_more_or_less_than_a_heavy_tail_is_seen(place, times):
+    """1/(1 + n^2) on the integers up to 3, whose logarithm is not concave: by enumeration, with one of them so many times as probable."""
+    noise = on_integers(f"(1 + ({times - 1})*{AT_AN_INTEGER.format(place)})/(1 + z**2)", "-3", "3")
+    weights = {n: Fraction(1, 1 + n * n) * (times if n == place else 1) for n in range(-3, 4)}
+    for sign, order in ((1, "forward"), (-1, "backward")):
+        excess = sum(max(Fraction(0), w - Fraction(5, 4) * weights.get(n - sign, 0)) for n, w in weights.items()) / sum(weights.values())
+        try:
+            found = at(noise, "1", arb(5).log() - arb(4).log(), order=order)
+        except (Rejected, Undecided):
+            continue
+        assert found.overlaps(arb(excess.numerator) / excess.denominator), (order, found, excess)
+
+
+@pytest.mark.parametrize("text", ["max(0, 3 - z) + floor(z/5)", "1 - floor(z/3) + 2*floor(z/5)"])
+def test_an_end_of_the_support_that_has_more_than_the_nothing_before_it_is_seen(text):
+    """The probabilities fall to 0 before 5, and that of 5 is not 0."""
+    with precision(64), pytest.raises(Undecided, match="step at an integer"):
+        unimodal.read(on_integers(text, "0", "5"), unimodal.Hints())

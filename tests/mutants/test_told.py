@@ -94,6 +94,30 @@ def test_a_peak_that_is_told_wrong_never_says_a_wrong_divergence(density, peak):
     assert all(one.overlaps(other) for one, other in pairs)
 
 
+STEPPED = {
+    "1 + floor(z/2)": {0: 1, 1: 1, 2: 2},
+    "1 - floor(-z/2)": {0: 1, 1: 2, 2: 2},
+    "2 - max(0, floor(1 - abs(z - 1)))": {0: 2, 1: 1, 2: 2},
+    "2 + max(0, floor(1 - abs(z))) + max(0, floor(1 - abs(z - 2)))": {0: 3, 1: 2, 2: 3},
+    "exp(-z*log(2))*(1 + 7*max(0, floor(1 - abs(z - 2))))": {0: 4, 1: 2, 2: 8},
+}
+
+
+@pytest.mark.parametrize("mode", ["-1", "0", "1/2", "1", "2", "3"])
+@pytest.mark.parametrize("density", STEPPED)
+def test_no_mode_that_is_told_hides_a_step_at_an_integer(density, mode):
+    weights, factor = STEPPED[density], F(5, 4)
+    noise = Translation(parse(density), (parse("0"), parse("2")), integers=True)
+    right = [sum(max(F(0), w - factor * weights.get(n - s, 0)) for n, w in weights.items()) / sum(weights.values()) for s in (1, -1)]
+    with precision(64):
+        try:
+            found = lattice.curve(noise, UNIT, unimodal.hints({"mode": mode}, lattice.NAME), (int(F(mode)), int(F(mode)))).lower
+            balls = [order(found)(rational(factor).log()) for order in (_forward, _backward)]
+        except Undecided:
+            return
+    assert all(ball.overlaps(rational(one)) for ball, one in zip(balls, right, strict=True))
+
+
 def _forward(pair):
     return pair.forward
 

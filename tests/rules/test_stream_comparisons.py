@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq
 from scipy.integrate import quad
 from scipy.stats import laplace
 
@@ -108,6 +109,26 @@ def test_a_cell_that_a_comparison_parts_counts_from_above_alone(strict, least, s
     row = Row({("a", 0): Fraction(1)}, Fraction(-3), strict)
     found = chance("test", (row,), {"a": steep}, {("a", 0): cells(steep, [Fraction(-2), Fraction(2)])})
     assert found.lower() <= np.exp(-least) / (1 + np.exp(-1)) * (1 + 1e-12) and found.upper() >= np.exp(-3) / (1 + np.exp(-1)) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("cuts", [range(-5, -1), range(-1, 2), range(2, 5)])
+@pytest.mark.parametrize("density", ["exp(-abs(z))", "exp(-z**4/8)"])
+def test_beyond_the_cuts_a_probability_is_between_that_at_the_cut_and_that_of_all(density, cuts):
+    """On the integers by enumeration, on the line by quadrature; of cuts that are all on one side of the middle too."""
+    whole = density == "exp(-abs(z))"
+    noise = drawn({"kind": "translation", "density": density, "integers": whole}, cuts)
+
+    def truth(place):
+        if whole:
+            return float(LAW[: place + 35].sum())
+        return 0.5 + quad(lambda z: np.exp(-(z**4) / 8), 0, place)[0] / quad(lambda z: np.exp(-(z**4) / 8), -12, 12)[0]
+
+    for place in range(-8, 9):
+        low, high = noise.below(fmpq(place))
+        first, last = truth(cuts[0]), truth(cuts[-1])
+        least, most = (0, first) if place < cuts[0] else (last, 1) if place > cuts[-1] else 2 * (truth(place),)
+        assert not (low > least + 1e-9 or high < most - 1e-9)  # of cuts that leave out the middle little is known on the line
+        assert not whole or abs(float(low) - least) + abs(float(high) - most) < 1e-9
 
 
 @pytest.mark.parametrize("factor", ["2", "-3", "1/2"])

@@ -184,8 +184,9 @@ TOLD = {
 }
 
 
-def test_words_by_hand_bound_epsilon_from_below():
-    found = told_words.check(claimed(SPARSE), TOLD)
+@pytest.mark.parametrize("bounds", [{}, {"bounds": [0, 1]}])
+def test_words_by_hand_bound_epsilon_from_below(bounds):
+    found = told_words.check(claimed({**SPARSE, **bounds}), TOLD)
     assert found.side == "lower" and found.value == num("1/5")
 
 
@@ -197,6 +198,8 @@ def test_words_by_hand_bound_epsilon_from_below():
         ({"answers": [[["0"], ["1"]], [["1"], ["-1"]]]}, None, "neighbours do not move so"),
         ({}, [0, "9/10"], "not between the bounds"),
         ({"answers": [[["0"]], [["1"]]]}, None, "not as many"),
+        ({"answers": [[["0"], ["1"]]]}, None, "no two lists"),
+        ({"answers": 7}, None, "no two lists"),
         ({"pivots": []}, None, "two noises that are none of them"),
         ({"words": [["below", "above"], ["below"]]}, None, "goes on from another"),
         ({"words": [["below", "above"], ["below", "above"]]}, None, "goes on from another"),
@@ -319,7 +322,20 @@ def test_the_profile_of_words_is_that_of_what_is_certain_alone():
     # of the other order: at least 0.1 - e^eps 0.6 of the words, and 1 - 0.3 - e^eps (1 - 0.4) of all else
     assert abs(float(pair.backward(epsilon)) - (0.7 - math.exp(0.1) * 0.6)) < 1e-9
     one_way = delta_told_words._pair(arb("0.5 +/- 0.1"), arb("0.2 +/- 0.1"), True)
-    assert float(one_way.backward(epsilon)) == 0
+    assert float(one_way.forward(epsilon)) == float(pair.forward(epsilon)) and float(one_way.backward(epsilon)) == 0
+
+
+@pytest.mark.parametrize("one_way", [False, True])
+def test_what_only_one_neighbour_tells_is_what_no_epsilon_hides(one_way):
+    """Of words of a probability of 0.4 to 0.6 that the other never tells 0.4 is left at every epsilon; of others nothing need be."""
+    apart = delta_told_words._pair(arb("0.5 +/- 0.1"), arb(0), one_way)
+    assert abs(float(apart.rests[0]()) - 0.4) < 1e-9 and float(apart.rests[1]()) == 0
+    assert abs(float(apart.forward(arb(50))) - 0.4) < 1e-9
+    both = delta_told_words._pair(arb("0.5 +/- 0.1"), arb("0.2 +/- 0.1"), one_way)
+    assert [float(rest()) for rest in both.rests] == [0, 0]
+    if not one_way:
+        turned = delta_told_words._pair(arb(0), arb("0.5 +/- 0.1"), one_way)
+        assert float(turned.rests[0]()) == 0 and abs(float(turned.rests[1]()) - 0.4) < 1e-9
 
 
 # -- words that several runs tell -----------------------------------------------------------------------------------

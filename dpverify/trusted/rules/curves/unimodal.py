@@ -44,6 +44,20 @@ class Reading:
     concave: bool
     offset: Fraction = Fraction(0)
 
+    def shaped_at(self, point: Fraction, density: Expr) -> bool:
+        """Whether the density's own value at a point, which pieces do not show, certainly fits the shape that they have on both sides."""
+        here, place = substitute(density, {"z": Num(point)}), point - self.offset
+        before = [p for p in self.parts if (p.lower is None or p.lower < place) and (p.upper is None or place <= p.upper)]
+        after = [p for p in self.parts if (p.lower is None or p.lower <= place) and (p.upper is None or place < p.upper)]
+        left, right = (substitute(beside[0].density, {"z": Num(place)}) if beside else ZERO for beside in (before, after))
+        if self.concave and before and after:
+            return certainly_equal(left, here)  # the two limits are equal, where the logarithm is concave
+        if self.concave:  # one of the two is 0
+            return certainly_le(here, add(left, right))
+        rises = certainly_le(left, here) and (place == 0 or certainly_le(here, right))
+        falls = certainly_le(right, here) and (place == 0 or certainly_le(here, left))
+        return (place > 0 or rises) and (place < 0 or falls)
+
     def mirrored(self) -> Reading:
         """The density of -z."""
         flipped = tuple(
@@ -111,17 +125,23 @@ def _read_translation(noise: Translation, hints: Hints) -> Reading:
         raise Undecided("a parameter of the density has no value.")
     even = _mirror_image(lower, upper) and certainly_equal(density, substitute(density, {"z": neg(Z)}), REALS)
     convex = lower is None and upper is None and convex_line(density)
-    if even and lower is None:
-        reading = _read_even(_pieces(density, Fraction(0), None), hints, convex)
-        if reading is not None:
-            return reading
-    parts = _pieces(density, lower, upper)
-    if convex or convex_pieces(parts):
-        return _about(parts, _nearest(Fraction(0), lower, upper), even, True)
-    reading = _about(parts, _nearest(hints.mode, lower, upper), even, False)
-    if not _falls_from_mode(reading.parts, hints):
-        raise Undecided("the density is not proved unimodal; its mode must be a rational point of few digits, or its logarithm concave.")
+    reading = _read_even(_pieces(density, Fraction(0), None), hints, convex) if even and lower is None else None
+    if reading is None:
+        parts = _pieces(density, lower, upper)
+        concave = convex or convex_pieces(parts)
+        reading = _about(parts, _nearest(Fraction(0) if concave else hints.mode, lower, upper), even, concave)
+        if not (concave or _falls_from_mode(reading.parts, hints)):
+            why = "its mode must be a rational point of few digits, or its logarithm concave."
+            raise Undecided(f"the density is not proved unimodal; {why}")
+    if noise.integers and not all(reading.shaped_at(cut, density) for cut in _cuts(density, lower, upper)):
+        raise Undecided("the density has a step at an integer, whose probability is not what is beside it.")
     return reading
+
+
+def _cuts(density: Expr, lower: Fraction | None, upper: Fraction | None) -> set[Fraction]:
+    """The integers at which a density, or a piece of it, begins or ends: at all others it is continuous."""
+    ends = {lower, upper} | {end for part in pieces(density, "z", lower, upper) for end in (part.lower, part.upper)}
+    return {end for end in ends if end is not None and end.denominator == 1}
 
 
 def _read_radial(noise: Radial, hints: Hints) -> Reading:
