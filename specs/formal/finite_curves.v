@@ -17,7 +17,7 @@ Proof. by move=> a0; apply: (table_profile pt_inj pt_measurable); rewrite ?law_t
 
 (* The curve of a table is the greatest of these sums over its pairs, which are of both orders; each is a bound from below. *)
 (* That it is the curve of one pair of laws: polygons.v. *)
-(* Rule: closed-profile, in part: finite tables. *)
+(* Finite tables; closed_profile has all cases. *)
 Theorem finite_curve (eps : R) :
   privacy_curve_in_order N M eps = ereal_sup (0%E |` [set (\sum_y Num.max 0 (p c.1 y - expR eps * p c.2 y))%:E | c in [set c : X * X | N c.1 c.2]]) /\
   forall x x', N x x' -> ((\sum_y Num.max 0 (p x y - expR eps * p x' y))%:E <= tight_delta_in_order N M eps)%E.

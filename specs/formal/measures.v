@@ -31,8 +31,8 @@ Inductive composed : forall d (Y : measurableType d), mechanism R X Y -> seq R -
     composed M ts -> (forall x x' y, N x x' -> renyi a t (k x y) (k x' y)) ->
     composed (Mechanism (fun x => joint_total (mk x) (law_total M x))) (t :: ts).
 
-(* Rule: added-measures, upper, in part: Renyi divergences, and so zCDP, add up; not the squares of mu of GDP, nor which pairs of neighbours parts share. *)
-(* Rule: renyi-composition, upper, in part: divergences of one order add up, and renyi_profile is the bound on delta; not that of bounded range, nor that the hull is one pair. *)
+(* Renyi divergences, and so zCDP, add up; added_measures has the whole rule. *)
+(* Divergences of one order add up; renyi_rule has the whole rule. *)
 Theorem renyi_composition d (Y : measurableType d) (M : mechanism R X Y) ts : composed M ts -> renyi_private N M a (\sum_(t <- ts) t).
 Proof.
 elim=> {d Y M ts} [d Y M t h x x' xx | d Y M ts d' U k mk t _ IH h x x' xx]; first by rewrite big_seq1; exact: h.
