@@ -69,3 +69,10 @@ def test_the_theory_and_the_tactics_rest_on_the_axioms_of_the_libraries_alone():
     found = set(foundations.axioms(coq.compiled_theory()))
     others = {name for name in found - coq.OF_REALS if name.split(".")[0] not in coq.OF_MACHINE_NUMBERS}
     assert {name.rpartition(".")[2] for name in others} == coq.AXIOMS
+
+
+def test_what_a_file_requires_may_stand_on_several_lines(tmp_path):
+    (tmp_path / "first.v").write_text("")
+    (tmp_path / "second.v").write_text("From dpverify Require Import first.\n")
+    (tmp_path / "last.v").write_text("From dpverify Require Import first\n  second.\nFrom mathcomp Require Import all_ssreflect.\n")
+    assert [file.stem for file in coq.needed(tmp_path, ("last",))] == ["first", "second", "last"]

@@ -33,7 +33,7 @@ OF_REALS: Final = frozenset(
 """Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
 OF_MACHINE_NUMBERS: Final = frozenset(("PrimInt63", "Uint63", "PrimFloat", "FloatAxioms"))
 """The modules of those of machine integers and floats, by which `interval` calculates."""
-_REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w ]+)\.", re.MULTILINE)
+_REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w\s]+)\.", re.MULTILINE)
 _AXIOM: Final = re.compile(r"^([\w.']+)\s*(?:$|:)", re.MULTILINE)
 
 
