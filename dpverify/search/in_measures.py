@@ -307,7 +307,7 @@ def _cuts(pairs: Sequence[Bounded], target: arb) -> list[str] | None:
     )
     if first is None:
         return None
-    far = max(float(top.mid()) for _, _, top in pairs) / float(target.mid())
+    far = max(float(top.mid()) for _, _, top in pairs) / float(target.mid()) if target != 0 else 0.0  # 0: all rows are alike
     last = max(Fraction(math.ceil(far * 1.001)) + 1, first + 1)
     cuts, stack, known = {first}, [(first, last)], dict[tuple[int, Fraction], arb]()
     while stack:

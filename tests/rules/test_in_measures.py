@@ -485,3 +485,9 @@ def test_an_order_stands_beside_an_epsilon_in_json(tmp_path):
 def test_a_page_says_a_claim_in_a_measure_in_words(measure, verdict, says):
     (said,) = statement.sentence(Claim(LAPLACE, None, sensitivity=ONE, measure=measure), verdict)
     assert says in said
+
+
+@pytest.mark.parametrize("measure", [ZCDP, GDP, ORDER2])
+def test_a_table_whose_rows_are_alike_loses_nothing(measure):
+    alike = Table(((parse("1/3"), parse("2/3")),) * 2)
+    assert enclosed(alike, measure) == (0, 0)
