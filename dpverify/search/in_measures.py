@@ -51,6 +51,8 @@ _SCAN: Final = [1 + 2.0**k for k in range(-12, 17)]
 """Orders among which the worst one is looked for first."""
 _CLOSEST: Final = 40
 """The second cut lies no nearer to order 1 than 2 to minus this."""
+_NOTHING: Final = 1e-30
+"""A divergence of less is looked for as one of this size: rows that are alike have 0, which balls about their entries do not show."""
 _POINTS: Final = 192
 """Points of a curve that is quick to evaluate."""
 _CURVE_DIGITS: Final = 4
@@ -260,6 +262,7 @@ def _of_finite(claim: Claim, digits: int) -> dict[str, Any]:
     number = max(range(len(every)), key=lambda i: worst[i][0])
     (most, order), rows = worst[number], every[number]
     found: dict[str, Any] = {"lower": [*rows.inputs, "1" if order is None else str(Fraction(order).limit_denominator(10**9))]}
+    most = max(most, _NOTHING)
     targets = [most * (1 + 10.0**-k) for k in (min(digits, 10), 6, 3, 1)]
     for target in [most * (1 - 1e-9), most, *targets] if order is None else targets:  # below what order 1 has, that is the value itself
         cuts = _cuts([_of_rows(rows) for rows in every], arb(target))
@@ -307,7 +310,7 @@ def _cuts(pairs: Sequence[Bounded], target: arb) -> list[str] | None:
     )
     if first is None:
         return None
-    far = max(float(top.mid()) for _, _, top in pairs) / float(target.mid()) if target != 0 else 0.0  # 0: all rows are alike
+    far = max(float(top.mid()) for _, _, top in pairs) / float(target.mid())
     last = max(Fraction(math.ceil(far * 1.001)) + 1, first + 1)
     cuts, stack, known = {first}, [(first, last)], dict[tuple[int, Fraction], arb]()
     while stack:
