@@ -150,8 +150,8 @@ apply: (@chains_lower R _ N _ _ M (fun S s j => if j == i then - (s%:R * D) else
     move=> jn; rewrite gE; case: (j == i).
     - by rewrite mulr1; split=> //; case: left left0 => //= b b0; apply: le_trans (ltW b0); rewrite oppr_le0.
     - by rewrite mulr0 oppr0; split; [case: right right0 => //= b /ltW | case: left left0 => //= b /ltW].
-  have [C CE] := @run_falls R (fun=> mu) (fun=> lam) (fun=> left) (fun=> right) (fun=> mu1) (fun=> slopes) (fun=> kept1) (fun=> kept1')
-    (fun=> left0) (fun=> right0) n dW W nu Z noises _ pred0 a (fun=> m%:R) (fun=> - D) 0 (fun=> u) (lexx 0) (fun _ _ => u0) t t0 t1 inside.
+  have [C CE] := @run_falls R (fun=> mu) (fun=> left) (fun=> right) (fun=> mu1)
+    (fun=> log_concave_tails mu1 slopes kept1 kept1' left0 right0) n dW W nu Z noises _ pred0 a (fun=> m%:R) (fun=> - D) 0 (fun=> u) (lexx 0) (fun _ _ => u0) t t0 t1 inside.
   exists (n%:R * C) => S; rewrite -mulrA.
   have mt : measurable [set z : R | S%:R * D - m%:R <= z] by exact: measurable_ray.
   apply: (@le_trans _ _ (n%:R * fine (mu [set z : R | (S%:R * D - m%:R <= z)%R]))); last first.
