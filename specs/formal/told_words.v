@@ -212,7 +212,7 @@ have := cells_enclose noises (mwhich' r g) (sure := pred0) (L := fun _ _ => set0
 by case/andP.
 Qed.
 
-(* Rule: told-words, lower, in part: that the runs of a stream have these rows is not followed step by step; nor closer bounds by means over cells. *)
+(* The log-ratio of the two sums, where these are positive; and words that are told on the one neighbour and never on the other. *)
 Theorem told_words :
   (forall v, 0 < least_told -> 0 < most_told -> v <= ln (least_told / most_told) -> (v%:E <= tight_epsilon_in_order N M 0)%E) /\
   (0 < least_told -> most_told = 0 -> tight_epsilon_in_order N M 0 = +oo%E).
