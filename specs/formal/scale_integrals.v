@@ -1,10 +1,10 @@
-(* The measure dv/v on v > 0 is invariant under scaling (docs/theory/additive.md: mixture closed form). Powers of positive numbers, the integral by
-   dv/v, and Tonelli's theorem for it. *)
+(* The measure dv/v on v > 0 is invariant under scaling (docs/theory/additive.md: mixture closed form). Powers of positive numbers, and the integral
+   by dv/v. *)
 From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions density arithmetic norms exponents additive kernels composition laplace_curve laplace_renyi independent.
+From dpverify Require Import definitions density arithmetic norms exponents additive kernels composition laplace_curve laplace_renyi.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
@@ -113,30 +113,5 @@ move=> c0; rewrite muleC -haar_times ?lee_fin//.
 by apply: haarx_eq => v _; rewrite /= -EFinM mulrC.
 Qed.
 End Function.
-
-(* -- Tonelli's theorem -- *)
-Lemma haar_swap (h : line R * line R -> R) : measurable_fun setT h -> (forall z, 0 <= h z) ->
-  haarx (fun x => haar (fun y => h (x, y))) = haarx (fun y => haar (fun x => h (x, y))).
-Proof.
-move=> mh h0; pose L : measurableType _ := line R.
-pose g (z : (L * L)%type) : \bar R := (weight z.1 * (weight z.2 * h z))%:E.
-have sf : sigma_finite (setT : set L) leb by exact: (Hahn_ext_sigma_finite (@hlength_sigma_sub_additive R) (@hlength_sigma_finite R)).
-have m1 : measurable_fun setT (fun z : (L * L)%type => weight z.1) by apply: measurable_fun_comp measurable_weight _; exact: measurable_first.
-have m2 : measurable_fun setT (fun z : (L * L)%type => weight z.2) by apply: measurable_fun_comp measurable_weight _; exact: measurable_second.
-have mg : measurable_fun setT g by apply/EFin_measurable_fun; apply: measurable_funM => //; exact: measurable_funM.
-have g0 z : (0 <= g z)%E by rewrite lee_fin; do 2 (apply: mulr_ge0; first exact: weight_ge0).
-have F1 := fubini_tonelli1 (m1 := leb) sf g mg g0; have F2 := fubini_tonelli2 sf sf g mg g0.
-rewrite F1 in F2.
-have mw (a : R -> R) c : 0 <= c -> measurable_fun setT a -> (forall v, 0 <= a v) ->
-    (\int[leb]_v (c * (weight v * a v))%:E = c%:E * haar a)%E.
-  move=> c0 ma a0; rewrite (integral_scaled leb c0 _ (measurable_haar ma) measurableT)// => v.
-  by apply: mulr_ge0 => //; exact: weight_ge0.
-transitivity (\int[leb]_x fubini_F leb g x)%E.
-  apply: eq_integral => x _; rewrite /fubini_F /g/= mw ?weight_ge0//.
-  exact: (measurable_fun_prod1 x mh).
-transitivity (\int[leb]_y fubini_G leb g y)%E; first exact: F2.
-apply: eq_integral => y _; rewrite /fubini_G /g/= -mw ?weight_ge0//; last exact: (measurable_fun_prod2 y mh).
-by apply: eq_integral => x _; rewrite mulrCA.
-Qed.
 
 End Powers.
