@@ -259,13 +259,13 @@ def between(below: Pair, above: Pair, epsilon: arb) -> Mapping[str, str]:
     }
 
 
-def probabilities(below: Profile, above: Profile, epsilon: arb, there: tuple[arb, arb]) -> tuple[arb, arb]:
-    """P(S) and Q(S), from what H is there: with a = e^epsilon, H is convex in a, and minus its slope at a is Q(S); P(S) = H + a Q(S).
+def probabilities(below: Profile, above: Profile, epsilon: arb, there: tuple[arb, arb] | None = None) -> tuple[arb, arb]:
+    """P(S) and Q(S): with a = e^epsilon, H is convex in a, and minus its slope at a is Q(S); P(S) = H + a Q(S). there: what bounds H.
 
     Slopes of chords on either side bound it, whatever their lengths.
     """
     steps = [_CHORD] if below is above else range(0, _CHORD, 2)
-    factor, (low, high), q = epsilon.exp(), there, arb(0).union(arb(1))
+    factor, (low, high), q = epsilon.exp(), there or (below(epsilon), above(epsilon)), arb(0).union(arb(1))
     for step in (arb(2) ** -bits for bits in steps):
         right = (low - above(epsilon + step)) / (factor * step.expm1())
         left = (above(epsilon - step) - low) / (factor * -(-step).expm1()) if epsilon > step else arb(1)

@@ -331,7 +331,6 @@ EXACT = {"side": "lower", "exact": True}
         (of(sparse(laplace(2), None, 2, "1/2"), 9), EXACT, "not certainly an integer of at least 1"),
         (of(sparse(laplace(2), None, 2, 0), 9), EXACT, "not certainly an integer of at least 1"),
         (of(sparse(laplace(2), laplace(2), 6, "n"), 9, domains=ALL_N), {"peaks": [1]}, "wants numbers of"),
-        (of(sparse(laplace(2), laplace(2), 6, neighbours="one", resample=True), 9), {}, "not looked at where one answer moves alone"),
     ],
 )  # fmt: skip
 def test_a_broken_hypothesis_about_a_threshold_is_refused(claim, evidence, why):
