@@ -6,7 +6,9 @@ Analysis, or a certificate of the sample is not replayed; 3 where Coq is not the
 
 from __future__ import annotations
 
+import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dpverify.project.formal import coq
@@ -36,11 +38,12 @@ def main() -> int:
     files = sorted(THEORY.glob("*.v"))
     compiled = coq.compiled_theory(THEORY, tuple(file.stem for file in files))
     said, wrong = list[str](), False
-    for file in files:
-        names = list(dict.fromkeys(one.theorem for one in theorems(file)))
-        if not names:
-            continue
-        held = coq.check(_question(file.stem, names), compiled, coq.LIBRARY_SECONDS)
+    named = [(file, list(dict.fromkeys(one.theorem for one in theorems(file)))) for file in files]
+    asked = [(file, names) for file, names in named if names]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        answers = pool.map(lambda one: coq.check(_question(one[0].stem, one[1]), compiled, coq.LIBRARY_SECONDS), asked)
+        answered = list(zip(asked, answers, strict=True))
+    for (file, names), held in answered:
         others = sorted({axiom for axiom in held.axioms if axiom.rpartition(".")[2] not in coq.AXIOMS})
         wrong |= bool(held.fault or others)
         for text in (held.fault, f"rests on more than the three axioms: {', '.join(others)}" if others else ""):
