@@ -66,10 +66,11 @@ def _parts(expr: Expr, name: str, field: Field) -> tuple[Expr, ...]:
     if isinstance(expr, Call) and expr.name == name:
         return expr.args
     if isinstance(expr, Mul):
-        for kink in expr.args:
-            others = mul(*(factor for factor in expr.args if factor is not kink))
-            if isinstance(kink, Call) and kink.name == name and field.ratio_sign(ratio(field, others)) <= AT_LEAST_ZERO:
-                return tuple(mul(others, part) for part in kink.args)
+        for place, kink in enumerate(expr.args):
+            if isinstance(kink, Call) and kink.name == name:
+                others = mul(*expr.args[:place], *expr.args[place + 1 :])
+                if field.ratio_sign(ratio(field, others)) <= AT_LEAST_ZERO:
+                    return tuple(mul(others, part) for part in kink.args)
     return ()
 
 

@@ -72,7 +72,7 @@ def check_tails(space: Losses) -> None:
 class _Tree:
     """Walks a tree of cuts and accepts it where every leaf is certainly at most the target."""
 
-    def __init__(self, target: Expr, ends: Collection[Fraction] = ()) -> None:
+    def __init__(self, target: Expr, ends: Collection[Fraction]) -> None:
         self.target, self.ends = target, ends
         self.ball = constant(target)
 
