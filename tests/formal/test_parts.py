@@ -125,7 +125,8 @@ def test_a_budget_in_l2_is_not_taken_for_one_in_l1_in_a_part():
         (Compose((HALF,)), "499/1000", "it loses up to 1/2, which is more than is claimed"),
         (Group(HALF, num(2)), "999/1000", "it loses up to 1, which is more than is claimed"),
         (Compose((replace(HALF, times=num(10**4)),)), "5000", "a part is run 10000 times, more than are written in unary"),
-        (Subsample(HALF, parse("1/4"), "without_replacement"), "1", "sampling without replacement is not written in Coq yet"),
+        (Subsample(HALF, parse("1/4"), "without_replacement"), "1/8", "it loses up to log(exp(1/2)/4 + 3/4), which is more"),
+        (Subsample(HALF, num(0), "without_replacement"), "1", "the fraction of the records that is sampled may be 0"),
         (Parallel((replace(HALF, adjacency="replace"),)), "1", "where a record is added or removed alone"),
         (Parallel((replace(HALF, times=num(2)),)), "1", "run several times beside others in parallel"),
         (Lipschitz(RESPONSE, num(2)), "3", "a part of the kind table behind a map of the data is not written in Coq yet"),
@@ -194,6 +195,7 @@ def test_greatest_of_two_lines_and_logarithms_of_a_size_are_bounded_by_their_lem
     [
         (Compose((replace(HALF, times=num(3)), RESPONSE)), "3/2 + log(3)", "3 / 2 + ln 3 - 1 / 1000000"),
         (Subsample(HALF, parse("1/4")), "log(3/4 + exp(1/2)/4)", "1 / 8"),
+        (Subsample(RESPONSE, parse("1/4"), "without_replacement"), "log(3/2)", "ln (3 / 2) - 1 / 1000000"),
         (NoisyMax(LAPLACE, num(5)), "1", "999999 / 1000000"),
         (AboveThreshold(num(9), LAPLACE, LAPLACE), "3/2", "1499999 / 1000000"),
         (CUT_OFF, "1", "999999 / 1000000"),
