@@ -55,7 +55,7 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
     if not isinstance(epsilon, Expr):
         raise NotReplayedError(f"{where}no finite epsilon is proved.")
     try:
-        one_way = one_order.statement(claim, epsilon) if claim.order else None
+        one_way = one_order.statement(claim, epsilon)
         both = replace(claim, order="")
         statement, derived = (one_way, False) if one_way else _statement(both, epsilon, line, certificate, _lower(judgement, epsilon))
     except NotReplayedError as error:
