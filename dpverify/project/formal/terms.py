@@ -29,6 +29,7 @@ _WORDS: Final = frozenset(
 """What names of parameters must not be: words of Coq, and names that the files have for themselves."""
 _NUMBERED: Final = re.compile(r"(noise|table|family|density|part_holds|falls|whole|is|Neighbours)_?[0-9]+")
 """Names that the files give to what they define and show."""
+_PREFIX: Final = "parameter_"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 SUM, PRODUCT, POWER, ATOM = range(4)
@@ -50,9 +51,9 @@ class Terms:
         return Terms(self.domains, {**self.names, **names})
 
     def parameter(self, name: str) -> str:
-        """The variable that stands for a parameter of the claim."""
-        usable = _NAME.fullmatch(name) and name not in _WORDS and not name.endswith("_") and not _NUMBERED.fullmatch(name)
-        return name if usable else f"parameter_{name.strip('_')}"
+        """The variable that stands for a parameter of the claim: of no two the same."""
+        free = name not in _WORDS and not name.startswith(_PREFIX) and not name.endswith("_") and not _NUMBERED.fullmatch(name)
+        return name if free and _NAME.fullmatch(name) else _PREFIX + name
 
     def whole(self, expr: Expr) -> str:
         """A natural number: written out, or a parameter that ranges over some."""
