@@ -138,6 +138,7 @@ Ltac inequality :=
   first [ (squares_of_differences; lra) | (squares_of_products; lra) | (quotients; squares_of_differences; lra) ].
 
 (* a <= b. *)
+Ltac exponentials_of_logarithms := rewrite ?exp_ln by positive.
 Ltac below :=
   first [ lra | (right; same) | interval | (unfold arcsinh, cosh, sinh, Rpower; interval) | (roots; nra)
     | (right; roots; squares) | (rewrite !ln_quotient by interval; lra) | inequality ].

@@ -174,6 +174,21 @@ def test_a_theory_that_does_not_compile_says_which_file_and_leaves_nothing(monke
     assert not list((tmp_path / "cache" / "dpverify-theory").iterdir())
 
 
+COMPILES_AFTER_NEEDS = r"""for file; do :; done
+for other in $(sed -n 's/^From dpverify Require [A-Z][a-z]* \(.*\)\./\1/p' "$file"); do
+    test -f "$(dirname "$file")/$other.vo" || { echo "$other is not there" >&2; exit 1; }
+done
+sleep 0.0$(($$ % 5))
+touch "${file}o"
+"""
+
+
+def test_a_file_is_compiled_after_those_that_it_needs(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, COMPILES_AFTER_NEEDS)
+    names = {file.stem for file in coq.needed(coq.theory())}
+    assert {file.stem for file in coq.compiled_theory().glob("*.vo")} == names
+
+
 def test_the_files_of_the_theory_are_compiled_in_the_order_in_which_they_need_each_other():
     names = [file.stem for file in coq.needed(coq.theory())]
     assert set(coq.REPLAYS) < set(names) and names.index("definitions") < names.index("density") < names.index("replay")

@@ -36,6 +36,8 @@ def _facts(exprs: Iterable[Expr]) -> Iterator[str]:
                 inner = expr.args[0]
                 if isinstance(inner, Num):
                     yield from _logarithm(inner.value)
+            case Call("exp", (Call("log"),)):
+                yield "exponentials_of_logarithms."
             case Pow(Num(), Num()) if expr.exponent == Num(HALF) and isinstance(expr.base, Num):
                 yield from _root(expr.base.value)
 
