@@ -46,6 +46,9 @@ HALF = Part(LAPLACE, num(1))
 RESPONSE = Part(Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))))
 CUT_OFF = Kernel(parse("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"), (num(0), num(1)), (num(0), num(1)))
 
+CUT_OFF_AT_THREE = Kernel(
+    parse("exp(-abs(y - theta)/2)/(2*(2 - exp(-theta/2) - exp((theta - 3)/2)))"), (num(0), num(3)), (num(0), num(3))
+)
 PIECEWISE = Kernel(parse("1/3 - min(1, floor(abs(y - 2*theta)))/4"), (num(-3), num(3)), (num(-1), num(1)))
 
 
@@ -206,6 +209,8 @@ def test_greatest_of_two_lines_and_logarithms_of_a_size_are_bounded_by_their_lem
         (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="monotone"), "1", "999999 / 1000000"),
         (AboveThreshold(num(9), LAPLACE, LAPLACE, positives=num(2), resample=True), "3", "2999999 / 1000000"),
         (CUT_OFF, "1", "999999 / 1000000"),
+        (CUT_OFF_AT_THREE, "3/2", "1499999 / 1000000"),
+        (Compose((Part(Group(HALF, num(2))), Part(Subsample(HALF, parse("1/4"))))), "3/2", "1"),
     ],
 )
 def test_coq_accepts_what_a_part_loses_and_refuses_less(mechanism, epsilon, less):
