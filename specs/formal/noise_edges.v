@@ -193,7 +193,8 @@ Lemma moved_mass after r : mass (below false (moved after r)) = mass (below afte
 Proof.
 rewrite /moved; move: law; case: whole => law0; last first.
   case: after => //; apply: le_anti; apply/andP; split; last first.
-    apply: (null_mass (measurable_below _ _) (measurable_below _ _) (measurable_set1 r) (law0 r)) => z; rewrite /below /= le_eqVlt => /predU1P[->|]; by [right | left].
+    apply: (null_mass (measurable_below _ _) (measurable_below _ _) (measurable_set1 r) (law0 r)) => z.
+    rewrite /below /= le_eqVlt => /predU1P[->|]; by [right | left].
   by apply: mass_le; try exact: measurable_below; move=> z /= /ltW.
 have mD : measurable [set z : R | z \isn't a Rint].
   by rewrite (_ : [set _ | _] = ~` [set x : R | x \is a Rint]); [apply: measurableC; exact: measurable_integers | apply/seteqP; split=> z /= /negP].

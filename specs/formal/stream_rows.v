@@ -73,7 +73,8 @@ Lemma taken_map (rows : 'I_B -> seq (row R)) (after : 'I_B -> state) (s : seq 'I
 Proof. by elim: s => //= b s IH; case: ifP. Qed.
 
 Lemma followed_rows i st h b : (i < steps)%N ->
-  all (holds P (seen_noises e) q i (fun a => linear_at n (st a) e 0) h) (guards P b) = all (holds_row w) [seq as_row G | G <- followed_guards P q none i st h b].
+  all (holds P (seen_noises e) q i (fun a => linear_at n (st a) e 0) h) (guards P b) =
+  all (holds_row w) [seq as_row G | G <- followed_guards P q none i st h b].
 Proof.
 move=> lt; have q0 l : q i l = q i l + 0 * none i l by rewrite mul0r addr0.
 have z0 j : seen_noises e i j = e (place P i j) by [].
@@ -107,7 +108,8 @@ Qed.
 
 Theorem told_by_rows words : (size words <= steps)%N -> begins words (told_on e) = word_runs.tells holds_row step_branches w words at_start.
 Proof.
-by move=> le; rewrite -(tells_rows start_state (fun=> 0) (i := 0) le le) /told_on; congr (begins _ (told_from _ _ _ _ _ _ _)); apply/funext => a; rewrite start_at.
+move=> le; rewrite -(tells_rows start_state (fun=> 0) (i := 0) le le) /told_on; congr (begins _ (told_from _ _ _ _ _ _ _)).
+by apply/funext => a; rewrite start_at.
 Qed.
 End At.
 End Stream.

@@ -4,7 +4,8 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions arithmetic kernels independent word_chances told_words mean_products given_pivots noise_edges noise_rows told_rows told_sums.
+From dpverify Require Import definitions arithmetic kernels independent word_chances told_words mean_products.
+From dpverify Require Import given_pivots noise_edges noise_rows told_rows told_sums.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.

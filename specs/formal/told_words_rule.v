@@ -4,8 +4,8 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions arithmetic kernels curves pairs independent word_chances told_words events word_runs stream_words.
-From dpverify Require Import noise_edges noise_rows told_rows told_means stream_paths stream_rows.
+From dpverify Require Import definitions arithmetic kernels composition curves pairs independent word_chances told_words word_runs stream_words.
+From dpverify Require Import noise_edges noise_rows told_rows told_means stream_paths stream_rows event_profiles.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
@@ -162,5 +162,30 @@ have /andP[h _] := here; have /andP[_ h'] := there; split=> [v l0 u0 hv|l0 u0].
   exact: (event_ratio near m_shown h h').
 apply: (event_never near m_shown); first exact: lt_le_trans h.
 by apply/eqP; rewrite eq_le fine_ge0// andbT -u0.
+Qed.
+
+(* The curve is at least that of the event and of its complement; where the other order is of neighbours too, with the two exchanged. They are curves of
+   pairs of laws that those of the mechanism dominate; and what is certainly told on one and never on the other is left at every epsilon. *)
+(* Rule: told-words-event, lower. *)
+Theorem told_words_event_rule : 0 <= lo <= 1 -> 0 <= hi <= 1 -> 0 <= lo' <= 1 -> 0 <= hi' <= 1 ->
+  [/\ forall eps, ((event_profile lo hi lo' hi' (expR eps))%:E <= tight_delta_in_order N M eps)%E,
+      N (input q') (input q) -> forall eps, ((event_profile lo' hi' lo hi (expR eps))%:E <= tight_delta_in_order N M eps)%E,
+      exists P0 Q0 : {measure set nat -> \bar R}, [/\ P0 setT = 1%E, Q0 setT = 1%E, dominated P0 Q0 (M (input q)) (M (input q')) &
+        forall a, 0 <= a -> profile a P0 Q0 = event_profile lo hi lo' hi' a],
+      exists P0 Q0 : {measure set nat -> \bar R}, [/\ P0 setT = 1%E, Q0 setT = 1%E, dominated P0 Q0 (M (input q')) (M (input q)) &
+        forall a, 0 <= a -> profile a P0 Q0 = event_profile lo' hi' lo hi a] &
+      (hi' = 0 -> forall a, lo <= event_profile lo hi lo' hi' a) /\ (hi = 0 -> forall a, lo' <= event_profile lo' hi' lo hi a)].
+Proof.
+move=> b1 b2 b3 b4; have l := law_total M.
+have one (a : R) : 0 <= a -> event_profile lo hi lo' hi' a <= profile a (M (input q)) (M (input q')).
+  exact: (event_profile_below (l _) (l _) m_shown here there).
+have two (a : R) : 0 <= a -> event_profile lo' hi' lo hi a <= profile a (M (input q')) (M (input q)).
+  exact: (event_profile_below (l _) (l _) m_shown there here).
+split.
+- by move=> eps; apply: (curve_at_least near); apply: one; exact: expR_ge0.
+- by move=> near' eps; apply: (curve_at_least near'); apply: two; exact: expR_ge0.
+- have [P0 [Q0 [P1 Q1 E]]] := event_profile_pair b1 b2 b3 b4; exists P0, Q0; split=> // a a0; rewrite E//; exact: one.
+- have [P0 [Q0 [P1 Q1 E]]] := event_profile_pair b3 b4 b1 b2; exists P0, Q0; split=> // a a0; rewrite E//; exact: two.
+- by split=> h a; rewrite /event_profile h mulr0 subr0 !le_maxr lexx !orbT.
 Qed.
 End Rule.
