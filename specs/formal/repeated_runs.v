@@ -67,13 +67,13 @@ Hypothesis whole_answers : whole -> forall i l, (i < size path)%N -> whole_numbe
 Hypothesis whole_moves : whole -> forall i l, (i < size path)%N -> whole_number (D * d_ i l).
 Hypothesis moved_by : D = sensitivity \/ [/\ 0 <= D, D <= sensitivity & if f is (Hull | Opposites) then in_hull vertex (fun=> 0) else True].
 Hypothesis point : forall j, (j < n)%N -> lives (laws (kind P j)) (z j).
-Hypothesis checked : path_checked P n q d_ z path 0 (first_linear P) (fun=> 0).
+Hypothesis checked : path_checked P n q d_ z path 0 (start_state P) (fun=> 0).
 
 (* Where one answer alone moves, it does not in the steps that are repeated. *)
 Hypothesis one_stays : f = Single -> forall i l, (size before <= i)%N -> (i < size before + size block)%N -> d_ i l = 0.
 
 (* The state and the counters before the steps that are repeated, and after them. *)
-Let from := path_end P q d_ before 0 (first_linear P) (fun=> 0).
+Let from := path_end P q d_ before 0 (start_state P) (fun=> 0).
 Let upto := path_end P q d_ block (size before) from.1 from.2.
 Hypothesis kept : (forall a, [/\ of_number (upto.1 a) =1 of_number (from.1 a), moved (upto.1 a) = moved (from.1 a) &
   at_point n z (upto.1 a) = at_point n z (from.1 a)]) /\ upto.2 =1 from.2.
@@ -150,7 +150,7 @@ by rewrite /part (last_part _ k0); ring.
 Qed.
 
 (* -- What the run tells -- *)
-Let rows_before := path_rows P n q d_ z before 0 (first_linear P) (fun=> 0).
+Let rows_before := path_rows P n q d_ z before 0 (start_state P) (fun=> 0).
 Let rows_block := path_rows P n q d_ z block (size before) from.1 from.2.
 Let rows_behind := path_rows P n q d_ z behind (size before + size block) from.1 from.2.
 
@@ -162,10 +162,10 @@ rewrite (eq_bigr (fun j : 'I_n => of_number (st' a) j * z j)) => [/addrI cE|j _]
 by move: ofE mE cE; case: (st a) (st' a) => [o c mv] [o' c' mv'] /= /funext-> -> ->.
 Qed.
 
-Lemma rows_parts : path_rows P n q d_ z path 0 (first_linear P) (fun=> 0) = rows_before ++ rows_block ++ rows_behind.
+Lemma rows_parts : path_rows P n q d_ z path 0 (start_state P) (fun=> 0) = rows_before ++ rows_block ++ rows_behind.
 Proof. by rewrite /path !path_rows_cat add0n -/from -/upto upto_from. Qed.
 
-Lemma checked_parts : [/\ path_checked P n q d_ z before 0 (first_linear P) (fun=> 0), path_checked P n q d_ z block (size before) from.1 from.2 &
+Lemma checked_parts : [/\ path_checked P n q d_ z before 0 (start_state P) (fun=> 0), path_checked P n q d_ z block (size before) from.1 from.2 &
   path_checked P n q d_ z behind (size before + size block) from.1 from.2].
 Proof. by move: checked; rewrite /path !path_checked_cat add0n -/from -/upto upto_from => -[? []]. Qed.
 
@@ -174,7 +174,7 @@ Let early j := (lo <= j)%N.
 Lemma before_early : (forall r j, r \in rows_before -> early j -> of_number r.1 j = 0) /\ forall a j, early j -> of_number (from.1 a) j = 0.
 Proof.
 apply: path_avoids => [a j|t j tb js]; last by apply/negP; rewrite /early add0n -ltnNge; exact: place_lt.
-by rewrite /early /first_linear /= => lj; rewrite ltnNge (leq_trans (leq_addr _ _) lj).
+by rewrite /early /start_state /= => lj; rewrite ltnNge (leq_trans (leq_addr _ _) lj).
 Qed.
 
 Lemma rows_drawn r j : r \in rows_before \/ r \in rows_behind -> drawn j -> of_number r.1 j = 0.
@@ -210,7 +210,7 @@ Let below_n i j : (i < size path)%N -> (j < once P + fresh P)%N -> (place P i j 
 
 Lemma blocks_told b s e r c : (c + r = k)%N ->
   shows b (flatten (nseq r [seq says_of P b' | b' <- block]) ++ [seq says_of P b' | b' <- behind])
-    (told_from P (fun i j => e (place P i j)) (x s) (r * size block + size behind) (size before + c * size block)
+    (told_from P (seen_noises P e) (x s) (r * size block + size behind) (size before + c * size block)
       (fun a => linear_at n (from.1 a) (copied e c) (s%:R * D)) from.2) =
   all (fun c' => all (row_comes_out n b (copied e c') (s%:R * D)) rows_block) (iota c r) &&
     all (row_comes_out n b (copied e 0) (s%:R * D)) rows_behind.
@@ -221,7 +221,7 @@ elim: r c => [|r IH] c cr /=.
   rewrite (_ : (fun a => _) = (fun a => linear_at n (from.1 a) (copied e 0) (s%:R * D))); last first.
     by apply/funext => a; apply: state_outside => j jl; rewrite /copied (in_copy_outside _ 0 jl).
   have := path_told (P := P) (n := n) (q := q) (d := d_) (z := z) (k := size path) b (e := copied e 0) (s := s%:R * D)
-    (z' := fun i j => e (place P i j)) (q' := x s) (path := behind) (i := (size before + size block)%N) (i' := (size before + k * size block)%N)
+    (z' := seen_noises P e) (q' := x s) (path := behind) (i := (size before + size block)%N) (i' := (size before + k * size block)%N)
     (h := from.2) (st := from.1) [::] 0.
   rewrite cats0 addn0 andbT => ->//.
   - by rewrite /path !size_cat addnA.
@@ -230,7 +230,7 @@ elim: r c => [|r IH] c cr /=.
     exact: source_behind.
 have ck : (c < k)%N by rewrite -cr -addSnnS leq_addr.
 have := path_told (P := P) (n := n) (q := q) (d := d_) (z := z) (k := size path) b (e := copied e c) (s := s%:R * D)
-  (z' := fun i j => e (place P i j)) (q' := x s) (path := block) (i := size before) (i' := (size before + c * size block)%N)
+  (z' := seen_noises P e) (q' := x s) (path := block) (i := size before) (i' := (size before + c * size block)%N)
   (h := from.2) (st := from.1) (flatten (nseq r [seq says_of P b' | b' <- block]) ++ [seq says_of P b' | b' <- behind]) (r * size block + size behind).
 have cb : (size before + c * size block + size block <= size before + k * size block)%N.
   by rewrite -addnA leq_add2l -mulSnr leq_mul2r ck orbT.
@@ -246,17 +246,17 @@ rewrite (_ : (fun a => _) = (fun a => linear_at n (from.1 a) (copied e c.+1) (s%
 by rewrite -addnA -mulSnr IH// addSnnS.
 Qed.
 
-Lemma run_told b s e : shows b words (told_in P steps (x s) e) =
+Lemma run_told b s e : shows b words (told_on P steps (x s) e) =
   [&& all (row_comes_out n b (copied e 0) (s%:R * D)) rows_before, all (fun c => all (row_comes_out n b (copied e c) (s%:R * D)) rows_block) (iota 0 k) &
     all (row_comes_out n b (copied e 0) (s%:R * D)) rows_behind].
 Proof.
 have [ck_before _ _] := checked_parts.
 have := path_told (P := P) (n := n) (q := q) (d := d_) (z := z) (k := size path) b (e := copied e 0) (s := s%:R * D)
-  (z' := fun i j => e (place P i j)) (q' := x s) (path := before) (i := 0) (i' := 0) (h := fun=> 0) (st := first_linear P)
+  (z' := seen_noises P e) (q' := x s) (path := before) (i := 0) (i' := 0) (h := fun=> 0) (st := start_state P)
   (flatten (nseq k [seq says_of P b' | b' <- block]) ++ [seq says_of P b' | b' <- behind]) (k * size block + size behind).
-rewrite /words /run !map_cat map_flatten map_nseq /told_in /steps -addnA add0n -/from.
-rewrite (_ : first_state P e = (fun a => linear_at n (first_linear P a) (copied e 0) (s%:R * D))); last first.
-  apply/funext => a; rewrite first_linearE ?leq_addr//; congr (_ + _); apply: eq_bigr => j _; congr (_ * _).
+rewrite /words /run !map_cat map_flatten map_nseq /told_on /steps -addnA add0n -/from.
+rewrite (_ : first_state P e = (fun a => linear_at n (start_state P a) (copied e 0) (s%:R * D))); last first.
+  apply/funext => a; rewrite start_stateE ?leq_addr//; congr (_ + _); apply: eq_bigr => j _; congr (_ * _).
   by rewrite /copied /in_copy /numbered ifT//; apply: leq_trans (ltn_ord j) _; exact: leq_addr.
 move=> ->//.
 - have := @blocks_told b s e k 0 (add0n k); rewrite mul0n addn0 => -> //.
@@ -344,7 +344,7 @@ have e : row_at rows (size rows_before + r) = row_inside r.
 by rewrite negbK -e => isc; have := weights _ isc; rewrite /path_rows_of rows_parts !size_cat; apply; rewrite ltn_add2l ltn_addr.
 Qed.
 
-Lemma run_rows_in r : row_in_run r \in path_rows P n q d_ z path 0 (first_linear P) (fun=> 0).
+Lemma run_rows_in r : row_in_run r \in path_rows P n q d_ z path 0 (start_state P) (fun=> 0).
 Proof.
 rewrite rows_parts !mem_cat /row_in_run; case: r => [i|[_ i]]; last by rewrite (mem_nth _ (ltn_ord i)) orbT.
 by case: (outside_rows i) => ->; rewrite ?orbT.

@@ -64,7 +64,8 @@ End Concrete.
 (* What is told in the first steps, on answers and on the values of all noises: those of the start are numbered first, then those of each step. *)
 Definition place i j := if (j < once P)%N then j else (j + i * fresh P)%N.
 Definition first_state (e : nat -> R) a := \sum_(j < once P) first_of_noise P a j * e j + first_rest P a.
-Definition told_in k (q : nat -> 'I_m -> R) (e : nat -> R) := told_from (fun i j => e (place i j)) q k 0 (first_state e) (fun=> 0).
+Definition seen_noises (e : nat -> R) (i j : nat) : R := e (place i j).
+Definition told_on steps (q : nat -> 'I_m -> R) (e : nat -> R) := told_from (seen_noises e) q steps 0 (first_state e) (fun=> 0).
 
 (* Words, and how many numbers with each of them; all numbers are looked at between -b and b. *)
 Fixpoint shows (b : R) (words : seq (option Word * nat)) (told : seq (option Word * seq R)) :=
@@ -106,9 +107,9 @@ Lemma turned_at n F e s : linear_at n (turned F) e s = - linear_at n F e s.
 Proof. by rewrite /linear_at/= (eq_bigr (fun j : 'I_n => - (of_number F j * e j))) ?sumrN => [|j _]; rewrite ?mulNr//; lra. Qed.
 
 (* The state at the start. *)
-Definition first_linear a := Linear (fun j => if (j < once P)%N then first_of_noise P a j else 0) (first_rest P a) 0.
+Definition start_state a := Linear (fun j => if (j < once P)%N then first_of_noise P a j else 0) (first_rest P a) 0.
 
-Lemma first_linearE n e s a : (once P <= n)%N -> linear_at n (first_linear a) e s = first_state e a.
+Lemma start_stateE n e s a : (once P <= n)%N -> linear_at n (start_state a) e s = first_state e a.
 Proof.
 move=> le; rewrite /linear_at /first_state /= mulr0 addr0.
 rewrite (big_ord_widen n (fun j => first_of_noise P a j * e j) le) [X in _ = X + _]big_mkcond/=; congr (_ + _).

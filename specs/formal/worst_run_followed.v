@@ -52,7 +52,7 @@ Context (dW : nat -> measure_display) (W : forall k, measurableType (dW k)) (nu 
 Context d (Y : measurableType d) (M : mechanism R (nat -> 'I_m -> R) Y) (O : seq (option Word * nat) -> R -> set Y).
 Definition stream_noises := forall k, independent_noises one_of (once P + k * fresh P) (nu k) (@Z k).
 Definition stream_mechanism := (forall words b, measurable (O words b)) /\
-  ((forall b, ~~ silent P b) -> forall k x words b, size words = k -> M x (O words b) = nu k [set w | shows b words (told_in P k x (@Z k ^~ w))]).
+  ((forall b, ~~ silent P b) -> forall k x words b, size words = k -> M x (O words b) = nu k [set w | shows b words (told_on P k x (@Z k ^~ w))]).
 End Mechanism.
 
 Section Rule.
@@ -66,13 +66,13 @@ Hypotheses (mechanism : stream_mechanism P nu (@Z) M O) (each_tells : forall b, 
 Context (v : nat) (vertex : 'I_v -> 'I_m -> R) (families : family -> Prop) (sensitivity D : R) (whole : bool).
 Variables (f : family) (q d_ : nat -> 'I_m -> R) (z : nat -> R) (path : seq 'I_B).
 Let n := (once P + size path * fresh P)%N.
-Definition path_rows_of := path_rows P n q d_ z path 0 (first_linear P) (fun=> 0).
+Definition path_rows_of := path_rows P n q d_ z path 0 (start_state P) (fun=> 0).
 Hypotheses (some_step : (0 < size path)%N) (declared : families f) (moves : together vertex f (size path) d_).
 Hypothesis whole_answers : whole -> forall i l, (i < size path)%N -> whole_number (q i l).
 Hypothesis whole_moves : whole -> forall i l, (i < size path)%N -> whole_number (D * d_ i l).
 Hypothesis moved_by : D = sensitivity \/ [/\ 0 <= D, D <= sensitivity & if f is (Hull | Opposites) then in_hull vertex (fun=> 0) else True].
 Hypothesis point : forall j, (j < n)%N -> lives (laws (kind P j)) (z j).
-Hypothesis checked : path_checked P n q d_ z path 0 (first_linear P) (fun=> 0).
+Hypothesis checked : path_checked P n q d_ z path 0 (start_state P) (fun=> 0).
 Hypothesis in_time : if most_steps P is Some most then (size path <= most)%N else true.
 
 Let x := moved_input f (size path) id q d_ D.
@@ -86,10 +86,10 @@ Lemma tells_rows s b : M (x s) (O words b) = nu (size path) (path_comes_out n (@
 Proof.
 have [_ law_] := mechanism; rewrite (law_ each_tells (size path)) ?size_map//; congr (nu _ _); rewrite rows_out; apply/funext => w /=.
 have := path_told (P := P) (n := n) (q := q) (d := d_) (z := z) (k := size path) b (e := @Z (size path) ^~ w) (s := s%:R * D)
-  (z' := fun i j => @Z (size path) (place P i j) w) (q' := x s) (path := path) (i := 0) (i' := 0) (h := fun=> 0) (st := first_linear P) [::] 0.
-rewrite cats0 !addn0 add0n /= andbT /words /told_in => <-//.
-- rewrite (_ : first_state _ _ = (fun a => linear_at n (first_linear P a) (@Z (size path) ^~ w) (s%:R * D)))//.
-  by apply/funext => a; rewrite first_linearE// leq_addr.
+  (z' := seen_noises P (@Z (size path) ^~ w)) (q' := x s) (path := path) (i := 0) (i' := 0) (h := fun=> 0) (st := start_state P) [::] 0.
+rewrite cats0 !addn0 add0n /= andbT /words /told_on => <-//.
+- rewrite (_ : first_state _ _ = (fun a => linear_at n (start_state P a) (@Z (size path) ^~ w) (s%:R * D)))//.
+  by apply/funext => a; rewrite start_stateE// leq_addr.
 - by move=> i j ik js; exact: place_lt.
 - by move=> t a lt; rewrite /x /moved_input /run_answers /run_moves lt.
 Qed.
