@@ -6,7 +6,7 @@ From mathcomp.classical Require Import boolp classical_sets functions mathcomp_e
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
 From mathcomp.analysis Require Import derive realfun.
 From dpverify Require Import definitions density arithmetic kernels neighbours finite selection survival independent one_noise laplace_curve.
-From dpverify Require Import greatest_real survival_rule noisy_max_rule noise_difference lines_on_cells difference_ratio.
+From dpverify Require Import greatest_real survival_rule noisy_max_rule winners noise_difference lines_on_cells difference_ratio.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
@@ -92,50 +92,13 @@ rewrite (_ : greatest_is Z prior k q i = setT) ?(independent_total noises) ?mulr
 by apply/seteqP; split=> w // _; apply: greatest_of => j; rewrite (all j) eqxx.
 Qed.
 
-Lemma winner_apart (D : R) N r q q' : 0 < D -> winner_moves D N r -> both N q q' -> forall i j : 'I_n, (q' j - q' i) - (q j - q i) <= r.
-Proof.
-move=> D0 moves near i j; case: moves near => [near|near|].
-- have {}near l : `|q' l - q l| <= D by case: near => /(_ l) //; rewrite distrC.
-  by have := near i; have := near j; rewrite !ler_norml => /andP[? ?] /andP[? ?]; lra.
-- by case: near => near; have /andP[? ?] := near i; have /andP[? ?] := near j; lra.
-- have one (p p' : 'I_n -> R) : moved_alone D p p' -> `|(p' j - p' i) - (p j - p i)| <= D.
-    move=> [l [lD others]]; have [->|ij] := eqVneq i j; first by rewrite !subrr normr0 ltW.
-    have [e|il] := eqVneq i l.
-      rewrite (others j); last by rewrite -e eq_sym.
-      by rewrite -e in lD; rewrite (_ : _ - _ = - (p' i - p i)) ?normrN//; lra.
-    rewrite (others i il); have [e|jl] := eqVneq j l; first by rewrite -e in lD; rewrite (_ : _ - _ = p' j - p j)//; lra.
-    by rewrite (others j jl) subrr normr0 ltW.
-  by case=> /one h; [|rewrite distrC in h]; apply: le_trans (ler_norm _) h.
-Qed.
-
-Lemma winner_range (D : R) N r (i j : 'I_n) u : 0 < D -> j != i -> winner_moves D N r ->
-  exists q q' : 'I_n -> R, [/\ both N q q', q j - q i = u & q' j - q' i = u + r].
-Proof.
-move=> D0 ji moves; pose q (l : 'I_n) := if l == j then u else 0.
-have ij : (i == j) = false by rewrite eq_sym; exact: negbTE.
-case: moves.
-- exists q, (fun l => if l == j then u + D else - D); split.
-  + by left=> l; rewrite /q; case: ifP => _; [rewrite addrAC subrr add0r gtr0_norm | rewrite subr0 normrN gtr0_norm].
-  + by rewrite /q eqxx ij subr0.
-  + by rewrite eqxx ij; lra.
-- exists q, (fun l => if l == j then u + D else 0); split.
-  + by left=> l; rewrite /q; case: ifP => _; apply/andP; split; lra.
-  + by rewrite /q eqxx ij subr0.
-  + by rewrite eqxx ij subr0.
-- exists q, (fun l => if l == j then u + D else 0); split.
-  + left; exists j; rewrite /q eqxx; split; first by rewrite addrAC subrr add0r gtr0_norm.
-    by move=> l /negbTE ->.
-  + by rewrite /q eqxx ij subr0.
-  + by rewrite eqxx ij subr0.
-Qed.
-
 Lemma pure_of_ratio N D r v : 0 < D -> 0 <= v -> winner_moves D N r -> (forall u, B u <= expR v * B (u + r)) -> pure_dp N M v.
 Proof.
 move=> D0 v0 moves ratio; apply/(table_pure N pt_inj pt_measurable MZ v) => q q' near i.
 have [[j ji]|none] := pselect (exists j, j != i); last first.
   rewrite !told_alone ?mulr1 -?[leLHS]expR0 ?ler_expR// => j; apply: contrapT => ji; apply: none; exists j; exact/eqP.
 rewrite !(told_of_two _ ji); apply: (le_trans (ratio _)); apply: ler_wpmul2l; first exact: expR_ge0.
-apply: (beyond_falls mu1 dens); have := winner_apart D0 moves near i j; lra.
+apply: (beyond_falls mu1 dens); have := winner_apart (ltW D0) moves near i j; lra.
 Qed.
 
 (* The tight epsilon. *)
@@ -160,7 +123,7 @@ apply: ub_ereal_sup => _ [u _ <-]; apply/log_ratioP => //.
 pose i0 : 'I_n := Ordinal (leq_trans (isT : (0 < 2)%N) (eq_leq (esym n2))).
 pose i1 : 'I_n := Ordinal (leq_trans (isT : (1 < 2)%N) (eq_leq (esym n2))).
 have ne : i1 != i0 by [].
-have [q [q' [near qE qE']]] := winner_range u D0 ne moves.
+have [q [q' [near qE qE']]] := winner_range u (ltW D0) ne moves.
 have := (table_pure N pt_inj pt_measurable MZ e).1 P q q' near i0.
 by rewrite !(told_of_two _ ne) qE qE'.
 Qed.
