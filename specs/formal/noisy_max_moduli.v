@@ -1,5 +1,5 @@
-(* Report noisy max with noise of any law, from what the noise loses by itself (docs/theory/selection.md, selection moduli): the index of the greatest, the index
-   and the lead over the next one, and whatever is told of all noisy answers. *)
+(* Report noisy max with noise of any law, from what the noise loses by itself (docs/theory/selection.md, selection moduli): the index of the greatest, the
+   index and the lead over the next one, and whatever is told of all noisy answers. *)
 From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
