@@ -205,3 +205,37 @@ apply: measurable_funM; first exact: measurable_pw.
 by apply: measurable_fun_indic; apply: measurableC; exact: measurable_set1.
 Qed.
 End Stretched.
+
+(* Noise of density proportional to exp(-a length^w): a length^w has the gamma law of shape p/w. *)
+Section GammaLength.
+Context (R : realType) d (Y : measurableType d) (mu P : {measure set Y -> \bar R}) (length : Y -> R) (K p a w c : R).
+Hypotheses (ml : measurable_fun setT length) (length0 : forall y, 0 <= length y) (p0 : 0 < p) (K0 : 0 <= K).
+Hypotheses (balls : balls_are_powers mu length K p) (a0 : 0 < a) (w0 : 0 < w) (c0 : 0 <= c).
+Hypotheses (P1 : P setT = 1%E) (Pp : has_density mu P (fun y => c * expR (- (a * pow w (length y))))).
+
+Lemma pow_lt x y : 0 <= x -> 0 <= y -> (pow w x < pow w y) = (x < y).
+Proof.
+move=> x0 y0; rewrite /pow; case: eqP => [->|/eqP xn]; case: eqP => [->|/eqP yn]; rewrite ?ltxx//.
+- by rewrite -/(pw w y) pw_gt0 lt_neqAle eq_sym yn y0.
+- by rewrite [RHS]ltNge x0 ltNge ltW// pw_gt0.
+- by rewrite pw_lt// lt_neqAle eq_sym ?xn ?yn.
+Qed.
+
+Theorem gamma_length t : 0 <= t -> P [set y | t < length y] = (gamma_tail (p / w) (a * pow w t))%:E.
+Proof.
+move=> t0; rewrite (_ : [set y | t < length y] = [set y | a * pow w t < a * pow w (length y)]); last first.
+  by apply/seteqP; split=> y /=; rewrite ltr_pmul2l// pow_lt.
+have mf : measurable_fun setT (fun s : R => expR (- s)).
+  by apply: measurable_fun_comp (@measurable_expR R) _; apply: measurable_funN; exact: measurable_fun_id.
+have mL : measurable_fun setT (fun y => a * pow w (length y)).
+  by apply: measurable_funrM; apply: measurable_fun_comp ml; exact: measurable_pow.
+have P0 : 0 <= pow w t by rewrite /pow; case: ifP => // _; exact: expR_ge0.
+apply: (length_tail mL (divr_gt0 p0 w0) _ (balls_stretched balls length0 a0 w0) mf _ c0 P1 Pp).
+- by apply: mulr_ge0 => //; exact/ltW/pw_gt0.
+- by move=> s; exact: expR_ge0.
+- by apply: mulr_ge0 => //; exact: ltW.
+Qed.
+End GammaLength.
+
+Lemma pow1 (R : realType) (x : R) : 0 <= x -> pow 1 x = x.
+Proof. by move=> x0; rewrite /pow; case: eqP => // /eqP xn; rewrite mul1r lnK// posrE lt_neqAle eq_sym xn. Qed.
