@@ -83,7 +83,8 @@ have [N le] : exists N, (m (\bigcup_n S n `&` ~` U N) <= (e / 2)%:E)%E.
     by apply: nearW => n; exact: far.
   by rewrite -(fineK (m_fin mU)) -EFinB lee_fin; lra.
 have eN : 0 < e / 2 / N.+1%:R by rewrite divr_gt0// ltr0n.
-have [A HA] := choice (fun i => let: conj _ near := WS i in let: ex_intro2 A FA le := near _ eN in ex_intro (fun A => F A /\ (m (apart (S i) A) <= (e / 2 / N.+1%:R)%:E)%E) A (conj FA le)).
+have near i : exists A, F A /\ (m (apart (S i) A) <= (e / 2 / N.+1%:R)%:E)%E by have [_ h] := WS i; have [A FA leA] := h _ eN; exists A.
+have [A HA] := choice near.
 have FA i : F (A i) by have [] := HA i.
 have [_ _ _ mF _] := field; have mA i : measurable (A i) by exact: mF.
 exists (\big[setU/set0]_(i < N) A i); first exact: first_union.

@@ -4,8 +4,8 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions density arithmetic kernels composition mixtures curves pairs likelihood points means laplace_curve scale_integrals scale_mixture
-  orthogonal_laws
+From dpverify Require Import definitions density arithmetic kernels composition mixtures curves pairs likelihood points means laplace_curve scale_integrals
+  scale_mixture orthogonal_laws
   gaussian_curve normal_line gaussian_composition gaussian_noise normal_tail average_events seen_variance finite_parts.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
@@ -25,11 +25,10 @@ Let total v : law v setT = 1%E. Proof. by have [_ h _] := normal; exact: h. Qed.
 
 (* -- Given V -- *)
 
-(* A depends on finitely many numbers, which are independent and standard normal given V on x, and on x' the same moved by s, whose length is at most
-   D over the deviation: finitely many values of the process, standardised. *)
-Definition finite_part (x x' : X) (D : R) (A : set Y) (w : W) := exists (s : seq R) d (O : measurableType d) (P Q : {measure set O -> \bar R}) T
-  (z : Y -> O) (B : set O), [/\ normal_numbers law s P Q T, measurable_fun setT z /\ (measurable B /\ A = z @^-1` B),
-    forall C, measurable C -> k x w (z @^-1` C) = P C, forall C, measurable C -> k x' w (z @^-1` C) = Q C & together s <= D / dev w].
+(* Given V an event A has the probabilities of an event of finitely many numbers, which are independent and standard normal on x, and on x' the same
+   moved by s, whose length is at most D over the deviation: those of finitely many values of the process, standardised. *)
+Definition finite_part (x x' : X) (D : R) (A : set Y) (w : W) := exists (s : seq R) d (O : measurableType d) (P Q : {measure set O -> \bar R}) T (B : set O),
+  [/\ normal_numbers law s P Q T, measurable B, k x w A = P B, k x' w A = Q B & together s <= D / dev w].
 
 (* The answers differ by a function of norm at most D: finitely many values, of which all events are made, see no more. *)
 Definition within_norm (x x' : X) (D : R) := exists F, generating_field F /\ forall A w, F A -> finite_part x x' D A w.
@@ -39,9 +38,9 @@ Lemma pair_given_variance x x' D w (a : R) : within_norm x x' D -> 0 <= a ->
 Proof.
 move=> [F [field parts]] a0; set b := (X in _ <= X).
 have on_field A : F A -> fine (k x w A) - a * fine (k x' w A) <= b.
-  move=> /(parts A w)[s [d [O [P [Q [T [z [B [numbers [mz [mB ->]] zP zQ le]]]]]]]]].
+  move=> /(parts A w)[s [d [O [P [Q [T [B [numbers mB -> -> le]]]]]]]].
   have [_ P1 Q1 _ [_ E]] := normal_numbers_pair normal numbers.
-  rewrite zP// zQ//; apply: le_trans (profile_event P1 Q1 a0 mB) _; rewrite E//.
+  apply: le_trans (profile_event P1 Q1 a0 mB) _; rewrite E//.
   exact: (normal_pair_grows normal (together_ge0 s) le).
 pose m := [the measure _ _ of measure_add (k x w) (k x' w)].
 have mE S : m S = (k x w S + k x' w S)%E by rewrite -measure_addE.
@@ -270,9 +269,10 @@ Theorem elliptical_process (D eps : R) : 0 <= D ->
   [/\ (0 < D)%R -> curve_mean D eps = mean mixing (fun w => gaussian_delta Phi (D / dev w) eps),
       forall D', (D <= D')%R -> (curve_mean D eps <= curve_mean D' eps)%R,
       (forall x x', N x x' -> within_norm x x' D) -> tight_delta_in_order N M eps <= (curve_mean D eps)%:E,
-      forall x x', (0 <= eps)%R -> N x x' -> endless_functionals law k dev x x' -> norm_reaches x x' D -> (curve_mean D eps)%:E <= tight_delta_in_order N M eps &
-      forall x x', (0 <= eps)%R -> N x x' -> endless_functionals law k dev x x' -> norm_reaches x x' D -> (forall y y', N y y' -> within_norm y y' D) ->
-        tight_delta_in_order N M eps = (curve_mean D eps)%:E]%E.
+      forall x x', (0 <= eps)%R -> N x x' -> endless_functionals law k dev x x' -> norm_reaches x x' D ->
+        (curve_mean D eps)%:E <= tight_delta_in_order N M eps &
+      forall x x', (0 <= eps)%R -> N x x' -> endless_functionals law k dev x x' -> norm_reaches x x' D ->
+        (forall y y', N y y' -> within_norm y y' D) -> tight_delta_in_order N M eps = (curve_mean D eps)%:E]%E.
 Proof.
 move=> D0; have up : (forall x x', N x x' -> within_norm x x' D) -> (tight_delta_in_order N M eps <= (curve_mean D eps)%:E)%E.
   move=> near; apply: curve_at_most => [|x x' xx]; last exact: curve_mean_upper (near x x' xx).
