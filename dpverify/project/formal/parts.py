@@ -254,7 +254,7 @@ def _group(book: Book, part: Part, factor: Expr) -> Described:
     inner = _runs(book, mechanism.part)
     count = _count(book, mechanism.size)
     epsilon = mul(mechanism.size, inner.epsilon)
-    proof = f"(holds_group_of (k := {count}) {_natural(book, mechanism.size)} {inner.holds})"
+    proof = f"(holds_group_of (k := {count}) {_natural(book, mechanism.size)} ltac:(positive) {inner.holds})"
     return book.shown(f"(group_of {count} {inner.term})", epsilon, f"refine (holds_le {proof} _).", "below.")
 
 
