@@ -495,7 +495,7 @@ def finite_law(q):
     h = scale(field.log(field.form(q.tree(density))), -1)
     ends = [growth(field, p) for p in (h, add(substitute(h, field, {"r": atom(R, -1)}), scale(LOG_R, 2)))]
     good = all(top == INFINITE or q.field.positive(lead if top > 0 else sub(lead, ONE)) for top, lead in ends)
-    return good and q.mechanism["support"] == ["0", None]
+    return good and q.mechanism["support"] == ["0", None] and q.field.positive(q.form(q.mechanism["scale"]))
 
 
 def equal_answers(q, evidence):

@@ -60,13 +60,13 @@ def read(data):
     whole, told = claim["mechanism"], claim.keys()
     named = all(name.isidentifier() and name.isascii() for name in claim["domains"])
     lists = not {"loss", "prior"} & told or whole["kind"] in ("table", "exponential")
-    order = "order" not in told or ("utility" not in told and whole.get("neighbours") not in ("increasing", "decreasing"))
     need(named and (claim["name"] + claim["mechanism_name"]).isprintable(), "names that are none")
-    need(lists and order and ("within" in told or "distance" not in told), "words that have no place")
+    need(lists and not {"order", "utility"} <= told and ("within" in told or "distance" not in told), "words that have no place")
     for mechanism, asked in every(whole, claim):
         kind, query, stated = mechanism["kind"], asked["query"], asked["sensitivity"] is not None
         placed = query is None or (kind in (*ADDED, "mixture") and not asked.get("adjacency") and not stated)
-        need(placed and not (stated and kind in (*COMBINATORS, "table", "kary_response", "guarantee")), "a query or sensitivity misplaced")
+        free = mechanism.get("neighbours") not in ("increasing", "decreasing") or (asked is claim and "order" not in told)
+        need(free and placed and not (stated and kind in (*COMBINATORS, "table", "kary_response", "guarantee")), "what is asked of a part")
     return claim
 
 

@@ -768,11 +768,13 @@ def test_an_adjacency_that_is_none_is_refused_by_both(name, path):
         ("above_threshold_fresh_increasing.eps", {"order": "one-sided"}), ("student_t_all.closed-form", {"domains": {"": "nu"}}),
         ("student_t_all.closed-form", {"domains": {"\u00e9": "nu"}}), ("student_t_all.closed-form", {"domains": {"1x": "nu"}}),
         ("elliptical_process.pure-no-change-at-all", {"query": {"rows": [["1"]], "adjacency": "l2"}, "sensitivity": None}),
+        ("above_threshold_one_order.half", {"mechanism": lambda inner: {"kind": "group", "part": part(inner), "size": "2"}}),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_in_a_claim_is_refused_by_both(name, said):
     data = certificate(name)
     domains = {new: data["claim"]["domains"][old] for new, old in said.get("domains", {}).items()}
+    said = {key: value(data["claim"][key]) if callable(value) else value for key, value in said.items()}
     data["claim"] |= said | ({"domains": data["claim"]["domains"] | domains} if domains else {})
     data["claim_sha256"] = claim_hash(data["claim"])
     with pytest.raises(CertificateError):
