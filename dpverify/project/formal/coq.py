@@ -20,7 +20,9 @@ from dpverify.errors import DpverifyError
 
 INSTALL: Final = "apt-get install coq libcoq-mathcomp-analysis libcoq-interval libcoq-coquelicot"
 OPTIONS: Final = ("-q", "-w", "none")
-REPLAYS: Final = ("replay", "replay_parts", "replay_samples", "replay_selection", "replay_kernels")
+REPLAYS: Final = (
+    "replay", "replay_order", "replay_parts", "replay_samples", "replay_selection", "replay_one_way", "replay_kernels",
+)  # fmt: skip
 """The files of the theory that certificates are replayed by."""
 LIBRARY_SECONDS: Final = 900.0
 """For the theory, which is compiled once."""
