@@ -185,18 +185,19 @@ move=> H X N d Y M run; elim: run s H => {parts d Y M} [P d Y M PM|parts P d1 T 
   by have := composition_of_two mk (IH _ ht) part; rewrite addr0.
 Qed.
 
-(* -- Groups of k records: neighbours of the whole are joined by k steps between those of the part -- *)
+(* -- Groups of k records: neighbours of the whole are joined by at most k steps between those of the part -- *)
 
 (* What follows is said of all neighbours of some kind, and so of fewer: the whole may stand beside a part whose neighbours are others. *)
 Inductive group_of (k : nat) (P : described) : described :=
 | GroupOf X (N N1 : relation X) d (Y : measurableType d) (M : mechanism RR X Y) :
-    P X N1 d Y M -> (forall x x', N x x' -> joined (both N1) k x x') -> group_of k P N M.
+    P X N1 d Y M -> (forall x x', N x x' -> exists2 j, leq j k & joined (both N1) j x x') -> group_of k P N M.
 
-Theorem holds_group_of k P eps r : INR k = r -> holds P eps -> holds (group_of k P) (Rmult r eps).
+Theorem holds_group_of k P eps r : INR k = r -> Rle 0 eps -> holds P eps -> holds (group_of k P) (Rmult r eps).
 Proof.
-move=> <- H X N d Y M GM; case: GM => {X N d Y M} X N N1 d Y M PM NN; rewrite RmultE natural_number.
-have := pure_group_privacy (k := k) (H _ _ _ _ _ PM); apply: dp_in_order_fewer => x x'.
-by case=> /NN; [left | right].
+move=> <- /RleP e0 H X N d Y M GM; case: GM => {X N d Y M} X N N1 d Y M PM NN; rewrite RmultE natural_number.
+have few j : leq j k -> pure_dp (joined (both N1) j) M (k%:R * eps).
+  by move=> jk; apply: pure_dp_monotone (pure_group_privacy (H _ _ _ _ _ PM)); rewrite ler_wpmul2r// ler_nat.
+by move=> x x' [/NN|/NN] [j /few jk xx]; apply: jk; [left | right].
 Qed.
 
 (* -- Parts on disjoint data: a record is in the data of one of them -- *)
@@ -276,7 +277,7 @@ Proof.
 move=> PM KM Qk; have -> : [:: on_sample p P; group_of 1 Q] = rcons [:: on_sample p P] (group_of 1 Q) by [].
 apply: TheNext => [|y].
 - by apply: TheFirst; refine (@OnSample p P I d1 T M K {set I} (@one_record_more I) (fun D => D) K PM KM _ _) => // x x'; left.
-- by apply: GroupOf (Qk y) _ => x x' xx; exists x' => //; left.
+- by apply: GroupOf (Qk y) _ => x x' xx; exists 1%N => //; exists x' => //; left.
 Qed.
 
 (* -- A map of the output, which may be random -- *)

@@ -46,9 +46,7 @@ HALF = Part(LAPLACE, num(1))
 RESPONSE = Part(Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))))
 CUT_OFF = Kernel(parse("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"), (num(0), num(1)), (num(0), num(1)))
 
-CUT_OFF_AT_THREE = Kernel(
-    parse("exp(-abs(y - theta)/2)/(2*(2 - exp(-theta/2) - exp((theta - 3)/2)))"), (num(0), num(3)), (num(0), num(3))
-)
+CUT_OFF_AT_THREE = Kernel(parse("exp(-abs(y - theta)/2)/(2*(2 - exp(-theta/2) - exp((theta - 3)/2)))"), (num(0), num(3)), (num(0), num(3)))
 PIECEWISE = Kernel(parse("1/3 - min(1, floor(abs(y - 2*theta)))/4"), (num(-3), num(3)), (num(-1), num(1)))
 
 

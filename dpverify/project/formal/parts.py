@@ -254,7 +254,8 @@ def _group(book: Book, part: Part, factor: Expr) -> Described:
     inner = _runs(book, mechanism.part)
     count = _count(book, mechanism.size)
     epsilon = mul(mechanism.size, inner.epsilon)
-    proof = f"(holds_group_of (k := {count}) {_natural(book, mechanism.size)} {inner.holds})"
+    given = f"(k := {count}) (eps := {book.terms.real(inner.epsilon)}) {_natural(book, mechanism.size)} ltac:(positive)"
+    proof = f"(holds_group_of {given} {inner.holds})"
     return book.shown(f"(group_of {count} {inner.term})", epsilon, f"refine (holds_le {proof} _).", "below.")
 
 
