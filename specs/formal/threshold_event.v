@@ -116,9 +116,11 @@ Lemma all_positiveE first next :
   all_positive first next = [set w | forall j, (j < k + m)%N -> is_positive first next w j = (k <= j)%N].
 Proof.
 apply/seteqP; split=> w.
-- move=> /in_all h j jn; have := h (Ordinal jn); rewrite /sides /is_positive /answer_at /= [(k <= j)%N]leqNgt; case: ifP => _ /=; last by rewrite /positive/= => ->.
+- move=> /in_all h j jn; have := h (Ordinal jn); rewrite /sides /is_positive /answer_at /= [(k <= j)%N]leqNgt.
+  case: ifP => _ /=; last by rewrite /positive/= => ->.
   by rewrite /negative/= => lt; apply/negbTE; rewrite -ltNge.
-- move=> h; apply/in_all => j; have := h j (ltn_ord j); rewrite /sides /is_positive /answer_at /= [(k <= j)%N]leqNgt; case: ifP => _ /=; last by rewrite /positive/= => ->.
+- move=> h; apply/in_all => j; have := h j (ltn_ord j); rewrite /sides /is_positive /answer_at /= [(k <= j)%N]leqNgt.
+  case: ifP => _ /=; last by rewrite /positive/= => ->.
   by rewrite /negative/= => /negbT; rewrite -ltNge.
 Qed.
 
