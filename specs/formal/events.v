@@ -17,7 +17,7 @@ Proof.
 move=> mS; have l := law_total M x; rewrite -setTD measureD// ?l ?ltry// setTI fineB ?l//; exact: mass_fin.
 Qed.
 
-(* Rule: told-words-event, lower, in part: what the probabilities of the words say; not the integrals that they are. *)
+(* What one event says; of the words of a stream the rule is in told_words_rule.v. *)
 Theorem event_lower x x' S (eps p p' : R) : N x x' -> measurable S -> p <= fine (M x S) -> fine (M x' S) <= p' ->
   ((p - expR eps * p')%:E <= tight_delta_in_order N M eps)%E.
 Proof.
