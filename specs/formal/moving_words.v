@@ -42,7 +42,7 @@ elim: words i st h k => [|word words IH] i st h k; first by rewrite /begins take
 rewrite /= addnS => is_; case: k => // k sk; have lt : (i < steps)%N by apply: leq_trans is_; rewrite ltnS leq_addr.
 rewrite /begins /moving_branches /=; case: (goes_on P i h) => //.
 set q' := (fun i l => q i l + s * d i l).
-have z0 j : seen_noises P e i j = e (place P i j) by [].
+have z0 j : (j < once P + fresh P)%N -> seen_noises P e i j = e (place P i j) by [].
 have q0 l : q' i l = q i l + s * d i l by [].
 have followed b : all (holds P (seen_noises P e) q' i (fun a => linear_at n (st a) e s) h) (guards P b) =
     all (comes_out (e, s)) (followed_guards P q d i st h b).
@@ -61,7 +61,7 @@ Theorem told_moving words e s : (size words <= steps)%N ->
 Proof.
 move=> le; transitivity (word_runs.tells comes_out moving_branches (e, s) words (0%N, start_state P, fun=> 0)).
   rewrite -(moving_tells e s (start_state P) (fun=> 0) (i := 0) le le) /told_on; congr (begins _ (told_from _ _ _ _ _ _ _)); apply/funext => a.
-  by rewrite -(start_at P steps (fun j (_ : unit) => e j) tt a) /linear_at /= !mulr0.
+  by rewrite start_stateE// leq_addr.
 by rewrite has_count /moving_runs (ways_told fails_instead_negates); case: (word_runs.tells _ _ _ _ _).
 Qed.
 

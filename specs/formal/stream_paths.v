@@ -61,6 +61,12 @@ Fixpoint told_from k i u h : seq (option Word * seq R) :=
   else [::].
 End Concrete.
 
+(* What is told in the first steps, on answers and on the values of all noises: those of the start are numbered first, then those of each step. *)
+Definition place i j := if (j < once P)%N then j else (j + i * fresh P)%N.
+Definition first_state (e : nat -> R) a := \sum_(j < once P) first_of_noise P a j * e j + first_rest P a.
+Definition seen_noises (e : nat -> R) (i j : nat) : R := e (place i j).
+Definition told_on steps (q : nat -> 'I_m -> R) (e : nat -> R) := told_from (seen_noises e) q steps 0 (first_state e) (fun=> 0).
+
 (* Words, and how many numbers with each of them; all numbers are looked at between -b and b. *)
 Fixpoint shows (b : R) (words : seq (option Word * nat)) (told : seq (option Word * seq R)) :=
   match words, told with
@@ -74,8 +80,15 @@ Definition silent (b : 'I_B) := (says P b == None) && nilp (tells P b).
 
 (* -- The rows of a path -- *)
 
-(* All noises of a run are numbered: those of the start, then those of each step. *)
-Definition place i j := if (j < once P)%N then j else (j + i * fresh P)%N.
+(* Which noise of a step a number is. *)
+Definition kind j := if (j < once P)%N then j else (once P + (j - once P) %% fresh P)%N.
+
+Lemma kind_place i j : (j < seen)%N -> kind (place i j) = j.
+Proof.
+rewrite /kind /place /seen => js; case: (ltnP j (once P)) => jo; first by rewrite jo.
+rewrite ltnNge (leq_trans jo (leq_addr _ _))/= -addnBAC// [(_ - _ + _)%N]addnC modnMDl modn_small ?subnKC//.
+by rewrite ltn_subLR.
+Qed.
 
 Lemma place_lt i j k : (j < seen)%N -> (i < k)%N -> (place i j < once P + k * fresh P)%N.
 Proof.
@@ -92,6 +105,16 @@ Definition turned (F : linear) := Linear (fun j => - of_number F j) (- const F) 
 
 Lemma turned_at n F e s : linear_at n (turned F) e s = - linear_at n F e s.
 Proof. by rewrite /linear_at/= (eq_bigr (fun j : 'I_n => - (of_number F j * e j))) ?sumrN => [|j _]; rewrite ?mulNr//; lra. Qed.
+
+(* The state at the start. *)
+Definition start_state a := Linear (fun j => if (j < once P)%N then first_of_noise P a j else 0) (first_rest P a) 0.
+
+Lemma start_stateE n e s a : (once P <= n)%N -> linear_at n (start_state a) e s = first_state e a.
+Proof.
+move=> le; rewrite /linear_at /first_state /= mulr0 addr0.
+rewrite (big_ord_widen n (fun j => first_of_noise P a j * e j) le) [X in _ = X + _]big_mkcond/=; congr (_ + _).
+by apply: eq_bigr => j _; case: ifP => // _; rewrite mul0r.
+Qed.
 
 Section Symbolic.
 Variables (n : nat) (q d : nat -> 'I_m -> R) (z : nat -> R). (* The point: answers, how they move, and the values of the noises by their numbers. *)
@@ -163,12 +186,12 @@ Definition row_comes_out (bd : R) (e : nat -> R) (s : R) (r : linear * option bo
 
 Hypothesis below_n : forall j, (j < seen)%N -> (place i j < n)%N.
 Variables (e : nat -> R) (s : R) (z' : nat -> nat -> R) (q' : nat -> 'I_m -> R) (i' : nat) (u : 'I_S -> R).
-Hypotheses (same_noises : forall j, z' i' j = e (place i j)) (same_answers : forall l, q' i' l = q i l + s * d i l).
+Hypotheses (same_noises : forall j, (j < seen)%N -> z' i' j = e (place i j)) (same_answers : forall l, q' i' l = q i l + s * d i l).
 Hypothesis same_state : forall a, u a = linear_at n (st a) e s.
 
 Lemma form_followed F : form_at seen F u (z' i') (q' i') h = linear_at n (in_noises i st h F) e s.
 Proof.
-rewrite -in_noisesE//; congr (_ + _ + _ + _); apply: eq_bigr => x _; by rewrite ?same_noises ?same_answers ?same_state.
+rewrite -in_noisesE//; congr (_ + _ + _ + _); apply: eq_bigr => x _; by rewrite ?same_noises ?same_answers ?same_state ?ltn_ord.
 Qed.
 
 Let out (G : linear * bool) := row_comes_out 0 e s (G.1, Some G.2).
@@ -248,7 +271,7 @@ Proof. by elim: p i st h => [|b p IH] i st h /=; rewrite ?addn0// IH addnS -addS
 (* At given noises and answers the run takes the path, and tells numbers within the bound, just where the rows come out; then it goes on from the state
    after the path. The steps of the run may be others than those by which the path is numbered. *)
 Theorem path_told k bd e s z' q' path i i' h st words l : (forall i j, (i < k)%N -> (j < seen)%N -> (place i j < n)%N) -> (i + size path <= k)%N ->
-  (forall t j, (t < size path)%N -> z' (i' + t)%N j = e (place (i + t) j)) ->
+  (forall t j, (t < size path)%N -> (j < seen)%N -> z' (i' + t)%N j = e (place (i + t) j)) ->
   (forall t a, (t < size path)%N -> q' (i' + t)%N a = q (i + t)%N a + s * d (i + t)%N a) ->
   (if most_steps P is Some most then (i' + size path <= most)%N else true) -> path_checked path i st h ->
   shows bd ([seq says_of b | b <- path] ++ words) (told_from z' q' (size path + l) i' (fun a => linear_at n (st a) e s) h) =
@@ -260,7 +283,7 @@ have [ckb ckp] := ck; have ik' : (i < k)%N by apply: leq_trans ik; rewrite addnS
 have -> : goes_on i' h.
   apply/andP; split; first by apply/forallP; exact: below_limits ckb.
   by move: most; case: (most_steps P) => // Q; apply: leq_trans; rewrite addnS ltnS leq_addr.
-have z0 j : z' i' j = e (place i j) by have := zs 0%N j isT; rewrite !addn0.
+have z0 j : (j < seen)%N -> z' i' j = e (place i j) by have := zs 0%N j isT; rewrite !addn0.
 have q0 a : q' i' a = q i a + s * d i a by have := qs 0%N a isT; rewrite !addn0.
 set u := fun a => linear_at n (st a) e s.
 have tk := taken_followed (fun j js => lt i j ik' js) z0 q0 (fun a => erefl (u a)) ckb.

@@ -36,10 +36,12 @@ Context (R : realType) (S m B : nat) (C : finType) (Word : eqType) (P : stream R
 Context (steps : nat) (q : nat -> 'I_m -> R).
 Notation n := (once P + steps * fresh P)%N.
 Notation seen := (once P + fresh P)%N.
+Notation start_state := (start_state P).
+Notation seen_noises := (seen_noises P).
+Notation first_state := (first_state P).
+Notation told_on := (told_on P steps q).
 Let none : nat -> 'I_m -> R := fun _ _ => 0.
 
-(* The state at the start, in the noises that are drawn once; no answer moves. *)
-Definition start_state (a : 'I_S) : linear R := Linear (fun j => if (j < once P)%N then first_of_noise P a j else 0) (first_rest P a) 0.
 Definition as_row (G : linear R * bool) : row R := Row (of_number G.1) (const G.1) G.2.
 Definition state := (nat * ('I_S -> linear R) * (C -> R))%type.
 Definition at_start : state := (0%N, start_state, fun=> 0).
@@ -53,10 +55,6 @@ Definition step_branches (s : state) : seq (seq (row R) * option Word * state) :
 
 Definition word_ways (lists : seq (seq (option Word))) : seq (seq (row R)) := all_ways (@row_negated R) step_branches lists at_start.
 
-(* What is told by following the stream on values e of the noises. *)
-Definition seen_noises (e : nat -> R) (i j : nat) : R := e (place P i j).
-Definition first_state (e : nat -> R) (a : 'I_S) : R := \sum_(j < once P) first_of_noise P a j * e j + first_rest P a.
-Definition told_on (e : nat -> R) : seq (option Word * seq R) := told_from P (seen_noises e) q steps 0 (first_state e) (fun=> 0).
 (* The words of an output begin with these. *)
 Definition begins (words : seq (option Word)) (told : seq (option Word * seq R)) : bool := take (size words) [seq x.1 | x <- told] == words.
 
@@ -77,7 +75,7 @@ Lemma followed_rows i st h b : (i < steps)%N ->
   all (holds_row w) [seq as_row G | G <- followed_guards P q none i st h b].
 Proof.
 move=> lt; have q0 l : q i l = q i l + 0 * none i l by rewrite mul0r addr0.
-have z0 j : seen_noises e i j = e (place P i j) by [].
+have z0 j : (j < seen)%N -> seen_noises e i j = e (place P i j) by [].
 rewrite (guards_followed h (fun j js => place_lt js lt) z0 q0 (fun a => erefl (linear_at n (st a) e 0))).
 by rewrite all_map; apply: eq_all => -[F b'] /=; rewrite /row_comes_out /row_holds as_rowE.
 Qed.
@@ -94,22 +92,15 @@ rewrite eqseq_cons; congr (_ && _).
 have E : (fun a => stream_paths.form_at seen (after P b a) (fun a => linear_at n (st a) e 0) (seen_noises e i) (q i) h) =
     fun a => linear_at n (state_after P q none i st h b a) e 0.
   apply/funext => a; have q0 l : q i l = q i l + 0 * none i l by rewrite mul0r addr0.
-  have z0 j : seen_noises e i j = e (place P i j) by [].
+  have z0 j : (j < seen)%N -> seen_noises e i j = e (place P i j) by [].
   exact: (form_followed h (fun j js => place_lt js lt) z0 q0 (fun a => erefl (linear_at n (st a) e 0))).
 by rewrite E; apply: IH => //; rewrite addSn.
-Qed.
-
-Lemma start_at a : linear_at n (start_state a) e 0 = first_state e a.
-Proof.
-rewrite /linear_at /first_state /= mul0r addr0; congr (_ + _); rewrite big_split_ord /= [X in _ + X]big1 ?addr0 => [|j _].
-- by apply: eq_bigr => j _; rewrite ltn_ord.
-- by rewrite ltnNge leq_addr mul0r.
 Qed.
 
 Theorem told_by_rows words : (size words <= steps)%N -> begins words (told_on e) = word_runs.tells holds_row step_branches w words at_start.
 Proof.
 move=> le; rewrite -(tells_rows start_state (fun=> 0) (i := 0) le le) /told_on; congr (begins _ (told_from _ _ _ _ _ _ _)).
-by apply/funext => a; rewrite start_at.
+by apply/funext => a; rewrite start_stateE// leq_addr.
 Qed.
 End At.
 End Stream.
