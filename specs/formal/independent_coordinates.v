@@ -5,16 +5,16 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
 From dpverify Require Import definitions density arithmetic norms additive powers kernels curves pairs likelihood independent log_concave word_chances
-  laplace_curve unimodal_noise greatest_density greatest_real scale_integrals prekopa_line prekopa moved_coordinates.
+  laplace_curve greatest_density greatest_real scale_integrals prekopa_line bounded_density prekopa moved_coordinates.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
 
 Section Convex.
-Context (R : realType) (lam P : {measure set R -> \bar R}) (h : R -> R) (m : R).
+Context (R : realType) (lam P : {measure set R -> \bar R}) (h : R -> R).
 Hypothesis P1 : P setT = 1%E.
 Let f x := expR (- h x).
-Hypotheses (lamE : is_lebesgue lam) (dens : has_density lam P f) (shape : unimodal f m).
+Hypotheses (lamE : is_lebesgue lam) (dens : has_density lam P f).
 Hypothesis convex_exponent : forall t x y, 0 < t -> t < 1 -> h (mixed t x y) <= t * h x + (1 - t) * h y.
 Context (n : nat) dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> W -> R).
 Hypothesis noises : independent_noises (fun _ => P1) n nu Z.
@@ -23,8 +23,6 @@ Notation ratio := (ratio h).
 Notation ratios := (ratios h n).
 
 Let nu1 : nu setT = 1%E := independent_total noises.
-Let fb x : f x <= f m.
-Proof. by have [up down] := shape; have [xm|/ltW mx] := leP x m; [exact: up | exact: down]. Qed.
 Let mr := measurable_ratio dens.
 
 (* The lesser of 1 and e^eps times the ratio of the densities. *)
@@ -263,6 +261,7 @@ Theorem one_coordinate_bound D x x' eps : (0 < n)%N -> 0 <= D -> \sum_(j < n) `|
   profile (expR eps) (M x) (M x') <= Num.max (profile (expR eps) (noisy 0) (noisy D)) (profile (expR eps) (noisy 0) (noisy (- D))).
 Proof.
 move=> n0 D0 near; set F := profile _ _ (noisy D); set B := profile _ _ (noisy (- D)).
+have [b fb] := bounded_density P1 lamE dens convex_exponent.
 have [c [c0 cI cc]] := prekopa lamE dens fb noises (lesser01 eps) (reads_lesser eps) (lesser_concave eps).
 apply: (le_trans (shift_bound cI x x')); rewrite ler_subl_addr -ler_subl_addl.
 pose s j := if (j < n)%N then q x' j - q x j else 0.
@@ -310,14 +309,14 @@ Qed.
 Definition l1_within (p : option R) (D : R) : R := n%:R * alike n p D.
 
 (* Exponents with bounded slopes: the density of all coordinates is c exp(-sum of h), over any measure that they have it over. Convex exponents: one
-   coordinate, moved by the whole length in either direction; its density has a mode, which the rule line checks. *)
+   coordinate, moved by the whole length in either direction. *)
 (* Rule: independent-coordinates. *)
 Theorem independent_coordinates :
   [/\ forall d (T : measurableType d) (mu : {measure set T -> \bar R}) (place : T -> 'rV[R]_n) (V : Type) (M' : mechanism R V T) (q' : V -> 'rV[R]_n)
         (A : mechanism R 'rV[R]_n T) (c L D : R) x x' eps, 0 < c -> (forall x S, M' x S = A (q' x) S) ->
         adds_noise mu place A id (fun z => c * expR (- \sum_i h (z 0 i))) -> 0 <= L -> (forall y z : R, `|h y - h z| <= L * `|y - z|) ->
         l1 (q' x - q' x') <= D -> - (L * D) <= eps -> profile (expR eps) (M' x) (M' x') <= Num.max 0 (1 - expR ((eps - L * D) / 2)),
-      forall m, unimodal (fun z => expR (- h z)) m -> (forall t x y, 0 < t -> t < 1 -> h (t * x + (1 - t) * y) <= t * h x + (1 - t) * h y) ->
+      (forall t x y, 0 < t -> t < 1 -> h (t * x + (1 - t) * y) <= t * h x + (1 - t) * h y) ->
         forall D x x' eps, 0 <= D -> \sum_(j < n) `|q x j - q x' j| <= D ->
         profile (expR eps) (M x) (M x') <= Num.max (profile (expR eps) (noisy 0) (noisy D)) (profile (expR eps) (noisy 0) (noisy (- D))),
       forall p (D : R) x x', 0 <= D -> budget p (fun j : 'I_n => q x j - q x' j) D -> \sum_(j < n) `|q x j - q x' j| <= l1_within p D &
@@ -327,7 +326,7 @@ Proof.
 split.
 - move=> d T mu place V M' q' A c L D x x' eps c0 MA noise L0 lip near le.
   by have [up _] := coordinates_curve c0 MA noise eps L0 lip near; exact: up.
-- by move=> m shape cv D x x' eps D0 near; exact: (one_coordinate_bound lamE dens shape cv noises drawn mshown only MS).
+- by move=> cv D x x' eps D0 near; exact: (one_coordinate_bound lamE dens cv noises drawn mshown only MS).
 - by move=> p D x x' D0; exact: budget_sum.
 - exact: one_coordinate_seen.
 Qed.
