@@ -4,8 +4,9 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions density arithmetic norms additive powers kernels curves pairs likelihood independent log_concave word_chances
-  laplace_curve greatest_density greatest_real scale_integrals prekopa_line bounded_density prekopa moved_coordinates.
+From dpverify Require Import definitions density arithmetic norms additive powers products kernels curves pairs likelihood independent log_concave word_chances
+  laplace_curve greatest_density greatest_real scale_integrals prekopa_line bounded_density prekopa moved_coordinates
+  gaussian_curve longest_shifts.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
@@ -305,11 +306,8 @@ have := profile_event (law_total M x) (law_total M x') a0 mB.
 by rewrite (at_ x 0) ?addr0// (at_ x' u).
 Qed.
 
-(* The greatest l1 length within a bound in an lp norm; `None` is the maximum norm. *)
-Definition l1_within (p : option R) (D : R) : R := n%:R * alike n p D.
-
 (* Exponents with bounded slopes: the density of all coordinates is c exp(-sum of h), over any measure that they have it over. Convex exponents: one
-   coordinate, moved by the whole length in either direction. *)
+   coordinate, moved by the whole length in either direction. Shifts that another norm bounds have at most the l1 length that it lets them have. *)
 (* Rule: independent-coordinates. *)
 Theorem independent_coordinates :
   [/\ forall d (T : measurableType d) (mu : {measure set T -> \bar R}) (place : T -> 'rV[R]_n) (V : Type) (M' : mechanism R V T) (q' : V -> 'rV[R]_n)
@@ -317,17 +315,29 @@ Theorem independent_coordinates :
         adds_noise mu place A id (fun z => c * expR (- \sum_i h (z 0 i))) -> 0 <= L -> (forall y z : R, `|h y - h z| <= L * `|y - z|) ->
         l1 (q' x - q' x') <= D -> - (L * D) <= eps -> profile (expR eps) (M' x) (M' x') <= Num.max 0 (1 - expR ((eps - L * D) / 2)),
       (forall t x y, 0 < t -> t < 1 -> h (t * x + (1 - t) * y) <= t * h x + (1 - t) * h y) ->
-        forall D x x' eps, 0 <= D -> \sum_(j < n) `|q x j - q x' j| <= D ->
+        forall D x x' eps, 0 <= D -> l1 (\row_(j < n) (q x j - q x' j)) <= D ->
         profile (expR eps) (M x) (M x') <= Num.max (profile (expR eps) (noisy 0) (noisy D)) (profile (expR eps) (noisy 0) (noisy (- D))),
-      forall p (D : R) x x', 0 <= D -> budget p (fun j : 'I_n => q x j - q x' j) D -> \sum_(j < n) `|q x j - q x' j| <= l1_within p D &
+      forall (z : 'rV[R]_n) (r : R), 0 <= r ->
+        [/\ forall p (D : R), 0 <= D -> budget p (fun j => z 0 j) D -> l1 z <= l1_within n p D,
+            forall k (column : 'I_k -> 'rV[R]_n), (forall x, exists w, writes column w x) -> (forall i, l1 (column i) <= r) ->
+              l1 z <= r * column_gauge column z,
+            forall k (facet : 'I_k -> {linear 'rV[R]_n -> R^o}), (forall s, signs s -> exists2 w : 'I_k -> R, \sum_i `|w i| <= r &
+              forall x : 'rV[R]_n, \sum_j s j * x 0 j = \sum_i w i * (facet i x : R)) -> l1 z <= r * \big[Num.max/0]_i `|facet i z : R| &
+            forall B : 'rV[R]_n -> 'rV[R]_n -> R, inner_form B -> (forall s, signs s -> exists2 u, B u u <= r ^+ 2 &
+              forall x : 'rV[R]_n, \sum_j s j * x 0 j = B u x) -> l1 z <= r * Num.sqrt (B z z)] &
       forall (coordinate : Y -> R) i x x' u a, (i < n)%N -> measurable_fun setT coordinate -> (forall y, coordinate (shown y) = y i) -> 0 <= a ->
         q x' i = q x i + u -> profile a (noisy 0) (noisy u) <= profile a (M x) (M x')].
 Proof.
 split.
 - move=> d T mu place V M' q' A c L D x x' eps c0 MA noise L0 lip near le.
   by have [up _] := coordinates_curve c0 MA noise eps L0 lip near; exact: up.
-- by move=> cv D x x' eps D0 near; exact: (one_coordinate_bound lamE dens cv noises drawn mshown only MS).
-- by move=> p D x x' D0; exact: budget_sum.
+- move=> cv D x x' eps D0 near; apply: (one_coordinate_bound lamE dens cv noises drawn mshown only MS) => //.
+  by move: near; rewrite /l1; under eq_bigr do rewrite mxE.
+- move=> z r r0; split=> [p D|k column spanning le|k facet|B form].
+  + exact: (lp_l1 n0).
+  + exact: columns_l1.
+  + exact: facets_l1.
+  + exact: ellipsoid_l1.
 - exact: one_coordinate_seen.
 Qed.
 End Rule.
