@@ -16,7 +16,6 @@ import intervals as iv
 from intervals import Interval
 from terms import Undecided, sure
 
-MOST_TERMS = 3000
 PRECISIONS = (64, 160, 480)
 ONE = {(): Fraction(1)}
 
@@ -34,11 +33,6 @@ def constant(x):
 def atom(a, e=1):
     """The form of a power of an atom."""
     return {((a, Fraction(e)),): Fraction(1)}
-
-
-def symbol(name):
-    """The form of a symbol."""
-    return atom(("s", name))
 
 
 def add(*forms):
@@ -62,7 +56,7 @@ def sub(p, q):
 
 def mul(p, q):
     """The product."""
-    sure(len(p) * len(q) <= MOST_TERMS, "sums that are too long")
+    sure(len(p) * len(q) <= 3000, "sums that are too long")
     total = {}
     for m, c in p.items():
         for n, d in q.items():
@@ -141,7 +135,7 @@ class Field:
             return constant(tree[1])
         if kind == "sym":
             sure(tree[1] in self.domains, f"{tree[1]} is no parameter here")
-            return symbol(tree[1])
+            return atom(("s", tree[1]))
         if kind == "add":
             return add(*map(self.form, tree[1]))
         if kind == "mul":
@@ -205,13 +199,10 @@ class Field:
         if rest != ONE and not self.positive(rest):
             sure(self.positive(scale(rest, -1)), "the sign of what is divided by, or of what is under a root")
             c, rest = -c, scale(rest, -1)
-        result = constant(c**e) if e.denominator == 1 else self._root(c, e)
+        sure(c > 0 or e.denominator == 1, "a root of what is negative")
+        result = constant(c**e) if e.denominator == 1 else reduce(mul, (_atom_power(("p", n), k * e) for n, k in _primes(c)), ONE)
         result = reduce(mul, (_atom_power(a, power * e) for a, power in product.items()), result)
         return result if rest == ONE else mul(result, _sum_power(rest, e))
-
-    def _root(self, c, e):
-        sure(c > 0, "a root of what is negative")
-        return reduce(mul, (_atom_power(("p", prime), power * e) for prime, power in _primes(c)), ONE)
 
     def exp(self, p):
         result = ONE
@@ -245,9 +236,6 @@ class Field:
 
     def at_most(self, p, q):
         return self.positive(sub(q, p), strict=False)
-
-    def equal(self, p, q):
-        return self.zero(sub(p, q))
 
     def zero(self, p):
         """Whether a form is certainly 0: what stands below a line is multiplied out."""
@@ -301,7 +289,7 @@ class Field:
                 continue
             if strict and None not in (lower, upper) and not upper_open:
                 return False  # the upper end itself is not among the values of (lower + upper t)/(1 + t)
-            t, start = symbol(name), constant(upper if lower is None else lower)
+            t, start = atom(("s", name)), constant(upper if lower is None else lower)
             field.domains[name] = (Fraction(0), None, upper_open if lower is None else lower_open, True, False)
             values[name] = sub(start, t) if lower is None else add(start, t if upper is None else scale(t, upper))
             values[name] = values[name] if None in (lower, upper) else mul(values[name], field.power(add(ONE, t), Fraction(-1)))
@@ -319,7 +307,7 @@ class Field:
         """Whether no coefficient is below 0 but b of x, where a x**2/y + c y are added, b**2 <= 4 a c; no symbol is below 0."""
         groups, numbers = {}, Field({})
         for m, c in p.items():
-            moving = tuple(x for x in m if _moves(x[0]))
+            moving = tuple((a, e) for a, e in m if _names(a) or (a[0] == "e" and a[1][:1] and a[1][0][0] == "above 1"))
             groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
         atoms = {a for m in groups for a, _ in m}
         sure(all(self.domains[a[1]][:2] != (None, None) if a[0] == "s" else a[0] in "eq" or self.atom_positive(a) for a in atoms), "a sign")
@@ -343,10 +331,6 @@ class Field:
         for m, c in moving.items():
             inside = mul(inside, self.power(dict(m[0][0][1]), c / least))
         return sub(inside, self.exp(scale({m: c for m, c in p.items() if m not in moving}, -1 / least)))
-
-
-def _moves(a):
-    return (a[0] == "e" and len(a[1]) == 1 and a[1][0][0] == "above 1") or bool(_names(a))
 
 
 def _expanded(p):
@@ -396,7 +380,7 @@ def substitute(p, field, values):
 
 def _substituted(a, e, field, values):
     if a[0] == "s":
-        return field.power(values.get(a[1], symbol(a[1])), e)
+        return field.power(values.get(a[1], atom(a)), e)
     if a[0] == "e":
         return field.exp(substitute({a[1]: e}, field, values))
     if a[0] in ("q", "l"):

@@ -33,8 +33,8 @@ def examine(data):
     try:
         return examined(data, notes)
     except (Undecided, Malformed, Refused, *ODD) as why:
-        refused = isinstance(why, (Malformed, Refused))
-        return Answer("refused" if refused else "undecided", None, None, None, (), [str(why), *notes])
+        kind = "refused" if isinstance(why, (Malformed, Refused)) else "undecided"
+        return Answer(kind, None, None, None, (), [str(why), *notes])
 
 
 def examined(data, notes):

@@ -32,7 +32,7 @@ class Table:
             weights = [[field.exp(mul(q.form(m["beta"]), s)) for s in row] for row in self.rows]
             self.rows = [[mul(w, field.power(add(*row), Fraction(-1))) for w in row] for row in weights]
         for row in self.rows if q.kind == "table" else ():
-            sure(all(field.at_most({}, p) for p in row) and field.equal(add(*row), ONE), "whether a row is a distribution")
+            sure(all(field.at_most({}, p) for p in row) and field.zero(sub(add(*row), ONE)), "whether a row is a distribution")
 
     def zero(self, x, y):
         """Whether a probability is 0."""

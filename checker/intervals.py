@@ -12,8 +12,7 @@ from functools import reduce
 from terms import sure
 
 PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944")
-TRAPS = [InvalidOperation, DivisionByZero, Overflow]
-DOWN, UP = (Context(50, way, MIN_EMIN, MAX_EMAX, traps=TRAPS) for way in (ROUND_FLOOR, ROUND_CEILING))
+DOWN, UP = (Context(50, to, MIN_EMIN, MAX_EMAX, traps=[InvalidOperation, DivisionByZero, Overflow]) for to in (ROUND_FLOOR, ROUND_CEILING))
 
 
 def precision(bits):

@@ -5,12 +5,12 @@ from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations, product
 
-from algebra import ONE, Field, _names, add, atom, constant, key, mul, names, scale, sub, substitute, symbol
+from algebra import ONE, Field, _names, add, atom, constant, key, mul, names, scale, sub, substitute
 from terms import Malformed, Undecided, must, num, parse, replaced, require, sure
 
 INFINITE = "infinite"
 R = ("s", "r")
-LOG_R = atom(("l", key(symbol("r"))))
+LOG_R = atom(("l", key(atom(R))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 ADDED = ("radial", "translation", "product")
 LINE = {"kind": "lp", "p": "1", "matrix": []}
@@ -40,7 +40,7 @@ class Question:
     def at(self, evidence, allowed=True):
         """The question at the parameters that evidence fixes, and these."""
         given = evidence.get("at", {})
-        require(isinstance(given, dict) and (not given or allowed), Malformed, "'at' does not belong here, or is no object")
+        sure(isinstance(given, dict) and (not given or allowed), "'at' does not belong here, or is no object")
         values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
         for name, x in values.items():
             must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")
@@ -235,9 +235,10 @@ def gauge(columns, vectors, told):
     y, value = list(map(rational, told["dual"])), rational(told["value"])
     for weights, v in zip(told["primal"], vectors, strict=True):
         each = [(rational(w), columns[int(i)]) for i, w in weights.items()]
-        made = up_to_sign([sum(w * column[j] for w, column in each) for j in range(len(y))])
+        made = tuple(sum(w * column[j] for w, column in each) for j in range(len(y)))
         sure(made == v and sum(abs(w) for w, _ in each) <= value, "whether a vector is so short")
-    sure(all(abs(dot(y, column)) <= 1 for column in columns) and any(abs(dot(y, v)) == value for v in vectors), "the length of a vector")
+    longest = vectors[told["worst"]] if type(told["worst"]) is int and told["worst"] >= 0 else [Fraction(0)] * len(y)
+    sure(all(abs(dot(y, column)) <= 1 for column in columns) and dot(y, longest) == value, "the length of a vector")
     return constant(value)
 
 
@@ -400,7 +401,7 @@ def power_identity(q, evidence):
         sure(square and len(square) + len(free) >= len(inside), "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
-    sure(ratios and all(field.equal(ratios[0], other) for other in ratios), "an exponent that is no sum of logarithms of one A0 + A1 r**2")
+    sure(ratios and all(field.zero(sub(ratios[0], other)) for other in ratios), "a sum of logarithms of several A0 + A1 r**2")
     sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), noise.dimension)))), "whether the density is integrable")
     unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
     return side, _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)]))), at, assumed_of(noise, side)
@@ -428,7 +429,7 @@ def modulus(q, evidence):
     else:
         noise.check_integrable()
         rises = field.positive(field.derivative(noise.h, "r"), strict=False)
-        most = sub(substitute(noise.h, field, {"r": add(symbol("r"), noise.shift)}), noise.h)
+        most = sub(substitute(noise.h, field, {"r": add(atom(R), noise.shift)}), noise.h)
     sure(rises and field.at_most(most, bound), "whether h never falls, and never rises by more within the sensitivity")
     return "upper", bound, {}, assumed_of(noise, "upper")
 
@@ -451,7 +452,7 @@ def point_witness(q, evidence):
         return "lower", INFINITE, at, assumed
     told, loss = "value" in evidence, sub(add(*map(noise.at, b)), start)
     value = constant(rational(evidence["value"])) if told else q.form(evidence["limit"])
-    sure(q.field.at_most(value, loss) if told else q.field.equal(value, loss), "whether the loss is so great")
+    sure(q.field.at_most(value, loss) if told else q.field.zero(sub(value, loss)), "whether the loss is so great")
     return "lower", value, at, assumed
 
 
@@ -470,7 +471,7 @@ def _pair(noise, a, b):
     p = noise.norm["p"] if q.kind == "product" else "1"
     lengths = [add(*(field.power(s, rational(p)) for s in sizes))] if p else sizes
     around = q.kind == "radial" and field.at_most(constant(2), noise.dimension) and field.at_most(noise.shift, add(a[0], b[0]))
-    exact = q.kind != "product" and (around or field.equal(sizes[0], noise.shift))
+    exact = q.kind != "product" and (around or field.zero(sub(sizes[0], noise.shift)))
     near = all(field.at_most(s, field.power(noise.shift, rational(p or 1))) for s in lengths)
     must(near and (exact or real or not q.query), "the points are not as far apart as answers")
     return real if q.query else ["answers of some neighbours are the sensitivity apart" if exact else EVERY]
@@ -488,12 +489,21 @@ def divergence(q, evidence):
     return "lower", INFINITE, at, assumed_of(noise, "lower")
 
 
+def finite_law(q):
+    """Whether the density of the factor v > 0 of a process certainly has finite mass, far out and, as that of 1/v, near 0."""
+    density, field = re.sub(r"\bv\b", "r", q.mechanism["mixing"]), q.field.over("r")
+    h = scale(field.log(field.form(q.tree(density))), -1)
+    ends = [growth(field, p) for p in (h, add(substitute(h, field, {"r": atom(R, -1)}), scale(LOG_R, 2)))]
+    good = all(top == INFINITE or q.field.positive(lead if top > 0 else sub(lead, ONE)) for top, lead in ends)
+    return good and q.mechanism["support"] == ["0", None] and q.field.positive(q.form(q.mechanism["scale"]))
+
+
 def equal_answers(q, evidence):
     """docs/theory/additive.md#equal-answers."""
     side, q, _ = sided(q, evidence, None)
     noise = Noise(q) if q.kind in ADDED[::2] else None
-    numbers = all(q.form(end).keys() <= {()} for end in q.mechanism.get("support", ()) if end)
-    sure(noise.check_integrable() is None if noise else numbers and q.kind in ("kernel", "elliptical_process"), "a law that is not known")
+    law = noise.check_integrable() is None if noise else q.kind == "kernel" or (q.kind == "elliptical_process" and finite_law(q))
+    sure(law, "a law that is not known")
     moved = noise.shift if noise else q.moved
     must(moved is not None and q.field.zero(moved), "the inputs, or the answers, are not certainly the same")
     return side, {}, {}, ["the mechanism is one for each input", "the sensitivity bounds how far apart neighbours are", IDEAL]

@@ -229,7 +229,7 @@ class Joint(Values):
         if q.mechanism["scheme"] == "without_replacement" or sum(self.pair) > 0:
             return grown(field, rate, value)
         rest = {} if value == INFINITE else mul(rate, field.exp(scale(value, -1)))  # the law without the record first
-        return INFINITE if value == INFINITE and field.equal(rate, ONE) else scale(field.log(add(sub(ONE, rate), rest)), -1)
+        return INFINITE if value == INFINITE and field.zero(sub(rate, ONE)) else scale(field.log(add(sub(ONE, rate), rest)), -1)
 
 
 def joint(q, evidence, side, values):

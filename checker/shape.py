@@ -5,15 +5,12 @@ import json
 import re
 from pathlib import Path
 
-from noise import rational
-from parts import every
+from noise import ADDED, rational
+from parts import COMBINATORS, every
 from terms import Malformed, parse, require, sure
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[1] / "dpverify" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8"))
-CLAIM = SCHEMA["definitions"]["claim"]
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
-QUERIED = ("radial", "translation", "product", "elliptical_process")
-INSENSITIVE = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz", "table", "kary_response", "guarantee")
 
 
 def need(holds, why):
@@ -56,14 +53,20 @@ def read(data):
     """The claim of a certificate that is one."""
     need(fits(data, SCHEMA), "not of the shape that the schema of certificates gives")
     claim = data["claim"]
-    need(all(value or key in CLAIM["required"] for key, value in claim.items()), "a key of the claim is empty, and is left out then")
+    need(all(value or key in SCHEMA["definitions"]["claim"]["required"] for key, value in claim.items()), "a key of the claim is empty")
     written = json.dumps(claim, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     need(hashlib.sha256(written.encode()).hexdigest() == data["claim_sha256"], "claim_sha256 is not the hash of the claim")
     need(all(p < n for n, line in enumerate(data["lines"]) for p in line.get("premises", [])), "a line stands before its premises")
-    for mechanism, asked in every(claim["mechanism"], claim):
-        query, misplaced = asked["query"], asked["sensitivity"] is not None and mechanism["kind"] in INSENSITIVE
-        placed = query is None or (mechanism["kind"] in QUERIED and not asked.get("adjacency") and asked["sensitivity"] is None)
-        need(placed and not misplaced, "a sensitivity, a query, or an adjacency, that has no place")
+    whole, told = claim["mechanism"], claim.keys()
+    named = all(name.isidentifier() and name.isascii() for name in claim["domains"])
+    lists = not {"loss", "prior"} & told or whole["kind"] in ("table", "exponential")
+    need(named and (claim["name"] + claim["mechanism_name"]).isprintable(), "names that are none")
+    need(lists and not {"order", "utility"} <= told and ("within" in told or "distance" not in told), "words that have no place")
+    for mechanism, asked in every(whole, claim):
+        kind, query, stated = mechanism["kind"], asked["query"], asked["sensitivity"] is not None
+        placed = query is None or (kind in (*ADDED, "mixture") and not asked.get("adjacency") and not stated)
+        free = mechanism.get("neighbours") not in ("increasing", "decreasing") or (asked is claim and "order" not in told)
+        need(free and placed and not (stated and kind in (*COMBINATORS, "table", "kary_response", "guarantee")), "what is asked of a part")
     return claim
 
 

@@ -73,7 +73,7 @@ def _tree(node):
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return num(node.value)
     if isinstance(node, ast.Name):
-        require(node.id not in FUNCTIONS, Malformed, f"{node.id} without arguments")
+        sure(node.id not in FUNCTIONS, f"{node.id} without arguments")
         return ("call", "pi", ()) if node.id == "pi" else ("sym", node.id.removeprefix(_MARK))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return ("mul", (num(-1), _tree(node.operand)))

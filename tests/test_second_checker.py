@@ -26,7 +26,7 @@ import terms  # noqa: E402
 
 from dpverify.trusted import kernel  # noqa: E402
 from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
-from dpverify.trusted.language.errors import CertificateError  # noqa: E402
+from dpverify.trusted.language.errors import CertificateError, Rejected  # noqa: E402
 
 # other tests have modules of these names
 sys.path[:] = BEFORE
@@ -591,7 +591,7 @@ def test_a_rule_proves_the_value_of_its_theorem_or_nothing(rule, mechanism, move
         if wanted in (None, "infinite"):
             assert value == ("infinite" if wanted else al.constant(Fraction(evidence["value"])))
         else:
-            assert value != "infinite" and field.equal(value, field.form(terms.parse(wanted)))
+            assert value != "infinite" and field.zero(al.sub(value, field.form(terms.parse(wanted))))
 
 
 @pytest.mark.parametrize(("rule", "profile"), [("convex-exponent", "1/(a*exp(r) + 1)"), ("concave-exponent", "1/(a*r + 1)**2")])
@@ -690,7 +690,7 @@ def test_parts_that_share_their_neighbours_lose_the_greatest_sum_over_one_pair(m
     side, value, _, assumed = combined(mechanism, evidence)
     field = al.Field({})
     assert side == evidence["side"] and assumed
-    assert value == "infinite" if wanted == "infinite" else field.equal(value, field.form(terms.parse(wanted)))
+    assert value == "infinite" if wanted == "infinite" else field.zero(al.sub(value, field.form(terms.parse(wanted))))
 
 
 def test_certificates_that_it_decides_have_the_verdict_that_is_stated():
@@ -757,6 +757,52 @@ def test_an_adjacency_that_is_none_is_refused_by_both(name, path):
     with pytest.raises(CertificateError, match="'replaced' is no adjacency\\. Use add-remove, replace, l1, l2"):
         kernel.check(data | {"claim_sha256": claim_hash(data["claim"])})
     assert answer(data).kind == "refused"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("laplace.sensitivity-1-exact", {"loss": [["1"]]}), ("laplace.sensitivity-1-exact", {"prior": ["1"]}),
+        ("laplace.sensitivity-1-exact", {"name": "a\nb"}), ("laplace.sensitivity-1-exact", {"mechanism_name": "a\u202eb"}),
+        ("laplace.sensitivity-1-exact", {"distance": "linf"}), ("laplace.sensitivity-1-exact", {"order": "reverse", "utility": True}),
+        ("above_threshold_fresh_increasing.eps", {"order": "one-sided"}), ("student_t_all.closed-form", {"domains": {"": "nu"}}),
+        ("student_t_all.closed-form", {"domains": {"\u00e9": "nu"}}), ("student_t_all.closed-form", {"domains": {"1x": "nu"}}),
+        ("elliptical_process.pure-no-change-at-all", {"query": {"rows": [["1"]], "adjacency": "l2"}, "sensitivity": None}),
+        ("above_threshold_one_order.half", {"mechanism": lambda inner: {"kind": "group", "part": part(inner), "size": "2"}}),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_in_a_claim_is_refused_by_both(name, said):
+    data = certificate(name)
+    domains = {new: data["claim"]["domains"][old] for new, old in said.get("domains", {}).items()}
+    said = {key: value(data["claim"][key]) if callable(value) else value for key, value in said.items()}
+    data["claim"] |= said | ({"domains": data["claim"]["domains"] | domains} if domains else {})
+    data["claim_sha256"] = claim_hash(data["claim"])
+    with pytest.raises(CertificateError):
+        kernel.check(data)
+    assert answer(data).kind == "refused"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"worst": -1}, {"worst": 1}, {"worst": None}, {"dual": ["0", "-1"]}, {"primal": [{"0": "-1", "1": "1"}]}]
+)
+def test_a_gauge_is_told_in_one_way(changes):
+    data = certificate("knorm_polytope_d2.replace")
+    for line in data["lines"]:
+        line["parameters"]["sensitivity"] |= changes
+    with pytest.raises(Rejected):
+        kernel.check(data)
+    assert answer(data).kind == "undecided"
+
+
+@pytest.mark.parametrize(("mixing", "known"), [
+    ("v**(-7/2)*exp(-5/2/v)", True), ("exp(-v)", True), ("1/(v + 1)**2", True), ("v**(-7/2)", False), ("exp(v)", False),
+    ("1/(v + 1)", False), ("1/v", False), ("exp(-v)/v", False),
+])  # fmt: skip
+def test_a_process_has_a_law(mixing, known):
+    data = certificate("elliptical_process.pure-no-change-at-all")
+    data["claim"]["mechanism"]["mixing"] = mixing
+    data["claim_sha256"] = claim_hash(data["claim"])
+    assert (answer(data).kind == "decided") == known
 
 
 ALIGNED = ("lines", 0, "parameters", "ways", 0)

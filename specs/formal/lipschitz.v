@@ -174,7 +174,8 @@ Context (X : Type) (M : mechanism R X Y) (q : X -> V) (A : mechanism R V Y) (c :
 Hypotheses (c0 : 0 < c) (MA : forall x S, M x S = A (q x) S).
 
 (* The exponent is a function h of the distance, continuous and with slopes within L but for finitely many points. *)
-(* Rule: lipschitz-exponent, upper. *)
+(* Rule: lipschitz-exponent, upper, in part: that the pair of Laplace noise dominates; not that in a norm of few facets the divergence is
+   the greatest at a vertex of the ball, nor the pair of randomized response for a concave exponent, which pure-guarantee is about. *)
 Theorem lipschitz_exponent_radial (norm : V -> R) (h dh : R -> R) (bad : seq R) (scale L D : R) x x' eps :
   seminorm norm -> 0 < scale -> 0 <= L ->
   adds_noise mu place A id (fun z => c * expR (- h (norm z / scale))) ->

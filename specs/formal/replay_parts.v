@@ -185,42 +185,53 @@ move=> H X N d Y M run; elim: run s H => {parts d Y M} [P d Y M PM|parts P d1 T 
   by have := composition_of_two mk (IH _ ht) part; rewrite addr0.
 Qed.
 
-(* -- Groups of k records: neighbours of the whole are joined by k steps between those of the part -- *)
+(* -- Groups of k records: neighbours of the whole are joined by at most k steps between those of the part -- *)
 
+(* What follows is said of all neighbours of some kind, and so of fewer: the whole may stand beside a part whose neighbours are others. *)
 Inductive group_of (k : nat) (P : described) : described :=
-| GroupOf X (N : relation X) d (Y : measurableType d) (M : mechanism RR X Y) : P X N d Y M -> group_of k P (joined (both N) k) M.
+| GroupOf X (N N1 : relation X) d (Y : measurableType d) (M : mechanism RR X Y) :
+    P X N1 d Y M -> (forall x x', N x x' -> exists2 j, leq j k & joined (both N1) j x x') -> group_of k P N M.
 
-Theorem holds_group_of k P eps r : INR k = r -> holds P eps -> holds (group_of k P) (Rmult r eps).
+Theorem holds_group_of k P eps r : INR k = r -> Rle 0 eps -> holds P eps -> holds (group_of k P) (Rmult r eps).
 Proof.
-move=> <- H X N d Y M GM; case: GM => {X N d Y M} X N d Y M PM; rewrite RmultE natural_number.
-exact: pure_group_privacy (H _ _ _ _ _ PM).
+move=> <- /RleP e0 H X N d Y M GM; case: GM => {X N d Y M} X N N1 d Y M PM NN; rewrite RmultE natural_number.
+have few j : leq j k -> pure_dp (joined (both N1) j) M (k%:R * eps).
+  by move=> jk; apply: pure_dp_monotone (pure_group_privacy (H _ _ _ _ _ PM)); rewrite ler_wpmul2r// ler_nat.
+by move=> x x' [/NN|/NN] [j /few jk xx]; apply: jk; [left | right].
 Qed.
 
 (* -- Parts on disjoint data: a record is in the data of one of them -- *)
 
 Inductive side_by_side (P Q : described) : described :=
-| SideBySide X1 (N1 : relation X1) d1 (T : measurableType d1) (M1 : mechanism RR X1 T) X2 (N2 : relation X2) d2 (U : measurableType d2)
-    (M2 : mechanism RR X2 U) : P X1 N1 d1 T M1 -> Q X2 N2 d2 U M2 -> side_by_side P Q (in_one_part N1 N2) (parallel M1 M2).
+| SideBySide X (N : relation X) X1 (N1 : relation X1) d1 (T : measurableType d1) (M1 : mechanism RR X1 T) X2 (N2 : relation X2) d2
+    (U : measurableType d2) (M2 : mechanism RR X2 U) (split : X -> X1 * X2) (M : mechanism RR X (T * U)%type) :
+    P X1 N1 d1 T M1 -> Q X2 N2 d2 U M2 -> (forall x, M x = parallel M1 M2 (split x) :> (set (T * U) -> \bar RR)) ->
+    (forall x x', N x x' -> both (in_one_part N1 N2) (split x) (split x')) -> side_by_side P Q N M.
 
 Theorem holds_side_by_side P Q eps : Rle 0 eps -> holds P eps -> holds Q eps -> holds (side_by_side P Q) eps.
 Proof.
-move=> /RleP e0 HP HQ X N d Y M S; case: S => {X N d Y M} X1 N1 d1 T M1 X2 N2 d2 U M2 PM QM.
-have := @parallel_in_order _ _ _ _ _ _ _ M1 M2 (both N1) (both N2) eps 0 e0 (lexx 0) (HP _ _ _ _ _ PM) (HQ _ _ _ _ _ QM).
-by apply: dp_in_order_fewer => x x' /both_in_one_part.
+move=> /RleP e0 HP HQ X N d Y M S; case: S => {X N d Y M} X N X1 N1 d1 T M1 X2 N2 d2 U M2 split M PM QM Msplit NN.
+have H := @parallel_in_order _ _ _ _ _ _ _ M1 M2 (both N1) (both N2) eps 0 e0 (lexx 0) (HP _ _ _ _ _ PM) (HQ _ _ _ _ _ QM).
+move=> x x' xx S mS; rewrite !Msplit; apply: H => //; apply: both_in_one_part.
+by case: xx => /NN //; exact: bothC.
 Qed.
 
 (* -- A sample of the records, each in it with probability p -- *)
 
 Inductive on_sample (p : R) (P : described) : described :=
-| OnSample (I : finType) d (T : measurableType d) (M K : mechanism RR {set I} T) :
-    P {set I} (@one_record_more I) d T M -> on_a_sample M K p -> on_sample p P (@one_record_more I) K.
+| OnSample (I : finType) d (T : measurableType d) (M K : mechanism RR {set I} T) X (N : relation X) (records : X -> {set I})
+    (L : mechanism RR X T) :
+    P {set I} (@one_record_more I) d T M -> on_a_sample M K p -> (forall x, L x = K (records x) :> (set T -> \bar RR)) ->
+    (forall x x', N x x' -> both (@one_record_more I) (records x) (records x')) -> on_sample p P N L.
 
 Theorem holds_on_sample p P eps : Rle 0 p -> Rle p 1 -> Rle 0 eps -> holds P eps ->
   holds (on_sample p P) (Rpower.ln (Rplus 1 (Rmult p (Rminus (Rtrigo_def.exp eps) 1)))).
 Proof.
-move=> /RleP p0 /RleP p1 /RleP e0 H X N d Y M S; case: S => {X N d Y M} I d T M K PM KM.
-have := poisson_subsampling p0 p1 KM e0 (H _ _ _ _ _ PM); rewrite mulr0 /pure_dp.
-suff -> : Rpower.ln (Rplus 1 (Rmult p (Rminus (Rtrigo_def.exp eps) 1))) = exp.ln (1 + p * (expR eps - 1)) by [].
+move=> /RleP p0 /RleP p1 /RleP e0 H X N d Y L S; case: S => {X N d Y L} I d T M K X N records L PM KM LK NN.
+have := poisson_subsampling p0 p1 KM e0 (H _ _ _ _ _ PM); rewrite mulr0 => HK.
+suff -> : Rpower.ln (Rplus 1 (Rmult p (Rminus (Rtrigo_def.exp eps) 1))) = exp.ln (1 + p * (expR eps - 1)).
+  move=> x x' xx S mS; rewrite !LK; apply: HK => //.
+  by case: xx => /NN //; exact: bothC.
 have pos : 0 < 1 + p * (expR eps - 1) by exact: mix_gt0.
 rewrite exp_expR; apply: (@expR_inj RR); rewrite lnK ?posrE//.
 by rewrite -exp_expR Rpower.exp_ln//; apply/RltP.
@@ -236,6 +247,37 @@ have q0 : Rle 0 (Rmult p (Rminus (Rtrigo_def.exp eps) 1)) by apply: Rmult_le_pos
 have q1 : Rle (Rmult p (Rminus (Rtrigo_def.exp eps) 1)) (Rmult 1 (Rminus (Rtrigo_def.exp eps) 1)).
   by apply: Rmult_le_compat_r => //; move: e1; lra.
 rewrite -[X in Rle _ X]ln_exp; apply: ln_le_compat; move: q0 q1; lra.
+Qed.
+
+(* What is said of some neighbours is said of fewer: so no description of these three kinds stands in the way of another beside it. *)
+Lemma group_of_fewer k P X (N N' : relation X) d (Y : measurableType d) (M : mechanism RR X Y) :
+  (forall x x', N' x x' -> N x x') -> group_of k P N M -> group_of k P N' M.
+Proof. by move=> sub G; case: G N' sub => {X N d Y M} X N N1 d Y M PM NN N' sub; apply: GroupOf PM _ => x x' /sub /NN. Qed.
+
+Lemma side_by_side_fewer P Q X (N N' : relation X) d (Y : measurableType d) (M : mechanism RR X Y) :
+  (forall x x', N' x x' -> N x x') -> side_by_side P Q N M -> side_by_side P Q N' M.
+Proof.
+move=> sub S; case: S N' sub => {X N d Y M} X N X1 N1 d1 T M1 X2 N2 d2 U M2 split M PM QM Msplit NN N' sub.
+by apply: SideBySide PM QM Msplit _ => x x' /sub /NN.
+Qed.
+
+Lemma on_sample_fewer p P X (N N' : relation X) d (Y : measurableType d) (M : mechanism RR X Y) :
+  (forall x x', N' x x' -> N x x') -> on_sample p P N M -> on_sample p P N' M.
+Proof.
+move=> sub S; case: S N' sub => {X N d Y M} I d T M K X N records L PM KM LK NN N' sub.
+by apply: OnSample PM KM LK _ => x x' /sub /NN.
+Qed.
+
+(* A sample beside a group: one record more is one step, so there is such a mechanism wherever there is one of each. *)
+Lemma sample_beside_group (p : R) (P Q : described) (I : finType) d1 (T : measurableType d1) (M K : mechanism RR {set I} T) d2 (U : measurableType d2)
+    (k : {set I} -> T -> {measure set U -> \bar RR}) (mk : forall x, markov (k x)) :
+  P {set I} (@one_record_more I) d1 T M -> on_a_sample M K p -> (forall y, Q {set I} (@one_record_more I) d2 U (given mk y)) ->
+  one_after_the_other ([:: on_sample p P; group_of 1 Q]) (@one_record_more I) (composed K mk).
+Proof.
+move=> PM KM Qk; have -> : [:: on_sample p P; group_of 1 Q] = rcons [:: on_sample p P] (group_of 1 Q) by [].
+apply: TheNext => [|y].
+- by apply: TheFirst; refine (@OnSample p P I d1 T M K {set I} (@one_record_more I) (fun D => D) K PM KM _ _) => // x x'; left.
+- by apply: GroupOf (Qk y) _ => x x' xx; exists 1%N => //; exists x' => //; left.
 Qed.
 
 (* -- A map of the output, which may be random -- *)

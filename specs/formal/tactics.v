@@ -137,10 +137,13 @@ Ltac inequality :=
   apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|];
   first [ (squares_of_differences; lra) | (squares_of_products; lra) | (quotients; squares_of_differences; lra) ].
 
+(* exp (ln x) is x. *)
+Ltac exponentials_of_logarithms := rewrite ?exp_ln by positive.
+
 (* a <= b. *)
 Ltac below :=
   first [ lra | (right; same) | interval | (unfold arcsinh, cosh, sinh, Rpower; interval) | (roots; nra)
-    | (right; roots; squares) | (rewrite !ln_quotient by interval; lra) | inequality ].
+    | (right; roots; squares) | (rewrite !ln_quotient by interval; lra) | inequality | (quotients; nra) ].
 
 (* exp (k u) as a power of exp u. *)
 Ltac multiple :=

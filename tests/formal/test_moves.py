@@ -43,6 +43,7 @@ def greatest(density, distance, low):
         ("exp(-r)/(r**2 + 1)", "1", 1 + 2 * math.asinh(0.5)),
         ("exp(-2*sqrt(r**2 + 1))", "1/4", 0.5),
         ("cosh(r)**(-2)", "1", 2),
+        ("cosh(r/3)**(-2)", "1", 2 / 3),
         ("exp(-log(3)*floor(r + 2/3))", "3/2", 2 * math.log(3)),
     ],
 )
@@ -59,6 +60,8 @@ def test_of_a_norm_it_is_the_tight_value(density, distance, truth):
         ("exp(-z)/(exp(-z) + 1)**3", "1", 2),
         ("(1/3)**abs(z)", "1", math.log(3)),
         ("cosh(z)**(-1)", "2", 2),
+        ("cosh(z/2)**(-2)", "3/2", 1.5),
+        ("exp(-sqrt(abs(z)))", "2", math.sqrt(2)),
         ("(z**2 + 1)**(-1)", "1", 2 * math.asinh(0.5)),
     ],
 )

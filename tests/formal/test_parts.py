@@ -46,6 +46,7 @@ HALF = Part(LAPLACE, num(1))
 RESPONSE = Part(Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))))
 CUT_OFF = Kernel(parse("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"), (num(0), num(1)), (num(0), num(1)))
 
+CUT_OFF_AT_THREE = Kernel(parse("exp(-abs(y - theta)/2)/(2*(2 - exp(-theta/2) - exp((theta - 3)/2)))"), (num(0), num(3)), (num(0), num(3)))
 PIECEWISE = Kernel(parse("1/3 - min(1, floor(abs(y - 2*theta)))/4"), (num(-3), num(3)), (num(-1), num(1)))
 
 
@@ -125,7 +126,8 @@ def test_a_budget_in_l2_is_not_taken_for_one_in_l1_in_a_part():
         (Compose((HALF,)), "499/1000", "it loses up to 1/2, which is more than is claimed"),
         (Group(HALF, num(2)), "999/1000", "it loses up to 1, which is more than is claimed"),
         (Compose((replace(HALF, times=num(10**4)),)), "5000", "a part is run 10000 times, more than are written in unary"),
-        (Subsample(HALF, parse("1/4"), "without_replacement"), "1", "sampling without replacement is not written in Coq yet"),
+        (Subsample(HALF, parse("1/4"), "without_replacement"), "1/8", "it loses up to log(exp(1/2)/4 + 3/4), which is more"),
+        (Subsample(HALF, num(0), "without_replacement"), "1", "the fraction of the records that is sampled may be 0"),
         (Parallel((replace(HALF, adjacency="replace"),)), "1", "where a record is added or removed alone"),
         (Parallel((replace(HALF, times=num(2)),)), "1", "run several times beside others in parallel"),
         (Lipschitz(RESPONSE, num(2)), "3", "a part of the kind table behind a map of the data is not written in Coq yet"),
@@ -149,10 +151,13 @@ def test_a_budget_in_l2_is_not_taken_for_one_in_l1_in_a_part():
         (NoisyMax(LAPLACE, num(5), "one"), "1", "neighbours of a noisy maximum that are 'one'"),
         (NoisyMax(LAPLACE, num(5)), "999/1000", "it loses up to 1, which is more than is claimed"),
         (AboveThreshold(num(9), LAPLACE, LAPLACE, report="answers+gap"), "2", "what above threshold tells with 'answers+gap'"),
-        (AboveThreshold(num(9), LAPLACE, LAPLACE, positives=num(2), resample=True), "9", "drawn again after a positive"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, positives=num(2), resample=True), "2999/1000", "it loses up to 3, which is more"),
         (AboveThreshold(num(9), LAPLACE, None), "9", "answers without noise are not written"),
-        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="decreasing"), "9", "a guarantee for one order of the answers"),
-        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="monotone"), "9", "neighbours of above threshold that are 'monotone'"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="decreasing"), "499/1000", "it loses up to 1/2, which is more"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="increasing"), "999/1000", "it loses up to 1, which is more"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="monotone"), "999/1000", "it loses up to 1, which is more"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="one"), "9", "neighbours of above threshold that are 'one'"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="increasing", resample=True), "9", "no more is told than which are positive"),
         (CUT_OFF, "999/1000", "it loses up to 1, which is more than is claimed"),
         (replace(CUT_OFF, input=(num(0), parse("1/2"))), "1", "is of no form that"),
         (replace(CUT_OFF, density=parse("exp(-abs(y - theta))/(3 - exp(-theta) - exp(theta - 1))")), "1", "is of no form that"),
@@ -194,9 +199,16 @@ def test_greatest_of_two_lines_and_logarithms_of_a_size_are_bounded_by_their_lem
     [
         (Compose((replace(HALF, times=num(3)), RESPONSE)), "3/2 + log(3)", "3 / 2 + ln 3 - 1 / 1000000"),
         (Subsample(HALF, parse("1/4")), "log(3/4 + exp(1/2)/4)", "1 / 8"),
+        (Subsample(RESPONSE, parse("1/4"), "without_replacement"), "log(3/2)", "ln (3 / 2) - 1 / 1000000"),
         (NoisyMax(LAPLACE, num(5)), "1", "999999 / 1000000"),
         (AboveThreshold(num(9), LAPLACE, LAPLACE), "3/2", "1499999 / 1000000"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="decreasing"), "1/2", "499999 / 1000000"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="increasing"), "1", "999999 / 1000000"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, neighbours="monotone"), "1", "999999 / 1000000"),
+        (AboveThreshold(num(9), LAPLACE, LAPLACE, positives=num(2), resample=True), "3", "2999999 / 1000000"),
         (CUT_OFF, "1", "999999 / 1000000"),
+        (CUT_OFF_AT_THREE, "3/2", "1499999 / 1000000"),
+        (Compose((Part(Group(HALF, num(2))), Part(Subsample(HALF, parse("1/4"))))), "3/2", "1"),
     ],
 )
 def test_coq_accepts_what_a_part_loses_and_refuses_less(mechanism, epsilon, less):

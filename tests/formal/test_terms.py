@@ -102,9 +102,14 @@ def test_a_parameter_is_a_variable_with_all_that_its_domain_says():
     terms = Terms({"p": Domain(Fraction(0), Fraction(1)), "n": COUNT, "exp_": POSITIVE, "exists": Domain(None, Fraction(-1, 2))})
     assert terms.binders() == [
         "(p : R)", "(p_lower : 0 < p)", "(p_upper : p < 1)", "(n : nat)", "(n_lower : 1 <= INR n)",
-        "(parameter_exp : R)", "(parameter_exp_lower : 0 < parameter_exp)", "(parameter_exists : R)",
+        "(parameter_exp_ : R)", "(parameter_exp__lower : 0 < parameter_exp_)", "(parameter_exists : R)",
         "(parameter_exists_upper : parameter_exists < - (1 / 2))",
     ]  # fmt: skip
+
+
+def test_no_two_parameters_are_one_variable():
+    names = ["r", "parameter_r", "parameter_parameter_r", "_r", "r_", "_r_", "exp", "parameter_exp", "b", "noise_0", "parameter_noise_0"]
+    assert len({Terms({}).parameter(name) for name in names}) == len(names)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,17 @@ _MOST = 10**6
 
 def compared(terms: Terms, left: Expr, right: Expr) -> list[str]:
     """A proof of left <= right."""
-    facts = list(dict.fromkeys(_facts((left, right))))
+    facts = list(dict.fromkeys([*_arguments(left), *_facts((left, right))]))
     return [*facts, "below."]
+
+
+def _arguments(expr: Expr) -> Iterator[str]:
+    """What logarithms of numbers are taken of, as one number each: lemmas leave it as a quotient of sums."""
+    match expr:
+        case Call("log", (Num(value),)):
+            yield f"repeat match goal with |- context [ln ?x] => progress (replace x with ({number(value)}) by lra) end."
+    for child in children(expr):
+        yield from _arguments(child)
 
 
 def _facts(exprs: Iterable[Expr]) -> Iterator[str]:
@@ -27,6 +36,8 @@ def _facts(exprs: Iterable[Expr]) -> Iterator[str]:
                 inner = expr.args[0]
                 if isinstance(inner, Num):
                     yield from _logarithm(inner.value)
+            case Call("exp", (Call("log"),)):
+                yield "exponentials_of_logarithms."
             case Pow(Num(), Num()) if expr.exponent == Num(HALF) and isinstance(expr.base, Num):
                 yield from _root(expr.base.value)
 

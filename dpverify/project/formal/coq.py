@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +20,9 @@ from dpverify.errors import DpverifyError
 
 INSTALL: Final = "apt-get install coq libcoq-mathcomp-analysis libcoq-interval libcoq-coquelicot"
 OPTIONS: Final = ("-q", "-w", "none")
-REPLAYS: Final = ("replay", "replay_parts", "replay_selection", "replay_kernels")
+REPLAYS: Final = (
+    "replay", "replay_order", "replay_parts", "replay_samples", "replay_selection", "replay_one_way", "replay_kernels",
+)  # fmt: skip
 """The files of the theory that certificates are replayed by."""
 LIBRARY_SECONDS: Final = 900.0
 """For the theory, which is compiled once."""
@@ -73,14 +76,18 @@ def needed(folder: Path, names: tuple[str, ...] = REPLAYS) -> list[Path]:
     def visit(name: str) -> None:
         if name not in ordered:
             file = folder / f"{name}.v"
-            for required in _REQUIRED.findall(file.read_text(encoding="utf-8")):
-                for other in required.split():
-                    visit(other)
+            for other in _required(file):
+                visit(other)
             ordered[name] = file
 
     for name in names:
         visit(name)
     return list(ordered.values())
+
+
+def _required(file: Path) -> list[str]:
+    """The files of the theory that a file names."""
+    return [name for names in _REQUIRED.findall(file.read_text(encoding="utf-8")) for name in names.split()]
 
 
 def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS) -> Path:
@@ -96,14 +103,33 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
     with tempfile.TemporaryDirectory(dir=base) as place:
         work = Path(place) / "theory"
         work.mkdir()
-        for file in files:
-            shutil.copy(file, work / file.name)
-            fault, _ = _run(work / file.name, work, LIBRARY_SECONDS)
-            if fault:
-                raise CoqError(f"{file} does not compile here: {fault} Are all of these installed? {INSTALL}")
+        _compile(files, work)
         with contextlib.suppress(OSError):  # another run was faster
             work.rename(made)
     return made
+
+
+def _compile(files: list[Path], work: Path) -> None:
+    """Compile files, in the order of their needs, into a folder: as many at once as there are cores."""
+    begun = dict[str, Future[None]]()
+
+    def one(file: Path, before: list[Future[None]]) -> None:
+        for other in before:
+            other.result()
+        shutil.copy(file, work / file.name)
+        fault, _ = _run(work / file.name, work, LIBRARY_SECONDS)
+        if fault:
+            raise CoqError(f"{file} does not compile here: {fault} Are all of these installed? {INSTALL}")
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for file in files:
+            begun[file.stem] = pool.submit(one, file, [begun[name] for name in _required(file)])
+        try:
+            for future in begun.values():
+                future.result()
+        except BaseException:  # an interrupt too ends what has not begun
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def check(text: str, compiled: Path, seconds: float | None, name: str = "claim") -> Checked:

@@ -9,7 +9,8 @@ HEAD: Final = """From mathcomp Require Import ssreflect ssralg matrix seq.
 From mathcomp.analysis Require Import reals measure lebesgue_measure Rstruct.
 From Coq Require Import Reals Lra Psatz List.
 From Interval Require Import Tactic.
-From dpverify Require Import definitions density norms additive losses cut_off tactics replay replay_parts replay_selection replay_kernels.
+From dpverify Require Import definitions density norms additive losses cut_off tactics.
+From dpverify Require Import replay replay_order replay_parts replay_samples replay_selection replay_one_way replay_kernels.
 Import ListNotations.
 Local Open Scope R_scope.
 """

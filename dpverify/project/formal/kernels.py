@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from dpverify.project.formal.book import Book, Described
 from dpverify.project.formal.terms import ATOM, NotReplayedError
@@ -31,6 +32,8 @@ from dpverify.trusted.language.model import Domain, Kernel, Part
 from dpverify.trusted.order.compare import certainly_equal
 
 Y, THETA = Sym("y"), Sym("theta")
+_SAME: Final = "first [ring | solve [field] | field; repeat split; apply Rgt_not_eq; positive]"
+"""Two forms of one linear expression are the same: where one is a quotient of another number, `ring` alone does not see it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def kernel(book: Book, part: Part, factor: Expr) -> Described:
     real = terms.real
     given = f"(f := fun y theta => {real(found.exponent)}) (u := fun theta => {real(found.left)}) (v := fun theta => {real(found.right)})"
     given += f" (b := {real(found.rate)}) (c := {real(found.mass)})"
-    forms = (f"- intros y theta. unfold {density}. same.", *["- intros. ring."] * 3)
+    forms = (f"- intros y theta. unfold {density}. same.", *[f"- intros. {_SAME}."] * 3)
     if distance == sub(high, low):
         value = mul(found.rate, distance)
         lines = ("- positive.", "- positive.", "- lra.", "- lra.", *forms, "- below.")

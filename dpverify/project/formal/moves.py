@@ -132,6 +132,11 @@ class Calculus:
             return Moves(expr, self.distance, f"(moves_line _ _ _ _ {inner})")
         if expr.base == Sym(self.variable) and self.domain == HALF_LINE:
             return Moves(expr, sqrt(self.distance), f"(moves_sqrt {self._distance} {POSITIVE})")
+        if isinstance(expr.base, Call) and expr.base.name == "abs":
+            part = self.of(expr.base)
+            outer = f"(moves_sqrt {self._real(part.most)} {POSITIVE})"
+            proof = f"(moves_comp _ half_line _ sqrt _ _ _ (fun _ _ => Rabs_pos _) {part.proof} {outer})"
+            return Moves(sqrt(part.function), sqrt(part.most), proof)
         raise NotReplayedError(f"{format_expr(expr)} is no root that the calculus of specs/formal/losses.v knows.")
 
     def _absolute(self, expr: Call, inner: Expr) -> Moves:
@@ -139,8 +144,11 @@ class Calculus:
         return Moves(Call("abs", (part.function,)), part.most, f"(moves_abs_of _ _ _ _ {part.proof})")
 
     def _logarithm(self, expr: Call, inner: Expr) -> Moves:
-        if isinstance(inner, Call) and inner.name == "cosh" and inner.args[0] == Sym(self.variable):
-            return Moves(expr, self.distance, f"(moves_line _ _ _ _ (moves_ln_cosh {self._distance} {POSITIVE}))")
+        if isinstance(inner, Call) and inner.name == "cosh":
+            part = self.of(inner.args[0])
+            outer = f"(moves_ln_cosh {self._real(part.most)} {POSITIVE})"
+            function = Call("log", (Call("cosh", (part.function,)),))
+            return Moves(function, part.most, f"(moves_comp _ line _ (fun x => ln (cosh x)) _ _ _ (fun _ _ => I) {part.proof} {outer})")
         found = self._square(inner)
         if found is not None:
             slope, constant = found

@@ -46,7 +46,7 @@ def radial(claim: Claim, mechanism: Radial, epsilon: Expr, distance: Expr, lower
     parameters = "".join(f" {name}" for name in used_in(terms, claim, mechanism.profile))
     upper = (
         "refine (replay_radial semi _ mass_positive _ noise); [positive|].",
-        *_loss(inner, found, "profile", epsilon),
+        *loss(inner, found, "profile", epsilon),
     )
     apart = "norm_of_difference norm answer x x'"
     near, named = f"(within answer norm {terms.real(distance, ATOM)})", applied_to("epsilon", terms, claim, epsilon)
@@ -100,7 +100,7 @@ def translation(claim: Claim, mechanism: Translation, epsilon: Expr, distance: E
         proof=(
             "intros mass_positive noise.",
             "refine (replay_translation mass_positive _ noise (fun _ _ near => near)).",
-            *_loss(inner, found, "density", epsilon),
+            *loss(inner, found, "density", epsilon),
         ),
     )
 
@@ -137,7 +137,7 @@ def product(claim: Claim, mechanism: Product, epsilon: Expr, distance: Expr) -> 
     )
 
 
-def _loss(terms: Terms, found: Moves, density: str, epsilon: Expr) -> Iterator[str]:
+def loss(terms: Terms, found: Moves, density: str, epsilon: Expr) -> Iterator[str]:
     """That the density loses at most epsilon. Raises NotReplayedError where that is not so by what is there, or not seen to be."""
     most, domains = found.most, terms.domains
     if certainly_lt(epsilon, most, domains):

@@ -11,9 +11,9 @@ from dpverify.project.formal import kernels, noise, selection, tables
 from dpverify.project.formal.book import Book, Described
 from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
-from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
+from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms, positive
 from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, format_expr, mul, sub
+from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Num, add, call, format_expr, mul, sub
 from dpverify.trusted.language.model import (
     AboveThreshold,
     Claim,
@@ -254,7 +254,8 @@ def _group(book: Book, part: Part, factor: Expr) -> Described:
     inner = _runs(book, mechanism.part)
     count = _count(book, mechanism.size)
     epsilon = mul(mechanism.size, inner.epsilon)
-    proof = f"(holds_group_of (k := {count}) {_natural(book, mechanism.size)} {inner.holds})"
+    given = f"(k := {count}) (eps := {book.terms.real(inner.epsilon)}) {_natural(book, mechanism.size)} ltac:(positive)"
+    proof = f"(holds_group_of {given} {inner.holds})"
     return book.shown(f"(group_of {count} {inner.term})", epsilon, f"refine (holds_le {proof} _).", "below.")
 
 
@@ -270,17 +271,24 @@ def _lipschitz(book: Book, part: Part, factor: Expr) -> Described:
 def _sample(book: Book, part: Part, factor: Expr) -> Described:
     mechanism = part.mechanism
     assert isinstance(mechanism, Subsample)
-    if mechanism.scheme != "poisson":
-        raise NotReplayedError("sampling without replacement is not written in Coq yet.")
     inner = _runs(book, mechanism.part)
     rate = mechanism.rate
     text, inside = book.terms.real(rate, ATOM), book.terms.real(inner.epsilon)
+    ratio = call("exp", inner.epsilon)
+    below = compared(book.terms, ratio, ratio)
+    if isinstance(inner.epsilon, Call) and inner.epsilon.name == "log":
+        ratio = inner.epsilon.args[0]
+    epsilon = call("log", add(ONE, mul(rate, sub(ratio, ONE))))
+    if mechanism.scheme != "poisson":
+        if not positive(rate, dict(book.claim.domains)):
+            raise NotReplayedError("the fraction of the records that is sampled may be 0.")
+        sampled = f"(holds_on_fraction (p := {text}) (eps := {inside}) ltac:(positive) {inner.holds})"
+        return book.shown(f"(on_fraction {text} {inner.term})", epsilon, f"refine (holds_le {sampled} _).", *below)
     given = f"(p := {text}) (eps := {inside}) ltac:(below) ltac:(below) ltac:(positive) {inner.holds}"
     if inner.epsilon == book.claim.epsilon:
         return book.shown(f"(on_sample {text} {inner.term})", inner.epsilon, f"exact (holds_on_sample_as_without {given}).")
-    epsilon = call("log", add(ONE, mul(rate, sub(call("exp", inner.epsilon), ONE))))
     sampled = f"(holds_on_sample {given})"
-    return book.shown(f"(on_sample {text} {inner.term})", epsilon, f"refine (holds_le {sampled} _).", "below.")
+    return book.shown(f"(on_sample {text} {inner.term})", epsilon, f"refine (holds_le {sampled} _).", *below)
 
 
 def _map(book: Book, part: Part, factor: Expr) -> Described:

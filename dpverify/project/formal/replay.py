@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dpverify.project.formal import noise, parts, tables
+from dpverify.project.formal import noise, one_order, parts, tables
 from dpverify.project.formal.file import Statement, whole
 from dpverify.project.formal.moves import coefficients, exponent
 from dpverify.project.formal.terms import NotReplayedError
@@ -51,17 +51,19 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
         raise NotReplayedError(f"{where}a refutation is a statement about two inputs and an event, which is not written in Coq yet.")
     if claim.measure is not None or claim.delta != ZERO:
         raise NotReplayedError(f"{where}only claims of a pure epsilon are written in Coq yet.")
-    if claim.order:
-        raise NotReplayedError(f"{where}a claim in one order of neighbours is not written in Coq yet.")
     epsilon = judgement.upper if claim.epsilon is None else claim.epsilon
     if not isinstance(epsilon, Expr):
         raise NotReplayedError(f"{where}no finite epsilon is proved.")
     try:
-        statement, derived = _statement(claim, epsilon, line, certificate, _lower(judgement, epsilon))
+        one_way = one_order.statement(claim, epsilon)
+        both = replace(claim, order="")
+        statement, derived = (one_way, False) if one_way else _statement(both, epsilon, line, certificate, _lower(judgement, epsilon))
     except NotReplayedError as error:
         raise NotReplayedError(f"{where}{error}") from None
     tight, query = claim.epsilon is None and _lower(judgement, epsilon) is None, claim.query is not None
     said = f"that the tight epsilon is at most {format_expr(epsilon)}, not that it is at least as much" if tight else "the claim"
+    if claim.order and one_way is None:
+        said += ", in both orders of neighbours"
     if derived:
         said += ", for answers as far apart as the kernel derives from the queries"
     if query:
@@ -75,7 +77,7 @@ def _lower(judgement: Judgement, epsilon: Expr) -> Expr | None:
     claim, mechanism = judgement.claim, judgement.claim.mechanism
     linear = isinstance(mechanism, Radial) and set(coefficients(exponent(mechanism.profile), "r") or ()) == {1}
     reached = linear or isinstance(mechanism, Table | Exponential | KaryResponse)
-    if claim.epsilon is not None or claim.domains or claim.query is not None or not reached:
+    if claim.epsilon is not None or claim.order or claim.domains or claim.query is not None or not reached:
         return None
     return judgement.lower if isinstance(judgement.lower, Expr) and judgement.lower == epsilon else None
 

@@ -59,14 +59,16 @@ def above_threshold(book: Book, part: Part, factor: Expr) -> Described:
         return _told(book, mechanism.queries, mechanism.query_noise, distance)
     if mechanism.report not in ("answers", "fresh"):
         raise NotReplayedError(f"what above threshold tells with {mechanism.report!r} is not written in Coq yet.")
-    if mechanism.resample and mechanism.positives != ONE:
-        raise NotReplayedError("a threshold that is drawn again after a positive is not written in Coq yet.")
     if mechanism.neighbours in ONE_WAY:
-        raise NotReplayedError("a guarantee for one order of the answers is not written in Coq yet.")
-    if mechanism.neighbours != "all":
-        raise NotReplayedError(f"neighbours of above threshold that are {mechanism.neighbours!r} are not written in Coq yet.")
+        raise NotReplayedError("a guarantee for one order of the answers is not written in Coq yet, but for above threshold by itself.")
     if mechanism.report == "fresh":
         return _fresh(book, mechanism, distance)
+    if mechanism.resample and mechanism.positives != ONE:
+        return _again(book, mechanism, distance)
+    if mechanism.neighbours == "monotone":
+        return _monotone(book, mechanism, distance)
+    if mechanism.neighbours != "all":
+        raise NotReplayedError(f"neighbours of above threshold that are {mechanism.neighbours!r} are not written in Coq yet.")
     tried = Book(book.claim, book.terms)
     moved = [(shift, _value(tried, mechanism, distance, shift)) for shift in _shifts(mechanism, distance)]
     domains, claimed = dict(book.claim.domains), book.claim.epsilon
@@ -78,7 +80,51 @@ def above_threshold(book: Book, part: Part, factor: Expr) -> Described:
     return book.shown(term, value, f"refine (holds_above_the_threshold {given} _ _ _ _).", *lines)
 
 
+def one_way(book: Book, mechanism: AboveThreshold, distance: Expr) -> Described:
+    """Which answers are above a threshold, for answers of neighbours that move one way, in this order alone: `holds_in_order`."""
+    if mechanism.report != "answers" or mechanism.resample:
+        raise NotReplayedError("a guarantee for one order of the answers is written in Coq where no more is told than which are positive.")
+    return _moved(book, mechanism, distance, rising=mechanism.neighbours == "increasing")
+
+
 # -- what thresholds cost
+
+
+def _again(book: Book, mechanism: AboveThreshold, distance: Expr) -> Described:
+    """A threshold that is drawn again after each positive: runs with one positive, one after the other."""
+    runs = mechanism.queries if mechanism.positives is None else mechanism.positives
+    once = above_threshold(book, Part(replace(mechanism, positives=ONE, resample=False), distance), ONE)
+    count = _count(book, runs)
+    proof = f"(holds_one_after_the_other (add_up_times (k := {count}) {_whole(book, runs)} {once.holds}))"
+    term = f"(one_after_the_other (nseq {count} {once.term})%SEQ)"
+    return book.shown(term, mul(runs, once.epsilon), f"refine (holds_le {proof} _).", "below.")
+
+
+def _monotone(book: Book, mechanism: AboveThreshold, distance: Expr) -> Described:
+    """Answers that all move the same way, in both orders of neighbours of which the second has the greater answers."""
+    up, down = (_moved(book, mechanism, distance, rising=rising) for rising in (True, False))
+    both = f"(holds_one_way _ {up.holds} {down.holds})"
+    return book.shown(up.term, up.epsilon, f"refine (holds_le {both} _).", "- positive.", "- below.")
+
+
+def _moved(book: Book, mechanism: AboveThreshold, distance: Expr, *, rising: bool) -> Described:
+    """In one order: the threshold goes along where the second answers are greater, so that no "no" costs anything."""
+    assert mechanism.query_noise is not None
+    positives = mechanism.queries if mechanism.positives is None else mechanism.positives
+    shift, low, high = (distance, ZERO, distance) if rising else (ZERO, neg(distance), ZERO)
+    first, w = _falls(book, mechanism.threshold_noise, shift)
+    (no, _), (yes, cost) = (_falls(book, mechanism.query_noise, by) for by in (ZERO, distance))
+    term, each, real = _pattern(book, mechanism, low, high), mul(positives, cost), book.terms.real
+    stated = f"({real(w)} + {real(each)})" if rising else real(each, ATOM)
+    given = f"(D := {real(distance)}) (s := {real(shift)}) (w := {real(w)}) (wF := 0) (wS := {real(cost)})"
+    name = book.step(
+        "in_order",
+        f"holds_in_order {term} {stated}",
+        f"refine ({'increasing' if rising else 'decreasing'}_in_order {given} _ _ _ _).",
+        f"- apply costs_of_yes; [positive | {_natural(book, positives)}below].",
+        f"- exact {first}.", f"- refine (falls_at {no} _). ring.", f"- refine (falls_at {yes} _). ring.",
+    )  # fmt: skip
+    return Described(term, add(w, each), name)
 
 
 def _shifts(mechanism: AboveThreshold, distance: Expr) -> list[Expr]:
@@ -277,6 +323,11 @@ def _distance(part: Part, factor: Expr) -> Expr:
 
 def _count(book: Book, count: Expr) -> str:
     return f"{book.terms.whole(count)}%nat" if isinstance(count, Num) else book.terms.whole(count)
+
+
+def _whole(book: Book, count: Expr) -> str:
+    """The number as a real one, with the proof that it is the same."""
+    return f"(r := {book.terms.real(count)}) {'ltac:(natural)' if isinstance(count, Num) else 'eq_refl'}"
 
 
 def _natural(book: Book, count: Expr) -> str:

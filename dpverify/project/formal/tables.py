@@ -61,17 +61,24 @@ def ratio(above: Expr, below: Expr) -> Expr:
     return ZERO if above == below else call("log", div(above, below))
 
 
-def listed(claim: Claim, mechanism: Finite, epsilon: Expr, lower: Expr | None = None) -> Statement:
-    """A table as it is listed, or of the probabilities that are proportional to exp(beta * score), or of those for a given k."""
+def listed(claim: Claim, mechanism: Finite, epsilon: Expr, lower: Expr | None = None, one_way: Pairs | None = None) -> Statement:
+    """A table as it is listed, or of the probabilities that are proportional to exp(beta * score), or of those for a given k.
+
+    lower: what the tight epsilon is at least; one_way: the pairs of neighbours, where the claim is about one order of each.
+    """
     rows, adjacent = rows_of(mechanism)
-    terms, pairs = Terms(dict(claim.domains)), pairs_of(rows, adjacent)
+    terms, pairs = Terms(dict(claim.domains)), pairs_of(rows, adjacent if one_way is None else one_way)
     names = [name for name in dict(claim.domains) if any(name in symbols(entry) for row in (*rows, (epsilon,)) for entry in row)]
     binders = "".join(f" ({terms.parameter(name)} : {terms.type_of(name)})" for name in names)
     applied = "".join(f" {terms.parameter(name)}" for name in names)
     text, near = written(terms, rows, pairs)
     wrap = f"({{}}{applied})" if applied else "{}"
-    upper_proof = ("apply (replay_table rows).", *facts([*(entry for row in rows for entry in row), epsilon]), "cells.")
-    if lower is None:
+    way, apart = ("", "rows_apart") if one_way is None else ("_one_way", "rows_one_way")
+    entries = [*(entry for row in rows for entry in row), epsilon]
+    upper_proof = (f"apply (replay_table{way} rows).", *facts(entries, f"unfold table, epsilon. {apart}."), "cells.")
+    if one_way is not None:
+        conclusion, proof = f"dp_in_order (listed [{near}]) M {wrap.format('epsilon')} 0", ("intros rows.", *upper_proof)
+    elif lower is None:
         conclusion, proof = f"pure_dp (listed [{near}]) M {wrap.format('epsilon')}", ("intros rows.", *upper_proof)
     else:
         x, y, cell = greatest(rows, pairs)

@@ -23,12 +23,14 @@ _WORDS: Final = frozenset(
         "bool nat list option R Z N exp ln sqrt floor cosh sinh tanh arcsinh PI Rabs Rmin Rmax Rpower INR IZR line half_line moves",
         "Inputs Outputs shown mu place answer M mass norm profile density row scores seminorm rows both pure_dp adds_noise within",
         "claim r z y theta table epsilon point listed coordinates norm1 step semi noise family described holds Neighbours",
+        "RR of rows relation mechanism measure_on measure_display measurableType lmodType charged least tight_between either nseq",
     )
     for word in line.split()
 )
 """What names of parameters must not be: words of Coq, and names that the files have for themselves."""
-_NUMBERED: Final = re.compile(r"(noise|table|family|density|part_holds|falls|whole|is|Neighbours)_?[0-9]+")
-"""Names that the files give to what they define and show."""
+_NUMBERED: Final = re.compile(r"(noise|table|family|density|part_holds|falls|whole|is|Neighbours)_?[0-9]+|.*_(lower|upper)")
+"""Names that the files give to what they define and show, and to what domains say."""
+_PREFIX: Final = "parameter_"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 SUM, PRODUCT, POWER, ATOM = range(4)
@@ -50,9 +52,9 @@ class Terms:
         return Terms(self.domains, {**self.names, **names})
 
     def parameter(self, name: str) -> str:
-        """The variable that stands for a parameter of the claim."""
-        usable = _NAME.fullmatch(name) and name not in _WORDS and not name.endswith("_") and not _NUMBERED.fullmatch(name)
-        return name if usable else f"parameter_{name.strip('_')}"
+        """The variable that stands for a parameter of the claim: of no two the same."""
+        free = name not in _WORDS and not name.startswith(_PREFIX) and not name.endswith("_") and not _NUMBERED.fullmatch(name)
+        return name if free and _NAME.fullmatch(name) else _PREFIX + name
 
     def whole(self, expr: Expr) -> str:
         """A natural number: written out, or a parameter that ranges over some."""
