@@ -432,6 +432,7 @@ rewrite /worst_run_followed.sum_at (sum_of_rows (fun r => of_number r.1 (origin 
 by rewrite (rows_drawn (outside_rows r) dr) mulr0.
 Qed.
 
+(* At those inside to no more than the slopes: k times the value for one time is lost. *)
 (* Rule: worst-run, lower. *)
 Theorem repeated_run : (forall j, (j < n)%N -> drawn j -> within (sum_at j) (right (laws (kind P j))) /\ within (- sum_at j) (left (laws (kind P j)))) ->
   ((k%:R * (D * value_of_weights))%:E <= tight_epsilon_in_order (neighbours vertex families sensitivity whole) M 0)%E.
@@ -443,6 +444,7 @@ apply: (worst_run_repeated (fun j => @noise_tails R (laws (kind P j))) (fun j =>
 by have [on dr ->] := own_sum lt inb; rewrite -kind_origin; exact: slopes.
 Qed.
 
+(* Or to 0 on each side on which the slope is finite: no shifts keep the run. *)
 (* Rule: worst-run, lower. *)
 Theorem repeated_run_unbounded : 0 < D ->
   (forall j, (j < n)%N -> drawn j -> none_within (sum_at j) (right (laws (kind P j))) /\ none_within (- sum_at j) (left (laws (kind P j)))) ->

@@ -46,6 +46,19 @@ Variables (z : nat -> nat -> R) (q : nat -> 'I_m -> R). (* The noises that a ste
 Definition holds i (u : 'I_S -> R) h (G : form * bool) := let v := form_at seen G.1 u (z i) (q i) h in if G.2 then 0 < v else 0 <= v.
 Definition is_taken i u h (b : 'I_B) :=
   all (holds i u h) (guards P b) && [forall b' : 'I_B, (b' < b)%N ==> ~~ all (holds i u h) (guards P b')].
+
+(* It is the branch that alignment_rule.v takes in a step. *)
+Lemma is_takenE dS (State : measurableType dS) dW (W : measurableType dW) (Z : nat -> W -> R) (told : State -> C -> R)
+    (state : 'I_S -> State -> R) answers s w i b :
+  (forall j, z i j = Z j w) -> (forall l, q i l = answers (told s) l) ->
+  is_taken i (state ^~ s) (told s) b = takes seen Z told state (guards P) answers s w b.
+Proof.
+move=> zE qE; have same G : holds i (state ^~ s) (told s) G = passes seen Z told state answers s w G.
+  rewrite /holds /passes form_atE /form_at (eq_bigr _ (fun (j : 'I_seen) _ => congr1 ( *%R (of_noise G.1 j)) (zE j))).
+  by rewrite (eq_bigr _ (fun l _ => congr1 ( *%R (of_answer G.1 l)) (qE l))).
+rewrite /is_taken /takes (eq_all same); congr (_ && _); apply: eq_forallb => b'; by rewrite (eq_all same).
+Qed.
+
 Definition branch_taken i u h := [pick b | is_taken i u h b].
 Definition goes_on i (h : C -> R) := [forall c, h c < limit P c] && (if most_steps P is Some k then (i < k)%N else true).
 

@@ -113,6 +113,8 @@ case E : (row_at path_rows_of r) isc => [F [strict|]]//= _; have rin := mem_nth 
 by move: rin; rewrite -/(row_at _ r) E => /[swap] /[apply]; rewrite /value_at /row_of /row_const E.
 Qed.
 
+(* At each noise the weights sum to no more than its slopes. The relation of neighbours goes one way where answers only rise, or only fall, as the
+   guarantee does; for the others it is symmetric. *)
 (* Rule: worst-run, lower. *)
 Theorem worst_run_followed : (forall j, (j < n)%N -> within (sum_at j) (right (laws (kind P j))) /\ within (- sum_at j) (left (laws (kind P j)))) ->
   ((D * value_of_weights)%:E <= tight_epsilon_in_order (neighbours vertex families sensitivity whole) M 0)%E.
@@ -122,6 +124,7 @@ apply: (worst_run (fun j => @noise_tails R (laws (kind P j))) (noises (size path
 by move=> j e jn e0; exact: noise_near (point jn) e0.
 Qed.
 
+(* Where they sum to 0 on each side on which the slope is finite, no shifts keep the run, and no epsilon holds. *)
 (* Rule: worst-run, lower. *)
 Theorem worst_run_followed_unbounded : 0 < D ->
   (forall j, (j < n)%N -> none_within (sum_at j) (right (laws (kind P j))) /\ none_within (- sum_at j) (left (laws (kind P j)))) ->
