@@ -31,7 +31,7 @@ exists 1%R => _ [S mS <-]; have /andP[_ p] := fine01 P1 mS; have /andP[q _] := f
 by rewrite ler_subl_addr (le_trans p)// ler_addl mulr_ge0.
 Qed.
 
-(* Rule: selection-event, lower, in part: what the probabilities of an event say; not the integrals that they are. *)
+(* The rule selection-event, with the integrals that probabilities of events are, is in event_deltas, group_event and threshold_event. *)
 Lemma profile_event (a : R) S : (0 <= a)%R -> measurable S -> (fine (P S) - a * fine (Q S) <= H a)%R.
 Proof. by move=> a0 mS; apply: sup_ub; [exact: (profile_set a0).2 | exists S]. Qed.
 

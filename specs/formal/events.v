@@ -17,7 +17,7 @@ Proof.
 move=> mS; have l := law_total M x; rewrite -setTD measureD// ?l ?ltry// setTI fineB ?l//; exact: mass_fin.
 Qed.
 
-(* Rule: told-words-event, lower, in part: what the probabilities of the words say; not the integrals that they are. *)
+(* What one event says; of the words of a stream the rule is in told_words_rule.v. *)
 Theorem event_lower x x' S (eps p p' : R) : N x x' -> measurable S -> p <= fine (M x S) -> fine (M x' S) <= p' ->
   ((p - expR eps * p')%:E <= tight_delta_in_order N M eps)%E.
 Proof.
@@ -40,7 +40,7 @@ End Events.
 Section Values.
 Context (R : realType) (V X : Type) d (Y : measurableType d) (N : V -> relation X) (M : V -> mechanism R X Y).
 
-(* Rule: selection-event-at, lower, in part: what the probabilities of an event say; not the integrals that they are. *)
+(* The rule selection-event-at, with the integrals that these probabilities are, is in event_deltas, group_event and threshold_event. *)
 Theorem event_at v x x' S (eps delta p p' : R) : N v x x' -> measurable S -> p = fine (M v x S) -> p' = fine (M v x' S) ->
   [/\ ((p - expR eps * p')%:E <= tight_delta_in_order (N v) (M v) eps)%E, (((1 - p) - expR eps * (1 - p'))%:E <= tight_delta_in_order (N v) (M v) eps)%E &
       delta < Num.max (p - expR eps * p') ((1 - p) - expR eps * (1 - p')) -> ~ forall w, dp_in_order (N w) (M w) eps delta].

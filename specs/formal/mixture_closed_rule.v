@@ -1,66 +1,36 @@
 (* The rule mixture-closed-form (docs/theory/additive.md): a scale mixture whose integral over the hidden variable has a closed form is the radial noise
-   of that profile. Integrals are known up to factors, for both laws have mass 1. *)
+   of that profile. Integrals are known up to factors (closed_integrals.v), for both laws have mass 1. *)
 From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
 From dpverify Require Import definitions density arithmetic norms exponents additive kernels composition mixtures likelihood laplace_curve
-  independent scale_integrals mixture_closed.
+  independent scale_integrals mixture_closed bessel_integral closed_integrals.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
 
-(* -- The rule -- *)
-
-(* K is the modified Bessel function of the second kind, where the integral that defines it is taken: K_s(z) = 1/2 of the integral over t > 0 of
-   t^(-s - 1) exp(-(z/2) (t + 1/t)). *)
-Definition bessel (R : realType) (K : R -> R -> R) :=
-  forall s z, 0 < z -> (K s z)%:E = ((1 / 2)%:E * haar (hidden 1 s (z / 2) (z / 2)))%E.
-
-(* The profile P of the radial noise, where the mixture's is exp(-A) v^(-1 - k s) exp(-B/v^k - C v^k). *)
-Definition closed_form (R : realType) (K : R -> R -> R) (k s : R) (A B C P : R -> R) :=
-  [\/ forall r, 0 < r -> [/\ 0 < B r, C r = 0 & P r = expR (- A r) * pw (- s) (B r)],
-      forall r, 0 < r -> [/\ B r = 0, 0 < C r & P r = expR (- A r) * pw s (C r)] |
-      k = 1 /\ forall r, 0 < r -> [/\ 0 < B r, 0 < C r & P r = expR (- A r) * pw (s / 2) (C r / B r) * K s (2 * Num.sqrt (B r * C r))]].
-
-(* The integral over the hidden variable is that profile, up to a factor that is free of r. *)
-Lemma closed_form_integral (R : realType) (K : R -> R -> R) k s (A B C P : R -> R) : 0 < k -> bessel K -> closed_form K k s A B C P ->
-  exists2 kappa : \bar R, (0 <= kappa)%E & forall r, 0 < r -> ((expR (- A r))%:E * haar (hidden k s (B r) (C r)) = kappa * (P r)%:E)%E.
-Proof.
-move=> k0 HK [H|H|[k1 H]].
-- exists (haar (hidden k s 1 0)); first by apply: haar_ge0 => v; exact: hidden_ge0.
-  by move=> r r0; have [B0 -> ->] := H r r0; rewrite (gamma_below s k0 B0) EFinM muleA muleC.
-- exists (haar (hidden k s 0 1)); first by apply: haar_ge0 => v; exact: hidden_ge0.
-  by move=> r r0; have [-> C0 ->] := H r r0; rewrite (gamma_above s k0 C0) EFinM muleA muleC.
-- exists 2%:E; first by rewrite lee_fin.
-  move=> r r0; have [B0 C0 ->] := H r r0; have z0 : 0 < Num.sqrt (B r * C r) by rewrite sqrtr_gt0 mulr_gt0.
-  have z2 : 0 < 2 * Num.sqrt (B r * C r) by rewrite mulr_gt0.
-  rewrite (both_terms s k0 B0 C0) k1 [(_ * K _ _)%:E]EFinM (HK _ _ z2).
-  have -> : 2 * Num.sqrt (B r * C r) / 2 = Num.sqrt (B r * C r) by lra.
-  set I := haar _; rewrite (EFinM (expR _)) !muleA; congr (_ * _)%E; rewrite -!EFinM; congr EFin; lra.
-Qed.
-
 Section Rule.
 Context (R : realType) (V : lmodType R) d (Y : measurableType d) (mu : {measure set Y -> \bar R}) (place : Y -> V).
 Context (X : Type) (N : relation X) (q : X -> V) (norm : V -> R) (scale c c' : R).
-Variables (mixing : {measure set (line R) -> \bar R}) (m : R -> R) (k : X -> line R -> {measure set Y -> \bar R}) (profile : R -> R -> R).
+Variables (mixing : {measure set (line R) -> \bar R}) (u : option R) (m : R -> R) (k : X -> line R -> {measure set Y -> \bar R}) (profile : R -> R -> R).
 Hypotheses (mixing1 : mixing setT = 1%E) (mk : forall x, markov (k x)) (smu : sigma_finite setT mu).
 Hypotheses (semi : seminorm norm) (scale0 : 0 < scale) (c0 : 0 < c) (c'0 : 0 < c').
-(* The hidden variable has the density m, on v > 0. *)
-Hypotheses (hidden_density : has_density (@lebesgue_measure R) mixing m) (support : forall v, v <= 0 -> m v = 0).
-(* The noise drawn with v has density c profile(v, r) of the distance r, c free of v: what the rule finds of its scale family. *)
+(* The hidden variable has the density m, on (0, inf), or on (0, b). *)
+Hypotheses (hidden_density : has_density (@lebesgue_measure R) mixing m) (support : forall v, ~~ drawn u v -> m v = 0).
+(* The noise drawn with a v that is drawn has density c profile(v, r) of the distance r, c free of v: what the rule finds of its scale family. *)
 Hypothesis profile0 : forall v r, 0 <= profile v r.
 Let radius x y := norm (place y - q x) / scale.
-Hypothesis conditional : forall x v S, measurable S -> k x v S = (\int[mu]_(y in S) (c * profile v (radius x y))%:E)%E.
+Hypothesis conditional : forall x v S, drawn u v -> measurable S -> k x v S = (\int[mu]_(y in S) (c * profile v (radius x y))%:E)%E.
 Hypothesis joint_measurable : forall x, measurable_fun setT (fun z : line R * Y => c * profile z.1 (radius x z.2)).
 (* The form, for all r > 0; and that outputs at the answer itself have no measure, as in R^d. *)
 Variables (e s K0 : R) (A B C P : R -> R) (K : R -> R -> R).
 Hypotheses (e0 : 0 < e) (K00 : 0 <= K0).
-Hypothesis form : forall v r, 0 < v -> 0 < r -> profile v r * m v = K0 * (expR (- A r) * (pw (- 1 - e * s) v * expR (- B r * pw (- e) v - C r * pw e v))).
+Hypothesis form : forall v r, drawn u v -> 0 < r -> profile v r * m v = K0 * (expR (- A r) * (pw (- 1 - e * s) v * expR (- B r * pw (- e) v - C r * pw e v))).
 Hypothesis null_measurable : forall x, measurable [set y | radius x y = 0].
 Hypothesis null : forall x, mu [set y | radius x y = 0] = 0%E.
 (* The rule's integrals, and the radial noise that its premise is about. *)
-Hypotheses (HK : bessel K) (closed : closed_form K e s A B C P).
+Hypotheses (HK : bessel K) (closed : closed_form K e s u A B C P).
 Variable M' : mechanism R X Y.
 Hypothesis radial : adds_noise mu place M' q (fun z => c' * P (norm z / scale)).
 Let M := mixture mixing1 mk.
@@ -74,15 +44,16 @@ Proof.
 have [kappa kap0 E] := closed_form_integral e0 HK closed.
 have cK : 0 <= c * K0 by rewrite mulr_ge0// ltW.
 exists ((c * K0)%:E * kappa)%E => [|r r0]; first by rewrite mule_ge0// lee_fin.
-rewrite -muleA -E//; set h := hidden e s (B r) (C r).
-have mh : measurable_fun setT h by exact: measurable_hidden.
-have h0 v : 0 <= h v by exact: hidden_ge0.
+rewrite -muleA -E//; set h := fun v => hidden e s (B r) (C r) v * (drawn u v)%:R.
+have h0 v : 0 <= h v by rewrite mulr_ge0 ?hidden_ge0.
+have mh : measurable_fun setT h by apply: measurable_funM (measurable_drawn u); exact: measurable_hidden.
 rewrite -haar_factor ?expR_ge0//.
 have mh' : measurable_fun setT (fun v => expR (- A r) * h v) by exact: measurable_funrM.
 have h0' v : 0 <= expR (- A r) * h v by rewrite mulr_ge0 ?expR_ge0.
-rewrite -haar_factor//; apply: eq_integral => v _; rewrite -EFinM; congr EFin.
-have [v0|v0] := leP v 0; first by rewrite support// weight0// !mul0r.
-rewrite mulrCA [m v * _]mulrC form// weightE// /h /hidden.
+rewrite -haar_factor//; apply: eq_integral => v _; rewrite -EFinM; congr EFin; rewrite /h.
+have [dv|dv] := boolP (drawn u v); last by rewrite support// !mulr0 mul0r.
+have v0 : 0 < v by case/andP: dv.
+rewrite mulr1 mulrCA [m v * _]mulrC form// weightE// /hidden.
 have -> : pw (- 1 - e * s) v = pw (- 1) v * expR (- (e * s) * ln v) by rewrite pwD /pw.
 have -> : expR (- (e * s) * ln v - B r * pw (- e) v - C r * pw e v) = expR (- (e * s) * ln v) * expR (- B r * pw (- e) v - C r * pw e v).
   by rewrite -expRD; congr expR; lra.
@@ -122,7 +93,9 @@ have mc v : measurable_fun S (fun y : Y => (c * profile v (radius x y))%:E).
   by apply: (measurable_funS measurableT (@subsetT _ S)); apply/EFin_measurable_fun; exact: (measurable_fun_prod1 v (joint_measurable x)).
 transitivity (\int[leb]_v fubini_F mu g v)%E.
   rewrite /M /mixture /= /pushed (integral_density hidden_density); [|exact: (mk x).2 | by move=> v; exact: measure_ge0].
-  apply: eq_integral => v _; rewrite conditional// /fubini_F -ge0_integralM//; last 2 first.
+  apply: eq_integral => v _; rewrite /fubini_F; have [dv|dv] := boolP (drawn u v); last first.
+    by rewrite support// mul0e (eq_integral (cst 0%E)) ?integral0// => y _; rewrite /g /p support ?mul0r.
+  rewrite conditional// -ge0_integralM//; last 2 first.
   - by move=> y _; rewrite lee_fin; apply: mulr_ge0 (profile0 _ _); exact: ltW.
   - by rewrite lee_fin; exact: m0.
   rewrite integral_mkcond; apply: eq_integral => y _; rewrite /g /p /patch indicE/=.
@@ -147,8 +120,7 @@ exact: (inner _ rpos).
 Qed.
 
 
-(* Rule: mixture-closed-form, in part: on paper are Bessel's integral for k = 2, that K is even in its order, and the incomplete Gamma integral
-   over (0, u). *)
+(* Rule: mixture-closed-form. *)
 (* The law is that of the radial noise, so that every guarantee of either is one of the other. *)
 Theorem mixture_closed_form :
   [/\ forall x S, measurable S -> M x S = M' x S, forall eps dl, dp N M eps dl <-> dp N M' eps dl &

@@ -132,8 +132,7 @@ Hypothesis low0 : forall i g c j, 0 <= low i g c j.
 Hypothesis lowL : forall i g (c : cells) (j : 'I_n), low i g c j <= fine (mu j (which i g j @^-1` [set c j] `&` L i g c j)).
 Hypothesis highU : forall i g (c : cells) (j : 'I_n), fine (mu j (which' i g j @^-1` [set c j] `&` U i g c j)) <= high i g c j.
 
-(* Rule: told-words, lower, in part: closer bounds by means over cells; that what a state becomes are linear forms of the noises; and that ties of
-   noises with densities, which have probability 0, do not count. *)
+(* Sums over cells by their masses alone; the rule, with means over cells, is in told_words_rule.v. *)
 Theorem stream_words :
   (forall v, 0 < least_told sure low -> 0 < most_told possible high -> v <= ln (least_told sure low / most_told possible high) ->
     (v%:E <= tight_epsilon_in_order N M 0)%E) /\

@@ -86,7 +86,7 @@ Hypotheses (F_rises : {homo F : x y / (x <= y)%R}) (S_falls : {homo S : x y / (x
 
 Definition outcome (j : 'I_n) : R -> R := if j \in yes then S else F.
 
-(* Rule: selection-moduli, upper, in part: above threshold; the moduli w, wF and wS are hypotheses, as the rule reads them off the noises. *)
+(* For answers that are chosen beforehand; the rule selection-moduli is in threshold_moduli.v. *)
 Theorem above_threshold w wF wS s D q q' : moves nu w s ->
   (forall x, F x <= expR wF * F (x - (D - s)))%R -> (forall x, S x <= expR wS * S (x + (D + s)))%R ->
   (forall j, `|q' j - q j| <= D)%R ->

@@ -1,5 +1,5 @@
-(* Streams from below, as the rule states it (docs/theory/selection.md, worst run): a path that is taken at one point of the answers and the noises, with
-   room, has a positive probability; what it tells is told where its comparisons come out, and nowhere else. *)
+(* Streams from below (docs/theory/selection.md, worst run), for rows that are given: a path that is taken at one point of the answers and the noises, with
+   room, has a positive probability. That a program has these rows is shown in worst_run_followed.v and repeated_runs.v. *)
 From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
@@ -8,32 +8,6 @@ From dpverify Require Import definitions density arithmetic exponents independen
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
-
-(* The first branch is taken of which all comparisons hold: those of the path hold, and of each earlier branch one fails. Comparisons that no noise changes
-   and no move of the answers are settled; of an earlier branch one of them fails, or all hold, and one comparison that is not settled is left. *)
-Section Taken.
-Context (G E : finType) (own : pred G) (branch_of : G -> E) (settled : pred G) (holds holds_at : pred G) (left_over : E -> option G).
-Hypothesis same : forall i, settled i -> holds i = holds_at i.
-Definition taken := (forall i, own i -> holds i) /\ forall e, exists i, [/\ ~~ own i, branch_of i = e & ~~ holds i].
-Hypothesis own_settled : forall i, own i -> settled i -> holds_at i.
-Hypothesis earlier : forall e, if left_over e is Some i then [/\ ~~ own i, branch_of i = e, ~~ settled i &
-    forall i', ~~ own i' -> branch_of i' = e -> i' != i -> settled i' /\ holds_at i'] else exists i, [/\ ~~ own i, branch_of i = e, settled i & ~~ holds_at i].
-
-(* So the path is taken where the comparisons that are not settled come out: its own hold, and those that are left of earlier branches fail. *)
-Lemma taken_rows : taken <-> (forall i, own i -> ~~ settled i -> holds i) /\ (forall e i, left_over e = Some i -> ~~ holds i).
-Proof.
-split=> [[own_ fails]|[own_ fails]]; split.
-- by move=> i oi _; exact: own_.
-- move=> e i ei; have [i' [oi' bi' ni']] := fails e; have := earlier e; rewrite ei => -[_ _ _ others].
-  have [<- //|ne] := eqVneq i' i; have [si' hi'] := others i' oi' bi' ne.
-  by move: ni'; rewrite same// hi'.
-- move=> i oi; have [si|] := boolP (settled i); last exact: own_.
-  by rewrite same//; exact: own_settled.
-- move=> e; have := earlier e; case ei : (left_over e) => [i|].
-    by move=> [oi bi _ _]; exists i; split=> //; exact: fails ei.
-  by move=> [i [oi bi si ni]]; exists i; split=> //; rewrite same.
-Qed.
-End Taken.
 
 Section Path.
 Context (R : realType) (mu : nat -> {measure set R -> \bar R}) (left right : nat -> option R) (mu1 : forall j, mu j setT = 1%E).
@@ -54,7 +28,7 @@ Hypothesis tells : forall s B, M (x s) (O B) = nu (path_comes_out B s).
 (* A point: all comparisons hold with room, and each noise is drawn near its value with a positive probability. *)
 Context (z : nat -> R).
 Definition value_at r := \sum_(j < n) a r j * z j + c r.
-Hypotheses (room : forall r, ~~ told r -> 0 < value_at r) (lives : forall j e, 0 < e -> (0 < mu j `](z j - e)%R, (z j + e)%R[%classic)%E).
+Hypotheses (room : forall r, ~~ told r -> 0 < value_at r) (lives : forall j e, (j < n)%N -> 0 < e -> (0 < mu j `](z j - e)%R, (z j + e)%R[%classic)%E).
 
 Lemma measurable_path B s : measurable (path_comes_out B s).
 Proof.
@@ -100,7 +74,7 @@ pose box (j : nat) : set R := `]z j - t, z j + t[%classic.
 have mb j : measurable (box j) by exact: measurable_itv.
 have pos : (0 < nu (\big[setI/setT]_(j < n) (Z j @^-1` box j)))%E.
   rewrite (independent_box noises mb) lte_fin; apply: prodr_gt0 => j _.
-  by rewrite -lte_fin fineK ?(mass_fin (mu1 j))//; exact: lives.
+  by rewrite -lte_fin fineK ?(mass_fin (mu1 j))//; apply: lives.
 have S0 : 0 <= \sum_r `|value_at r| by apply: sumr_ge0.
 exists (\sum_r `|value_at r| + e); first by lra.
 rewrite tells; apply: (lt_le_trans pos); apply: le_measure; rewrite ?inE.
@@ -124,75 +98,13 @@ have := er r nr; case: ifP => _; lra.
 Qed.
 End Rows.
 
-(* The rows of a path: comparisons of its branches that are not settled, turned ones that are left of earlier branches, and what is told; the value of each
-   is a form in the noises, a number that the answers give, and what they add with each move. What is settled has a row that says nothing. *)
-Section Followed.
-Context (G E T : finType) (own : pred G) (branch_of : G -> E) (strict settled : pred G) (left_over : E -> option G).
-Context (b : G -> nat -> R) (k mv : G -> R) (b' : T -> nat -> R) (k' mv' : T -> R).
-Definition comparison s w i : bool := if strict i then 0 < row n Z b k mv s i w else 0 <= row n Z b k mv s i w.
-Definition at_start i : bool := if strict i then 0 < k i else 0 <= k i.
-Hypothesis settled_form : forall i, settled i -> (forall j, b i j = 0) /\ mv i = 0.
-Hypothesis own_settled : forall i, own i -> settled i -> at_start i.
-Hypothesis earlier : forall e, if left_over e is Some i then [/\ ~~ own i, branch_of i = e, ~~ settled i &
-    forall i', ~~ own i' -> branch_of i' = e -> i' != i -> settled i' /\ at_start i'] else exists i, [/\ ~~ own i, branch_of i = e, settled i & ~~ at_start i].
-
-Let kept i := own i && ~~ settled i.
-Definition path_told (r : G + E + T) : bool := if r is inr _ then true else false.
-Definition path_opened (r : G + E + T) : bool := match r with
-  | inl (inl i) => if kept i then strict i else true | inl (inr e) => if left_over e is Some i then ~~ strict i else true | inr _ => false end.
-Definition path_form (r : G + E + T) j : R := match r with
-  | inl (inl i) => if kept i then b i j else 0 | inl (inr e) => if left_over e is Some i then - b i j else 0 | inr t => b' t j end.
-Definition path_const (r : G + E + T) : R := match r with
-  | inl (inl i) => if kept i then k i else 1 | inl (inr e) => if left_over e is Some i then - k i else 1 | inr t => k' t end.
-Definition path_move (r : G + E + T) : R := match r with
-  | inl (inl i) => if kept i then mv i else 0 | inl (inr e) => if left_over e is Some i then - mv i else 0 | inr t => mv' t end.
-
-Lemma settled_same s w i : settled i -> comparison s w i = at_start i.
-Proof.
-move=> /settled_form[b0 m0]; rewrite /comparison /at_start /row big1 ?m0 ?mulr0 ?addr0 ?add0r// => j _.
-by rewrite b0 mul0r.
-Qed.
-
-Lemma turned_row s w e i : left_over e = Some i -> row n Z path_form path_const path_move s (inl (inr e)) w = - row n Z b k mv s i w.
-Proof.
-move=> ei; rewrite /row /= ei (eq_bigr (fun j : 'I_n => - (b i j * Z j w))); last by move=> j _; rewrite mulNr.
-by rewrite sumrN; lra.
-Qed.
-
-Lemma nothing_row s w r : (forall j, path_form r j = 0) -> path_const r = 1 -> path_move r = 0 -> 0 < row n Z path_form path_const path_move s r w.
-Proof. by move=> f0 c1 m0; rewrite /row c1 m0 big1 ?mulr0 ?addr0 ?add0r ?ltr01// => j _; rewrite f0 mul0r. Qed.
-
-Theorem path_taken B s : path_comes_out path_told path_opened path_form path_const path_move B s =
-  [set w | taken own branch_of (comparison s w) /\ forall t, - B <= row n Z b' k' mv' s t w <= B].
-Proof.
-have rows w := taken_rows (settled_same s w) own_settled earlier.
-apply/seteqP; split=> w.
-- move=> out; split; last by move=> t; exact: (path_row (inr t) out).
-  apply/(rows w); split=> [i oi si|e i ei].
-    have := path_row (inl (inl i)) out; rewrite /= /kept oi si /comparison.
-    by rewrite (_ : row n Z path_form path_const path_move s (inl (inl i)) w = row n Z b k mv s i w)// /row /= /kept oi si.
-  have := path_row (inl (inr e)) out; rewrite (turned_row _ _ ei) /= ei /comparison; case: (strict i) => /=.
-    by rewrite oppr_ge0 -leNgt.
-  by rewrite oppr_gt0 -ltNge.
-- move=> [/(rows w)[own_ fails] numbers]; rewrite /path_comes_out; elim/big_ind: _ => // -[[i|e]|t] _ /=; last exact: numbers.
-  + case K : (kept i); last by apply: nothing_row => [j||]; rewrite /= K.
-    have := K; rewrite /kept => /andP[oi si]; have := own_ i oi si; rewrite /comparison.
-    by rewrite (_ : row n Z path_form path_const path_move s (inl (inl i)) w = row n Z b k mv s i w)// /row /= K.
-  + case ei : (left_over e) => [i|]; last by apply: nothing_row => [j||]; rewrite /= ei.
-    have := fails e i ei; rewrite (turned_row _ _ ei) /comparison; case: (strict i) => /=.
-      by rewrite oppr_ge0 -leNgt.
-    by rewrite oppr_gt0 -ltNge.
-Qed.
-End Followed.
-
 (* Weights, at least 0 for comparisons, that at no noise sum to more than its slope. *)
 Section Once.
 Context (I : finType) (told opened : pred I) (a : I -> nat -> R) (c move y : I -> R) (z : nat -> R).
 Hypothesis tells : forall s B, M (x s) (O B) = nu (path_comes_out told opened a c move B s).
-Hypotheses (room : forall r, ~~ told r -> 0 < value_at a c z r) (lives : forall j e, 0 < e -> (0 < mu j `](z j - e)%R, (z j + e)%R[%classic)%E).
+Hypotheses (room : forall r, ~~ told r -> 0 < value_at a c z r) (lives : forall j e, (j < n)%N -> 0 < e -> (0 < mu j `](z j - e)%R, (z j + e)%R[%classic)%E).
 Hypothesis y0 : forall r, ~~ told r -> 0 <= y r.
 
-(* Rule: worst-run, lower, in part: that the comparisons of a path, and what it tells, are these forms in its noises is not followed step by step. *)
 Theorem worst_run : (forall j, (j < n)%N -> within (at_noise a y j) (right j) /\ within (- at_noise a y j) (left j)) ->
   ((loss move y)%:E <= tight_epsilon_in_order N M 0)%E.
 Proof.
@@ -200,7 +112,6 @@ have [B B0 start] := path_start tells room lives.
 exact: (run_lower tails noises (mO B) chain start (fun s => path_shown tells B s) B0 y0).
 Qed.
 
-(* Rule: worst-run, lower, in part: where no shifts keep the run; the forms of its rows are given as well. *)
 Theorem worst_run_unbounded : (forall j, (j < n)%N -> none_within (at_noise a y j) (right j) /\ none_within (- at_noise a y j) (left j)) ->
   0 < loss move y -> tight_epsilon_in_order N M 0 = +oo%E.
 Proof.
@@ -216,11 +127,11 @@ Context (a : I -> nat -> R) (a' own : J -> nat -> R) (move y : I -> R) (move' y'
 Let all_told := repeated_told (k := k) told told'.
 Let all_forms := repeated_form (k := k) copy origin a a' own.
 Hypothesis tells : forall s B, M (x s) (O B) = nu (path_comes_out all_told opened all_forms c (repeated_move move move') B s).
-Hypotheses (room : forall r, ~~ all_told r -> 0 < value_at all_forms c z r) (lives : forall j e, 0 < e -> (0 < mu j `](z j - e)%R, (z j + e)%R[%classic)%E).
+Hypotheses (room : forall r, ~~ all_told r -> 0 < value_at all_forms c z r).
+Hypotheses (lives : forall j e, (j < n)%N -> 0 < e -> (0 < mu j `](z j - e)%R, (z j + e)%R[%classic)%E).
 Hypotheses (y0 : forall r, ~~ told r -> 0 <= y r) (y0' : forall r, ~~ told' r -> 0 <= y' r).
 Hypothesis outside : forall j, (j < n)%N -> copy j = None -> \sum_r y r * a r j + \sum_r y' r * a' r j = 0.
 
-(* Rule: worst-run, lower, in part: steps that are repeated; the forms of their rows are given as well. *)
 Theorem worst_run_repeated : (forall j i, (j < n)%N -> copy j = Some i ->
     within (\sum_r y' r * own r (origin j)) (right j) /\ within (- \sum_r y' r * own r (origin j)) (left j)) ->
   ((k%:R * once_loss move y move' y')%:E <= tight_epsilon_in_order N M 0)%E.
@@ -229,7 +140,6 @@ have [B B0 start] := path_start tells room lives.
 exact: (repeated_lower tails left0 right0 noises (mO B) chain start (fun s => path_shown tells B s) B0 y0 y0' outside).
 Qed.
 
-(* Rule: worst-run, lower, in part: steps that are repeated, where no shifts keep them; the forms of their rows are given as well. *)
 Theorem worst_run_repeated_unbounded : (0 < k)%N -> (forall j i, (j < n)%N -> copy j = Some i ->
     none_within (\sum_r y' r * own r (origin j)) (right j) /\ none_within (- \sum_r y' r * own r (origin j)) (left j)) ->
   0 < once_loss move y move' y' -> tight_epsilon_in_order N M 0 = +oo%E.

@@ -473,6 +473,51 @@ def test_words_are_not_told_where_a_counter_may_have_reached_its_limit():
     assert told_words.check(claimed(two), told | {"at": {"n": "2"}, "words": [["yes"]], "answers": [[["-5"]], [["-6"]]], "value": "9/10"})
 
 
+@pytest.mark.parametrize("far", ["-9/10", "-1/2", "-1"])
+def test_a_noise_without_a_slope_goes_nowhere_not_even_by_a_part_of_a_unit(far):
+    """Laplace noise alone makes the comparison 1-private; Gaussian noise on the other side of it cannot make it lose more."""
+    both = {
+        "kind": "stream",
+        "once": {"g": named("gaussian", sigma=1)},
+        "fresh": {"xi": named("laplace", scale=1)},
+        "queries": 1,
+        "step": [{"when": "q + xi >= g", "emit": "yes"}, {"emit": "no"}],
+    }
+    told = {
+        "side": "lower",
+        "words": ["yes"],
+        "answers": [[["1"], [far], ["-1"]]],
+        "noises": [["g", -1, "0", far]],
+        "run": 0,
+        "weights": [["1"]],
+    }
+    with pytest.raises(Rejected, match="falls faster than any exponential"):
+        worst_words.check(claimed(both), told)
+    stays = told | {"answers": [[["1"], ["0"], ["-1"]]], "noises": [["g", -1, "0", "0"]]}
+    assert worst_words.check(claimed(both), stays).value == num(1) and judged(both, epsilon=1).verdict == "PROVED"
+
+
+def test_a_noise_that_goes_costs_the_slope_on_its_side():
+    """Of noise from 0 on, exp(-z), the slope is 1 to the right; to the left it goes nowhere."""
+    late = {"kind": "translation", "density": "exp(-z)", "support": [0, "inf"]}
+    both = {
+        "kind": "stream",
+        "once": {"g": late},
+        "fresh": {"xi": named("laplace", scale=1)},
+        "queries": 1,
+        "step": [{"when": "q + xi >= g", "emit": "yes"}, {"emit": "no"}],
+    }
+
+    def at(far):
+        noises = [["g", -1, "1", far]]
+        return {"side": "lower", "words": ["yes"], "answers": [[["2"], [far], ["-1"]]], "noises": noises, "run": 0, "weights": [["1"]]}
+
+    # the weight 1 at the end is worth 1 - far, and the start costs far
+    assert worst_words.check(claimed(both), at("1/4")).value == num(Fraction(1, 2))
+    with pytest.raises(Rejected, match="falls faster than any exponential"):
+        worst_words.check(claimed(both), at("-1/4"))
+
+
 def test_a_noise_that_is_not_named_is_where_it_lives():
     """z is at least 5, so that "a" is never told, and the words tell nothing."""
     late = {"kind": "translation", "density": "exp(-z)", "support": [5, "inf"]}

@@ -15,7 +15,7 @@ from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.parts.streams import FAMILIES
-from dpverify.trusted.rules.selection.compared import Asked, Value, asked, least, slopes, times, total
+from dpverify.trusted.rules.selection.compared import Asked, Value, asked, least, slopes
 from dpverify.trusted.rules.selection.runs import inside, together
 from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.told_words import read_words
@@ -63,14 +63,22 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     point, far, moves = _read(question, stream, words, evidence)
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
     _goes_on(question, stream, runs[chosen], point, far)
-    start = total(ZERO, *(times(question, num(abs(far[key])), ends[key[0]][far[key] > 0]) for key in far if key[0] in ends))
-    if isinstance(start, Infinite):
-        raise Rejected(NAME, "noises", "one goes where its density falls faster than any exponential")
+    start = add(*(_cost(far[key], ends[key[0]]) for key in far if key[0] in ends))
     after = {key: far.get(key, Fraction(0)) + moves.get(key, Fraction(0)) for key in far.keys() | moves.keys()}
     values = [_value(question, rows, given, ends, after) for rows, given in zip(runs, weights, strict=True)]
     end = least(question, *values)
     assert not isinstance(end, Infinite)
     return question.bound(sub(end, start), {"says": "told", "words": words, "again": None}, {"says": "far-apart-in-one-direction"})
+
+
+def _cost(far: Fraction, steep: tuple[Value, Value]) -> Expr:
+    """What a noise costs that goes so far, to the left or to the right."""
+    slope = steep[far > 0]
+    if far == 0:
+        return ZERO
+    if isinstance(slope, Infinite):
+        raise Rejected(NAME, "noises", "one goes where its density falls faster than any exponential")
+    return mul(num(abs(far)), slope)
 
 
 def _read(question: Asked, stream: Stream, words: Sequence[str], evidence: Mapping[str, Any]) -> tuple[Point, Point, Point]:

@@ -1,0 +1,127 @@
+(* Above threshold with noises of any laws, and the event that the first answers are negatives and those that come next are all positives, or one at least is
+   (docs/theory/selection.md, selection event): its probability as an integral over the noise of the threshold, and what it shows of the tight delta. *)
+From HB Require Import structures.
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
+From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
+From dpverify Require Import definitions arithmetic kernels independent selection worst_output event_deltas.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope classical_set_scope. Local Open Scope ring_scope.
+
+Section Event.
+Context (R : realType) (mt mq : {measure set R -> \bar R}) (k m : nat).
+Hypotheses (mt1 : mt setT = 1%E) (mq1 : mq setT = 1%E).
+
+(* k answers come first, and m next, each with noise of its own; the noise of the threshold is the last one. *)
+Definition noise_law (j : nat) : {measure set R -> \bar R} := if (j < k + m)%N then mq else mt.
+Lemma noise_law1 j : noise_law j setT = 1%E. Proof. by rewrite /noise_law; case: ifP. Qed.
+Context dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> W -> R).
+Hypothesis noises : independent_noises noise_law1 (k + m) nu Z.
+Notation all_noises := (with_common noise_law1 (k + m) nu).
+
+(* The probabilities that an answer with noise is below a number, and that it is not. *)
+Definition F (y : R) : R := fine (mq [set z | z < y]).
+Definition S (y : R) : R := fine (mq [set z | y <= z]).
+
+(* The public threshold, the answers that come first, and those that come next. *)
+Context (public : R).
+Definition negative (q : R) : set (R * R) := [set x | q + x.2 < public + x.1].
+Definition positive (q : R) : set (R * R) := [set x | public + x.1 <= q + x.2].
+Definition sides (first next : set (R * R)) (j : nat) (t : R) : set R := [set z | (if (j < k)%N then first else next) (t, z)].
+
+Let difference : measurable_fun setT (fun x : R * R => (public + x.1)).
+Proof. by apply: measurable_funD; [exact: measurable_fun_cst | exact: measurable_first]. Qed.
+Let answer q : measurable_fun setT (fun x : R * R => (q + x.2)).
+Proof. by apply: measurable_funD; [exact: measurable_fun_cst | exact: measurable_second]. Qed.
+
+Lemma measurable_negative q : measurable (negative q).
+Proof.
+rewrite (_ : negative q = setT `&` (fun x : R * R => (public + x.1) - (q + x.2)) @^-1` [set z | 0 < z]).
+  by apply: (measurable_funB difference (answer q)) => //; exact: measurable_open_ray.
+by rewrite setTI; apply/seteqP; split=> x; rewrite /negative/= subr_gt0.
+Qed.
+
+Lemma measurable_positive q : measurable (positive q).
+Proof.
+rewrite (_ : positive q = setT `&` (fun x : R * R => (q + x.2) - (public + x.1)) @^-1` [set z | 0 <= z]).
+  by apply: (measurable_funB (answer q) difference) => //; exact: measurable_ray.
+by rewrite setTI; apply/seteqP; split=> x; rewrite /positive/= subr_ge0.
+Qed.
+
+Lemma measurable_sides first next j : measurable first -> measurable next -> measurable [set x : R * R | sides first next j x.1 x.2].
+Proof.
+move=> mf mn; rewrite (_ : [set x | _] = if (j < k)%N then first else next); first by case: ifP.
+by apply/seteqP; split=> -[t z]; rewrite /sides/=; case: ifP.
+Qed.
+
+Definition come_out first next : set (W * R) := all_come_out (k + m) Z (sides first next).
+
+Lemma sides_mass first next : measurable first -> measurable next ->
+  all_noises (come_out first next) = (\int[mt]_t (fine (mq [set z | first (t, z)]) ^+ k * fine (mq [set z | next (t, z)]) ^+ m)%:E)%E.
+Proof.
+move=> mf mn; rewrite (compared_chance noises (fun j => measurable_sides j mf mn)) {1}/noise_law ltnn; apply: eq_integral => t _; congr (_%:E).
+rewrite big_split_ord/=; congr (_ * _).
+- rewrite (eq_bigr (fun=> fine (mq [set z | first (t, z)]))) ?prodr_const ?card_ord// => j _.
+  rewrite /noise_law (leq_trans (ltn_ord j)) ?leq_addr//; congr (fine (mq _)); apply/seteqP; split=> z; by rewrite /sides/= ltn_ord.
+- rewrite (eq_bigr (fun=> fine (mq [set z | next (t, z)]))) ?prodr_const ?card_ord// => j _.
+  rewrite /noise_law ltn_add2l ltn_ord; congr (fine (mq _)); apply/seteqP; split=> z; by rewrite /sides/= ltnNge leq_addr.
+Qed.
+
+Lemma negative_mass t q : fine (mq [set z | negative q (t, z)]) = F (public + t - q).
+Proof. by congr (fine (mq _)); apply/seteqP; split=> z; rewrite /negative/=; lra. Qed.
+
+Lemma positive_mass t q : fine (mq [set z | positive q (t, z)]) = S (public + t - q).
+Proof. by congr (fine (mq _)); apply/seteqP; split=> z; rewrite /positive/=; lra. Qed.
+
+(* The first are negatives, and the next are all positives. *)
+Definition all_positive first next : set (W * R) := come_out (negative first) (positive next).
+Definition all_chance first next : R := fine (\int[mt]_t (F (public + t - first) ^+ k * S (public + t - next) ^+ m)%:E)%E.
+
+(* The first are negatives, and one of the next at least is not. *)
+Definition any_positive first next : set (W * R) := come_out (negative first) setT `\` come_out (negative first) (negative next).
+Definition any_chance first next : R :=
+  fine (\int[mt]_t (F (public + t - first) ^+ k)%:E)%E - fine (\int[mt]_t (F (public + t - first) ^+ k * F (public + t - next) ^+ m)%:E)%E.
+
+Let all1 : all_noises setT = 1%E. Proof. exact: (independent_total (OneMore noises)). Qed.
+Let measurable_come_out first next : measurable first -> measurable next -> measurable (come_out first next).
+Proof. by move=> mf mn; exact: (measurable_all noises (fun j => measurable_sides j mf mn)). Qed.
+
+Lemma all_mass first next : all_noises (all_positive first next) = (all_chance first next)%:E.
+Proof.
+have mf := measurable_negative first; have mn := measurable_positive next; have mc := measurable_come_out mf mn.
+rewrite -[LHS](fineK (mass_fin all1 mc)) (sides_mass mf mn) /all_chance; congr (fine _)%:E.
+by apply: eq_integral => t _; rewrite negative_mass positive_mass.
+Qed.
+
+Lemma any_mass first next : all_noises (any_positive first next) = (any_chance first next)%:E.
+Proof.
+have mf := measurable_negative first; have mn := measurable_negative next.
+have mc := measurable_come_out mf measurableT; have mc' := measurable_come_out mf mn.
+have sub : come_out (negative first) (negative next) `<=` come_out (negative first) setT.
+  by move=> w /in_all h; apply/in_all => j; have := h j; rewrite /sides/=; case: ifP.
+rewrite measureD ?(le_lt_trans (mass_le1 all1 mc)) ?ltry// setIC (_ : _ `&` _ = come_out (negative first) (negative next)); last first.
+  by apply/seteqP; split=> w; [case | move=> h; split=> //; exact: sub].
+rewrite -(fineK (mass_fin all1 mc)) -(fineK (mass_fin all1 mc')) (sides_mass mf measurableT) (sides_mass mf mn) -EFinB /any_chance; congr (_%:E).
+congr (fine _ - fine _); apply: eq_integral => t _; rewrite !negative_mass//.
+have -> : mq [set z : R | [set: R * R] (t, z)] = 1%E by rewrite -mq1; congr (mq _); apply/seteqP; split.
+by rewrite expr1n mulr1.
+Qed.
+
+(* The mechanism, and what it tells: of neighbours the first answers are `first` and `first + up`, the next ones `next` and `next - down`. *)
+Context (X : Type) d (Y : measurableType d) (N : relation X) (M : mechanism R X Y) (O : set Y) (mO : measurable O) (x x' : X) (first next up down : R).
+Hypothesis near : N x x'.
+
+(* Above threshold. *)
+(* Rule: selection-event, lower. *)
+(* Rule: selection-event-at, lower. *)
+Theorem threshold_event_all eps : M x O = all_noises (all_positive first next) -> M x' O = all_noises (all_positive (first + up) (next - down)) ->
+  event_shows N M eps (all_chance first next) (all_chance (first + up) (next - down)).
+Proof. by move=> E E'; apply: (event_shown eps near mO); [rewrite E all_mass | rewrite E' all_mass]. Qed.
+
+(* Rule: selection-event, lower. *)
+(* Rule: selection-event-at, lower. *)
+Theorem threshold_event_any eps : M x O = all_noises (any_positive first next) -> M x' O = all_noises (any_positive (first + up) (next - down)) ->
+  event_shows N M eps (any_chance first next) (any_chance (first + up) (next - down)).
+Proof. by move=> E E'; apply: (event_shown eps near mO); [rewrite E any_mass | rewrite E' any_mass]. Qed.
+End Event.
