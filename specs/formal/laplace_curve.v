@@ -211,7 +211,7 @@ split=> [x y | a x]; rewrite /l1.
 - by rewrite mulr_sumr; apply: eq_bigr => i _; rewrite mxE normrM.
 Qed.
 
-(* Rule: independent-coordinates, upper, in part: exponents with bounded slopes; not one coordinate of a convex exponent. *)
+(* The rule independent-coordinates has convex exponents too: independent_coordinates.v. *)
 (* Rule: laplace, upper, in part: h = |z|/b and L = 1/b; that answers are at most D apart in l1 is a hypothesis. *)
 Theorem coordinates_curve (L D : R) x x' eps : 0 <= L -> (forall y z : R, `|h y - h z| <= L * `|y - z|) -> l1 (q x - q x') <= D ->
   (- (L * D) <= eps -> profile (expR eps) (M x) (M x') <= Num.max 0 (1 - expR ((eps - L * D) / 2))) /\

@@ -73,50 +73,28 @@ Let f0 z : 0 <= f z. Proof. by have [] := dens. Qed.
 Let mf : measurable_fun setT f. Proof. by have [] := dens. Qed.
 Let mass A : measurable A -> mu A = (\int[lam]_(z in A) (f z)%:E)%E. Proof. by have [_ _] := dens; exact. Qed.
 
-Lemma no_atoms x : mu [set x] = 0%E.
-Proof.
-have m1 : measurable [set x] by exact: measurable_set1.
-rewrite mass// (negligible_integral m1 m1); last 3 first.
-- by apply/EFin_measurable_fun; apply: measurable_funS mf.
-- by move=> z _; rewrite lee_fin.
-- exact: point_null.
-by rewrite setDv integral_set0.
-Qed.
-
 Lemma measurable_tail : measurable_fun setT T.
 Proof.
 rewrite (_ : T = fun x => 1 - F mu x); last by apply/funext => x; rewrite (FE mu1 (lexx 0) (lexx 0)) subKr.
 by apply: measurable_funB; [exact: measurable_fun_cst | exact: measurable_F].
 Qed.
 
+Lemma mass_weighted A : measurable A -> mu A = (\int[lam]_z (f z * \1_A z)%:E)%E.
+Proof. by move=> mA; rewrite mass// integral_mkcond; apply: eq_integral => z _; rewrite /patch indicE; case: ifP; rewrite ?mulr1 ?mulr0. Qed.
+
+Lemma measurable_on A : measurable A -> measurable_fun setT (fun z => f z * \1_A z).
+Proof. by move=> mA; apply: measurable_funM => //; exact: measurable_fun_indic. Qed.
+
 Lemma tail_reflected x : T (- x) = 1 - T x.
 Proof.
 have ml : measurable [set z : R | z <= x].
   by rewrite (_ : [set z | _] = `]-oo, x]%classic); [exact: measurable_itv | apply/seteqP; split=> z /=; rewrite in_itv].
-have E : (mu setT + mu [set x] = mu [set z | z <= x]%R + mu [set z | x <= z]%R)%E.
-  rewrite no_atoms adde0.
-  have mo : measurable [set z : R | x < z] by exact: measurable_open_ray.
-  have -> : mu [set z | x <= z]%R = mu [set z | x < z]%R.
-    have -> : [set z | x <= z] = [set z | x < z] `|` [set x].
-      apply/seteqP; split=> z /=; first by rewrite le_eqVlt => /predU1P[->|]; [right | left].
-      by case=> [/ltW//|->].
-    have apart : [set z | x < z] `&` [set x] = set0 by apply/seteqP; split=> z //= [xz e]; rewrite e ltxx in xz.
-    have -> : (mu ([set z | (x < z)%R] `|` [set x]) = mu [set z | (x < z)%R] + mu [set x])%E := measureU mu mo (measurable_set1 x) apart.
-    by rewrite no_atoms adde0.
-  have apart : [set z | z <= x] `&` [set z | x < z] = set0 by apply/seteqP; split=> z //= [zx]; rewrite ltNge zx.
-  have <- : (mu ([set z | (z <= x)%R] `|` [set z | (x < z)%R]) = mu [set z | (z <= x)%R] + mu [set z | (x < z)%R])%E := measureU mu ml mo apart.
-  by congr (mu _); apply/seteqP; split=> z // _; have [xz|zx] := leP z x; [left | right].
-have L : (mu [set z | z <= x]%R = (T (- x))%:E)%E.
-  rewrite -(massS mu1) !mass//; last exact: measurable_ray.
-  rewrite integral_mkcond [RHS]integral_mkcond.
-  rewrite (eq_integral (fun z => (f z * \1_[set z | z <= x] z)%:E)); last by move=> z _; rewrite /patch indicE; case: ifP; rewrite ?mulr1 ?mulr0.
-  rewrite (integral_reflected lamE 0).
-  - apply: eq_integral => z _; rewrite /patch sub0r even indicE.
-    have -> : (- z \in [set z | z <= x]) = (z \in [set z | - x <= z]) by apply/idP/idP; rewrite !inE/= ler_oppl.
-    by case: ifP; rewrite ?mulr1 ?mulr0.
-  - by apply: measurable_funM => //; exact: measurable_fun_indic.
-  - by move=> z; rewrite mulr_ge0.
-move: E; rewrite mu1 no_atoms L (massS mu1) -!EFinD => -[]; rewrite addr0; lra.
+have mr : measurable [set z : R | - x <= z] by exact: measurable_ray.
+rewrite -(FE mu1 (lexx 0) (lexx 0)); apply: EFin_inj; rewrite -(massS mu1) -(below_closed lamE mu1 dens).
+rewrite (mass_weighted mr) (mass_weighted ml) [RHS](integral_reflected lamE 0 (measurable_on ml)); last by move=> z; rewrite mulr_ge0.
+apply: eq_integral => z _; rewrite sub0r even !indicE.
+have -> // : (- z \in [set z | z <= x]) = (z \in [set z | - x <= z]).
+by apply/idP/idP; rewrite !inE/= ler_oppl.
 Qed.
 
 (* -- How much the tail falls within a distance t -- *)
@@ -138,13 +116,10 @@ move=> t0 xy xt; have xyt : x + t <= y + t by rewrite ler_add2r.
 rewrite -lee_fin -!(cut mu1)//; set A := [set` _]; set B := [set` _].
 have mA : measurable A by exact: measurable_itv.
 have mB : measurable B by exact: measurable_itv.
-have E C : measurable C -> mu C = (\int[lam]_z (f z * \1_C z)%:E)%E.
-  by move=> mC; rewrite mass// integral_mkcond; apply: eq_integral => z _; rewrite /patch indicE; case: ifP; rewrite ?mulr1 ?mulr0.
-have mfi C : measurable C -> measurable_fun setT (fun z => f z * \1_C z) by move=> mC; apply: measurable_funM => //; exact: measurable_fun_indic.
 have fi0 C z : 0 <= f z * \1_C z by rewrite mulr_ge0.
-rewrite !E// (integral_translated lamE t (mfi _ mA) (fi0 _)); apply: (@le_but_at _ _ lamE 0 0) => //.
-- exact: (measurable_after (measurable_translation t) (mfi _ mA)).
-- exact: mfi.
+rewrite !mass_weighted// (integral_translated lamE t (measurable_on mA) (fi0 _)); apply: (@le_but_at _ _ lamE 0 0) => //.
+- exact: (measurable_after (measurable_translation t) (measurable_on mA)).
+- exact: measurable_on.
 move=> z z0 _; rewrite !indicE.
 have -> : (z + t \in A) = (z \in B) by apply/idP/idP; rewrite !inE /A /B /= !in_itv/= ler_add2r ltr_add2r.
 have [zB|_] := boolP (z \in B); last by rewrite !mulr0.

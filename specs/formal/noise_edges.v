@@ -148,7 +148,6 @@ Lemma least_le (T : Type) (f g : T -> R) s : (forall x, f x <= g x) -> least [se
 Proof. by move=> fg; elim: s => //= x s IH; rewrite le_minr !le_minl fg IH orbT. Qed.
 
 Lemma greatest_ge0 s : 0 <= greatest s. Proof. by elim: s => //= x s IH; rewrite le_maxr IH orbT. Qed.
-Lemma least_le1 s : least s <= 1. Proof. by elim: s => //= x s IH; rewrite le_minl IH orbT. Qed.
 
 Lemma between_ge0 lows highs : 0 <= (between lows highs).1. Proof. by rewrite /between /= le_maxr lexx orbT. Qed.
 

@@ -88,6 +88,35 @@ by apply: (index_close (winner_ge0 D0 mv) (winner_grid gD mv) L) => i j; exact: 
 Qed.
 End Index.
 
+(* Where each shift up to r costs no more, no value has a positive probability: many others would have as much of it. *)
+Lemma no_atom r w x : 0 < r -> loses r w -> (forall t, grid t) -> mu [set x] = 0%E.
+Proof.
+move=> r0 L all_on; have w0 := loses_ge0 (ltW r0) L; pose a := fine (mu [set x]); have m1 y : measurable [set y : R] by exact: measurable_set1.
+have aE : mu [set x] = a%:E by rewrite /a fineK// mass_fin.
+have a0 : 0 <= a by rewrite -lee_fin -aE measure_ge0.
+rewrite aE; congr (_%:E); apply/eqP; rewrite eq_le a0 andbT.
+have many (k : nat) : a * k%:R <= expR w.
+  pose p (i : nat) : R := x + r / i.+1%:R.
+  have p_inj (i j : nat) : p i = p j -> i = j.
+    by move=> /addrI /(mulfI (lt0r_neq0 r0)) /invr_inj /eqP; rewrite eqr_nat eqSS => /eqP.
+  have each (i : nat) : (a%:E <= (expR w)%:E * mu [set p i])%E.
+    have := shift_costs (t := r / i.+1%:R) (A := [set p i]) L; rewrite -aE.
+    have -> : [set z : R | [set p i] (z + r / i.+1%:R)] = [set x] by apply/seteqP; split=> z /=; rewrite /p => h; [exact: addIr h | rewrite h].
+    apply=> //; have q0 : 0 <= r / i.+1%:R by rewrite divr_ge0 ?(ltW r0).
+    by rewrite (ger0_norm q0) ler_pdivr_mulr ?ltr0n// ler_pmulr// ler1n.
+  have total : ((\sum_(i < k) mu [set p i]) <= 1)%E.
+    rewrite -(@measure_bigsetU _ _ _ mu (fun i : nat => [set p i]))//; first by apply: mass_le1 => //; exact: bigsetU_measurable.
+    by apply/trivIsetP => i j _ _ ij; apply/seteqP; split=> z //= [-> /p_inj e]; rewrite e eqxx in ij.
+  rewrite -lee_fin; apply: (@le_trans _ _ (\sum_(i < k) (expR w)%:E * mu [set p i])%E).
+    apply: (@le_trans _ _ (\sum_(i < k) a%:E)%E); last by apply: lee_sum => i _.
+    by rewrite sumEFin sumr_const card_ord mulr_natr.
+  rewrite -ge0_sume_distrr// -[leRHS]mule1; apply: lee_wpmul2l => //; by rewrite lee_fin expR_ge0.
+rewrite leNgt; apply/negP => ap; have := many `|ceil (expR w / a)|%N.+1.
+rewrite -natr1 natr_absz ger0_norm ?ceil_ge0 ?divr_ge0 ?expR_ge0// mulrDr mulr1 => h.
+have : expR w <= a * (ceil (expR w / a))%:~R by rewrite mulrC -ler_pdivr_mulr// ceil_ge.
+by move: h; lra.
+Qed.
+
 (* -- The index and the lead over the next one: given the other noises they are a function of the winner's noise, which moves by at most r -- *)
 
 Section Lead.
@@ -97,8 +126,8 @@ Context dT (T : measurableType dT) (M : mechanism R ('I_n -> R) T) (pt : 'I_n ->
 Hypothesis pt_measurable : forall i, measurable_fun setT (pt i).
 Hypothesis ML : forall q S, measurable S -> M q S = (\sum_k weight k * \sum_i fine (nu (told_lead Z prior other pt k q S i)))%:E.
 
-(* Noise on the reals has a density, so that a lead of 0 has no chance; of two answers it tells of the only other one. *)
-Variant no_third : Prop := OnReals of (forall t, grid t) & (forall x, mu [set x] = 0%E) | TwoAnswers of n = 2%N.
+(* On the reals a lead of 0 has no chance; of two answers it tells of the only other one. *)
+Variant no_third : Prop := OnReals of (forall t, grid t) | TwoAnswers of n = 2%N.
 
 Let put_else put i : puts_one (fun=> mu) i nu Z put -> forall (j : 'I_n) w z, j != i -> Z j (put (w, z)) = Z j w.
 Proof. by move=> [_ _ po _ _] j w z ji; exact: po. Qed.
@@ -121,12 +150,20 @@ have bound y : `|t y| <= r.
   have h := next_most Z other q y ji'; have h' := next_most Z other q' y ji.
   have := apart i j'; have := apart i j; rewrite !ler_norml /t => /andP[? ?] /andP[? ?]; apply/andP; split; lra.
 have mn q0 : measurable_fun setT (next Z other q0 i) by exact: (measurable_next noises).
-case: third => [all_on atoms|n2].
+have [r00|rn] := eqVneq r 0.
+  have same y : lead Z other q' i y = lead Z other q i y.
+    by have := bound y; rewrite r00 normr_le0 /t /lead => /eqP; lra.
+  rewrite -[leLHS]mul1e; apply: lee_pmul => //; first by rewrite lee_fin -expR0 ler_expR (loses_ge0 r0 L).
+  apply: le_measure; rewrite ?inE// => y [G Sy]; split; last by rewrite /= same.
+  apply: greatest_of => j ji; have := greatest_wins G ji; have := apart i j.
+  by rewrite r00 normr_le0 /wins => /eqP ?; case: (prior k _ _); lra.
+have rp : 0 < r by rewrite lt_neqAle eq_sym rn r0.
+case: third => [all_on|n2].
 - pose tie := [set y | lead Z other q i y = 0].
   have mtie : measurable tie.
     by rewrite /tie (_ : [set y | _] = setT `&` lead Z other q i @^-1` [set 0]); [apply: (measurable_lead noises) => // | rewrite setTI].
   have tie0 : nu tie = 0%E.
-    apply: (one_null puts mtie) => y; rewrite (_ : [set z | _] = [set next Z other q i y - q i]) ?atoms//.
+    apply: (one_null puts mtie) => y; rewrite (_ : [set z | _] = [set next Z other q i y - q i]) ?(no_atom _ rp L)//.
     by apply/seteqP; split=> z; rewrite /tie/= /lead (next_put _ _ _ puts) pi => h; lra.
   set A := told_lead Z prior other pt k q S i; have mA : measurable A by exact: mt.
   have mD : measurable (A `\` tie) by exact: measurableD.

@@ -175,7 +175,8 @@ Theorem prekopa_line : (\int[leb]_x (f x)%:E = u%:E)%E -> (\int[leb]_x (g x)%:E 
 Proof.
 move=> fu gv u0 v0; have G0 := geometric_gt0 t K J.
 have [mf' f'0] := scaled K0 mf f0; have [mg' g'0] := scaled J0 mg g0; have [mh' h'0] := scaled G0 mh h0.
-have part (k : R -> R) c I : 0 < c -> measurable_fun setT k -> (forall x, 0 < k x) -> (\int[leb]_x (k x)%:E = I)%E -> (\int[leb]_x (k x / c)%:E = (c^-1)%:E * I)%E.
+have part (k : R -> R) c I : 0 < c -> measurable_fun setT k -> (forall x, 0 < k x) ->
+    (\int[leb]_x (k x)%:E = I)%E -> (\int[leb]_x (k x / c)%:E = (c^-1)%:E * I)%E.
   move=> c0 mk k0 <-; rewrite -(integral_scaled leb _ (fun x => ltW (k0 x)) mk measurableT) ?invr_ge0 ?ltW//.
   by apply: eq_integral => x _; rewrite mulrC.
 have whole (k : R -> R) c I : 0 < c -> measurable_fun setT k -> (forall x, 0 < k x) -> (forall x, k x <= c) -> (\int[leb]_x (k x)%:E = I)%E ->

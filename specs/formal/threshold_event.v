@@ -108,6 +108,39 @@ have -> : mq [set z : R | [set: R * R] (t, z)] = 1%E by rewrite -mq1; congr (mq 
 by rewrite expr1n mulr1.
 Qed.
 
+(* The answers of an input: so many at one number, and the next ones at another. An answer is a positive where it is at least the threshold, both with noise. *)
+Definition answer_at (first next : R) (j : nat) : R := if (j < k)%N then first else next.
+Definition is_positive first next (w : W * R) (j : nat) : bool := public + w.2 <= answer_at first next j + Z j w.1.
+
+Lemma all_positiveE first next :
+  all_positive first next = [set w | forall j, (j < k + m)%N -> is_positive first next w j = (k <= j)%N].
+Proof.
+apply/seteqP; split=> w.
+- move=> /in_all h j jn; have := h (Ordinal jn); rewrite /sides /is_positive /answer_at /= [(k <= j)%N]leqNgt.
+  case: ifP => _ /=; last by rewrite /positive/= => ->.
+  by rewrite /negative/= => lt; apply/negbTE; rewrite -ltNge.
+- move=> h; apply/in_all => j; have := h j (ltn_ord j); rewrite /sides /is_positive /answer_at /= [(k <= j)%N]leqNgt.
+  case: ifP => _ /=; last by rewrite /positive/= => ->.
+  by rewrite /negative/= => /negbT; rewrite -ltNge.
+Qed.
+
+Lemma any_positiveE first next : any_positive first next =
+  [set w | (forall j, (j < k)%N -> is_positive first next w j = false) /\ exists j, [/\ (k <= j)%N, (j < k + m)%N & is_positive first next w j]].
+Proof.
+have below q w j : (public + w.2 <= q + Z j w.1) = false <-> negative q (w.2, Z j w.1) by rewrite /negative/= ltNge; split=> [->|/negbTE].
+apply/seteqP; split=> w.
+- move=> [/in_all h none]; split=> [j jk|].
+    have jn : (j < k + m)%N by rewrite (leq_trans jk)// leq_addr.
+    by have := h (Ordinal jn); rewrite /sides /is_positive /answer_at /= jk => /below.
+  apply: contrapT => no; apply: none; apply/in_all => j; have := h j; rewrite /sides/=; case: ltnP => // kj _.
+  apply/below; apply/negbTE/negP => yes; apply: no; exists j; split=> //.
+  by rewrite /is_positive /answer_at ltnNge kj.
+- move=> [h [j [kj jn yes]]]; split.
+    by apply/in_all => i; rewrite /sides/=; case: ifP => // ik; apply/below; have := h i ik; rewrite /is_positive /answer_at ik.
+  move=> /in_all none; have := none (Ordinal jn); rewrite /sides/= ltnNge kj /= => /below.
+  by move: yes; rewrite /is_positive /answer_at ltnNge kj /= => ->.
+Qed.
+
 (* The mechanism, and what it tells: of neighbours the first answers are `first` and `first + up`, the next ones `next` and `next - down`. *)
 Context (X : Type) d (Y : measurableType d) (N : relation X) (M : mechanism R X Y) (O : set Y) (mO : measurable O) (x x' : X) (first next up down : R).
 Hypothesis near : N x x'.
@@ -115,13 +148,17 @@ Hypothesis near : N x x'.
 (* Above threshold. *)
 (* Rule: selection-event, lower. *)
 (* Rule: selection-event-at, lower. *)
-Theorem threshold_event_all eps : M x O = all_noises (all_positive first next) -> M x' O = all_noises (all_positive (first + up) (next - down)) ->
+Theorem threshold_event_all eps :
+  M x O = all_noises [set w | forall j, (j < k + m)%N -> is_positive first next w j = (k <= j)%N] ->
+  M x' O = all_noises [set w | forall j, (j < k + m)%N -> is_positive (first + up) (next - down) w j = (k <= j)%N] ->
   event_shows N M eps (all_chance first next) (all_chance (first + up) (next - down)).
-Proof. by move=> E E'; apply: (event_shown eps near mO); [rewrite E all_mass | rewrite E' all_mass]. Qed.
+Proof. by rewrite -!all_positiveE => E E'; apply: (event_shown eps near mO); [rewrite E all_mass | rewrite E' all_mass]. Qed.
 
 (* Rule: selection-event, lower. *)
 (* Rule: selection-event-at, lower. *)
-Theorem threshold_event_any eps : M x O = all_noises (any_positive first next) -> M x' O = all_noises (any_positive (first + up) (next - down)) ->
+Theorem threshold_event_any eps (one_positive := fun f g => [set w | (forall j, (j < k)%N -> is_positive f g w j = false) /\
+    exists j, [/\ (k <= j)%N, (j < k + m)%N & is_positive f g w j]]) :
+  M x O = all_noises (one_positive first next) -> M x' O = all_noises (one_positive (first + up) (next - down)) ->
   event_shows N M eps (any_chance first next) (any_chance (first + up) (next - down)).
-Proof. by move=> E E'; apply: (event_shown eps near mO); [rewrite E any_mass | rewrite E' any_mass]. Qed.
+Proof. by rewrite /one_positive -!any_positiveE => E E'; apply: (event_shown eps near mO); [rewrite E any_mass | rewrite E' any_mass]. Qed.
 End Event.

@@ -103,8 +103,6 @@ apply: measurable_funD => //; case: (P' k); last exact: measurable_fun_cst.
 by apply: measurable_funM; [exact: measurable_fun_cst | exact: mZ].
 Qed.
 
-Lemma form_atE (r : row R) z : form_at n r z = sum_at n predT z (rest r) (coef r). Proof. by []. Qed.
-
 Lemma measurable_row (r : row R) : measurable [set w | row_holds n (zs w) r].
 Proof.
 have mf := measurable_form predT (rest r) (coef r); rewrite /row_holds; case: (strict r).

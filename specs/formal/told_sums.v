@@ -128,9 +128,6 @@ have b (j : 'I_n) : P j -> cell_least (cuts j) (at_ j) (c j) <= fine (mu j (cell
 by apply/andP; split; apply: ler_prod => j Pj; have /andP[l u] := b j Pj; rewrite ?l ?u ?cell_least_ge0 ?fine_ge0.
 Qed.
 
-Lemma most_ge0 (c : cells) : fits c -> 0 <= \prod_(j < n | P j) cell_most (cuts j) (at_ j) (c j).
-Proof. by move=> /area_bounds/andP[_ u]; apply: le_trans u; exact: weight_ge0. Qed.
-
 (* Rows of pivots alone. *)
 Lemma alone_form (r : row R) (z : nat -> R) : alone r -> form_at n r z = sum_at n P z (rest r) (coef r).
 Proof.

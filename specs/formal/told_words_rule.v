@@ -115,9 +115,6 @@ Qed.
 
 Lemma measurable_part i g : measurable (part_holds i g). Proof. exact: (measurable_all noises). Qed.
 
-Lemma words_measurable : measurable (tells_words q).
-Proof. by rewrite tells_wordsE; apply: measurable_told => i g; exact: measurable_part. Qed.
-
 Theorem words_enclosed lo hi : total_between (ways q) t lo hi -> lo <= fine (nu (tells_words q)) <= hi.
 Proof.
 move=> tot; rewrite tells_wordsE (told_chance noises measurable_part part_depends parts_apart); last first.

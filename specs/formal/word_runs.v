@@ -57,30 +57,4 @@ Proof.
 elim: words st => //= word rest IH st; rewrite count_step; case: (taken w (branches st)) => // -[said after].
 by rewrite IH mulnb.
 Qed.
-
-Theorem told_in_a_way w words st : tells w words st <-> exists i : 'I_(size (ways words st)), all (holds w) (nth [::] (ways words st) i).
-Proof.
-have -> : tells w words st = has (all (holds w)) (ways words st) by rewrite has_count ways_told; case: (tells _ _ _).
-split=> [/(has_nthP [::])[i lt h]|[i h]]; first by exists (Ordinal lt).
-by apply/(has_nthP [::]); exists (i : nat).
-Qed.
-
-Lemma one_way w words st i j : i < j -> j < size (ways words st) -> all (holds w) (nth [::] (ways words st) i) ->
-  ~~ all (holds w) (nth [::] (ways words st) j).
-Proof.
-set s := ways words st => ij js hi; apply/negP => hj; have := ways_told w words st; rewrite -/s -(cat_take_drop j s) count_cat => c.
-have c1 : 0 < count (all (holds w)) (take j s).
-  by rewrite -has_count; apply/(has_nthP [::]); exists i; rewrite ?nth_take// size_take js.
-have c2 : 0 < count (all (holds w)) (drop j s).
-  by rewrite -has_count; apply/(has_nthP [::]); exists 0; rewrite ?nth_drop ?addn0// size_drop subn_gt0.
-by have := leq_add c1 c2; rewrite c; case: (tells w words st).
-Qed.
-
-Theorem ways_exclude w words st (i j : 'I_(size (ways words st))) :
-  all (holds w) (nth [::] (ways words st) i) -> all (holds w) (nth [::] (ways words st) j) -> i = j.
-Proof.
-move=> hi hj; apply: val_inj => /=; have [ij|ji|//] := ltngtP i j.
-- by have := one_way ij (ltn_ord j) hi; rewrite hj.
-- by have := one_way ji (ltn_ord i) hj; rewrite hi.
-Qed.
 End Ways.

@@ -76,3 +76,13 @@ def test_what_a_file_requires_may_stand_on_several_lines(tmp_path):
     (tmp_path / "second.v").write_text("From dpverify Require Import first.\n")
     (tmp_path / "last.v").write_text("From dpverify Require Import first\n  second.\nFrom mathcomp Require Import all_ssreflect.\n")
     assert [file.stem for file in coq.needed(tmp_path, ("last",))] == ["first", "second", "last"]
+
+
+def test_what_each_question_rests_on_is_read_by_itself():
+    printed = (
+        "Axioms:\nboolp.propositional_extensionality : forall P Q : Prop, P <-> Q -> P = Q\nboolp.functional_extensionality_dep\n"
+        "  : forall (A : Type), A\nClosed under the global context\nAxioms:\nboolp.propositional_extensionality : True\n"
+    )
+    first, none, last = coq.axioms(printed)
+    assert first == ("boolp.propositional_extensionality", "boolp.functional_extensionality_dep")
+    assert (none, last) == ((), ("boolp.propositional_extensionality",))

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from scipy.integrate import quad
 
 from dpverify.search import mixture_closed as search
 from dpverify.search.proposal import bound as proved
@@ -129,3 +130,20 @@ def test_over_an_interval_a_whole_power_is_the_integral():
     whole = lambda r: (1 - (1 + 2 * (1 + r)) * math.exp(-2 * (1 + r))) / (1 + r) ** 2  # noqa: E731
     at = [float(constant(substitute(claim.mechanism.profile, {"r": num(r)})).mid()) for r in (0, 1, 3)]
     assert at[1] / at[0] == pytest.approx(whole(1) / whole(0)) and at[2] / at[0] == pytest.approx(whole(3) / whole(0))
+
+
+@pytest.mark.parametrize(
+    ("power", "mixing", "drawn"),
+    [
+        (1, "v**2*exp(-v - 1/v)", lambda v: v**2 * math.exp(-v - 1 / v)),  # an order below 0: K is even
+        (1, "v**(-2)*exp(-v - 1/v)", lambda v: v**-2 * math.exp(-v - 1 / v)),
+        (2, "v**3*exp(-v**2 - 1/v**2)", lambda v: v**3 * math.exp(-(v**2) - v**-2)),
+        (2, "v**(-3)*exp(-v**2 - 1/v**2)", lambda v: v**-3 * math.exp(-(v**2) - v**-2)),
+    ],
+)
+def test_the_bessel_integral_is_that_of_quadrature_for_either_power_and_sign_of_the_order(power, mixing, drawn):
+    profile = closed_forms.radial(mixture(f"exp(-r**2/(2*v**{power}))/v**({power}/2)", mixing)).mechanism.profile
+    integral = lambda r: quad(lambda v: math.exp(-(r**2) / (2 * v**power)) * v ** (-power / 2) * drawn(v), 0, math.inf)[0]  # noqa: E731
+    at = [float(constant(substitute(profile, {"r": num(r)})).mid()) for r in (1, 2, 4)]
+    for r, value in zip((2, 4), at[1:], strict=True):
+        assert value / at[0] == pytest.approx(integral(r) / integral(1))

@@ -37,6 +37,7 @@ OF_REALS: Final = frozenset(
 OF_MACHINE_NUMBERS: Final = frozenset(("PrimInt63", "Uint63", "PrimFloat", "FloatAxioms"))
 """The modules of those of machine integers and floats, by which `interval` calculates."""
 _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w\s]+)\.", re.MULTILINE)
+_ANSWER: Final = re.compile(r"^(?:Axioms:|Closed under the global context)", re.MULTILINE)
 _AXIOM: Final = re.compile(r"^([\w.']+)\s*(?:$|:)", re.MULTILINE)
 
 
@@ -46,10 +47,14 @@ class CoqError(DpverifyError):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What Coq says of a file. fault: empty where every proof is complete; axioms: that the last theorem rests on."""
+    """What Coq says of a file. fault: empty where every proof is complete.
+
+    axioms: that what it asks about rests on; each: the same for each question by itself.
+    """
 
     fault: str
     axioms: tuple[str, ...] = ()
+    each: tuple[tuple[str, ...], ...] = ()
 
 
 def program() -> str:
@@ -138,14 +143,15 @@ def check(text: str, compiled: Path, seconds: float | None, name: str = "claim")
         file = Path(place) / f"{name}.v"
         file.write_text(text, encoding="utf-8")
         fault, output = _run(file, compiled, seconds)
-    return Checked(fault, () if fault else tuple(axioms(output)))
+    each = () if fault else tuple(axioms(output))
+    return Checked(fault, tuple(dict.fromkeys(name for names in each for name in names)), each)
 
 
-def axioms(output: str) -> Iterator[str]:
-    """The names in what `Print Assumptions` writes."""
-    _, _, listed = output.partition("Axioms:")
-    for match in _AXIOM.finditer(listed):
-        yield match.group(1)
+def axioms(output: str) -> Iterator[tuple[str, ...]]:
+    """The names in what each `Print Assumptions` writes."""
+    _, *answers = _ANSWER.split(output)
+    for answer in answers:
+        yield tuple(_AXIOM.findall(answer))
 
 
 def _run(file: Path, compiled: Path, seconds: float | None) -> tuple[str, str]:
