@@ -40,7 +40,7 @@ class Question:
     def at(self, evidence, allowed=True):
         """The question at the parameters that evidence fixes, and these."""
         given = evidence.get("at", {})
-        sure(isinstance(given, dict) and (not given or allowed), "'at' does not belong here, or is no object")
+        sure(isinstance(given, dict) and (allowed or "at" not in evidence), "'at' does not belong here, or is no object")
         values, domains = {name: rational(x) for name, x in given.items()}, dict(self.field.domains)
         for name, x in values.items():
             must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")

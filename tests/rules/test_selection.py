@@ -570,6 +570,30 @@ def test_words_that_mean_nothing_are_no_claim(forged):
         from_json({**claim, "mechanism": {**claim["mechanism"], **forged}})
 
 
+@pytest.mark.parametrize(
+    "norm", [{"kind": "facets", "matrix": [["2"]]}, {"kind": "columns", "matrix": [["1/2"]]}, {"kind": "ellipsoid", "matrix": [["1/4"]]}]
+)
+@pytest.mark.parametrize("mechanism", [NoisyMax(laplace(1), num(2)), sparse(laplace(1), laplace(1), 3), NoisyMax(gaussian(1), num(2))])
+def test_noise_is_compared_in_the_unit_of_the_answers_alone(mechanism, norm):
+    """In each of these norms a number has twice its size: a move by 2 would be taken for one by 2 that is one by 4, and 4 for 2."""
+    claim = to_json(of(mechanism, 2))
+    for name, noise in claim["mechanism"].items():
+        if isinstance(noise, dict):
+            claim["mechanism"][name] = {**noise, "norm": {**norm, "p": None}}
+    with pytest.raises(CertificateError, match="in a norm by a matrix"):
+        from_json(claim)
+
+
+def test_the_greatest_of_two_with_noise_of_half_the_scale_loses_twice_as_much():
+    """By quadrature: with the density exp(-2 |z|), which a norm of twice the size makes of exp(-r), the loss is 4 in the limit."""
+
+    def second_wins(lead):
+        return integrate.quad(lambda z: math.exp(-2 * abs(z)) * stats.laplace.sf(z + lead, scale=1 / 2), -12, 30, points=[-lead, 0])[0]
+
+    assert 3.6 < math.log(second_wins(8) / second_wins(10)) < 4
+    assert tight(NoisyMax(laplace("1/2"), num(2))) == pytest.approx((4, 4))
+
+
 def test_on_the_integers_a_lead_of_0_tells_of_all_that_are_the_greatest():
     """By enumeration: the third of four answers leads by 0, so it ties with the fourth, and the first two are below."""
 

@@ -50,5 +50,8 @@ def require_words(mechanism: Selection, alone: bool) -> None:
             raise CertificateError(f"noise that is compared is in a norm of the kind {noise.norm.kind[:40]!r}, which is none.")
         if isinstance(noise, Radial | Mixture) and noise.norm.p is not None and noise.norm.p < 1:
             raise CertificateError("noise that is compared is in a norm of p less than 1, which is none.")
+        if isinstance(noise, Radial | Mixture | Product) and noise.norm.kind != "lp":
+            # answers move by so much in size, which a norm by a matrix measures in another unit
+            raise CertificateError("noise that is compared is in a norm by a matrix. State it in an lp norm, and its unit as a scale.")
     if mechanism.neighbours in ONE_WAY and not alone:
         raise CertificateError(f"neighbours = {mechanism.neighbours!r} is for one order of the data alone, which parts cannot be.")
