@@ -65,7 +65,7 @@ have := star_tail sigma_answers (mL x) (L0 x) n0 (c0 x) (@star x) (law_total M x
 by rewrite (_ : [set z | (b * gamma < L x z)%R] = [set z | (gamma < between (q x) z)%R])//; apply/seteqP; split=> z /=; rewrite /L ltr_pmul2l.
 Qed.
 
-(* Rule: density-mechanism, upper, in part: the supremum on an interval, which is less than the tail of a gamma law. *)
+(* Rule: density-mechanism, upper. *)
 Theorem density_mechanism_convex : gamma_tail n%:R (b * gamma) <= beta -> private_by_distance dist M (2 * b * C) /\ near_but q between M gamma beta.
 Proof.
 move=> small; split; last by move=> x; apply: le_trans (density_near x) _; rewrite lee_fin.

@@ -50,8 +50,9 @@ have Pp : has_density mu (M x) (fun z => c x * expR (- (b * pow 1 (between (q x)
 rewrite /far (gamma_length (lengths x) (L0 x) nR K0 (balls x) b0 ltr01 (ltW (c0 x)) (law_total M x) Pp gamma0) divr1 pow1//.
 Qed.
 
-(* Rule: density-mechanism, in part: bounds from below on the loss, and the supremum on an interval. *)
 (* The second part refutes: where answers are too far with a greater probability than beta, they are so on every database. *)
+(* Rule: density-mechanism, upper. *)
+(* Rule: density-mechanism, lower, in part: how great the loss is at least, and how far answers are on an interval at least. *)
 Theorem density_mechanism_real :
   (gamma_tail n%:R (b * gamma) <= beta -> private_by_distance dist M (b * C) /\ near_but q between M gamma beta) /\
   (beta < gamma_tail n%:R (b * gamma) -> X -> ~ near_but q between M gamma beta).
