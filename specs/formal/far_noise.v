@@ -19,8 +19,7 @@ move=> m added x; rewrite (added x [set v | gamma < norm (v - q x)])//; last exa
 by congr (nu _); apply/seteqP; split=> w /=; rewrite [q x + _]addrC addrK.
 Qed.
 
-(* Rule: far-noise, in part: the length of noise in the norm of its density, and of coordinates of density exp(-c |z|^p) in the lp norm,
-   which is a gamma law's. *)
+(* Rule: far-noise, in part: the length of noise in the norm of its density and in lp, of which far_in_norm and far_of_powers are. *)
 Theorem far_coordinates (R : realType) (mu : nat -> {measure set R -> \bar R}) (mu1 : forall j, mu j setT = 1%E) n dW (W : measurableType dW)
     (nu : {measure set W -> \bar R}) (Z : nat -> W -> R) gamma : independent_noises mu1 n nu Z ->
   nu [set w | exists j : 'I_n, gamma < `|Z j w|] = (1 - \prod_(j < n) (1 - fine (mu j [set z | (gamma < `|z|)%R])))%:E.

@@ -99,7 +99,7 @@ have : (\int[mu]_(z in setT) (c x' * expR (- (b * between (q x') z)))%:E <=
 by rewrite one one' mule1 lee_fin ler_pdivl_mulr// mul1r.
 Qed.
 
-(* Rule: density-mechanism, upper, in part: how near answers are, by the tail of a gamma law, is not shown; nor are bounds from below. *)
+(* How near the answers are density_near.v and density_real.v show. *)
 Theorem density_mechanism : private_by_distance dist M (2 * b * C) /\ ((forall x x', c x = c x') -> private_by_distance dist M (b * C)).
 Proof.
 split=> [x x' | same x x'].
