@@ -4,7 +4,8 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions density arithmetic norms additive kernels likelihood powers laplace_curve laplace_renyi scale_integrals power_integrals norm_length.
+From dpverify Require Import definitions density arithmetic norms additive kernels likelihood powers laplace_curve laplace_renyi scale_integrals
+  power_integrals norm_length.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.

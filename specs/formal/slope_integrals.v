@@ -3,7 +3,8 @@
 From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
-From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences derive realfun measure lebesgue_measure lebesgue_integral numfun exp esum.
+From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences derive realfun measure lebesgue_measure lebesgue_integral numfun exp
+  esum.
 From dpverify Require Import definitions density arithmetic norms additive kernels laplace_curve laplace_renyi scale_integrals.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldTopology.Exports numFieldNormedType.Exports.

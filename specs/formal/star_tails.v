@@ -5,7 +5,8 @@ From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences measure lebesgue_measure lebesgue_integral numfun exp esum.
-From dpverify Require Import definitions arithmetic density norms additive kernels independent likelihood powers laplace_curve normal_line scale_integrals power_integrals
+From dpverify Require Import definitions arithmetic density norms additive kernels independent likelihood powers laplace_curve normal_line scale_integrals
+  power_integrals
   norm_length gamma_tails far_noise_rule.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
@@ -161,7 +162,8 @@ Proof.
 move=> s0; rewrite ge0_fin_numE ?measure_ge0// ltey; apply/eqP => e.
 have : ((c * fall s)%:E * V s <= P [set z | (L z <= s)%R])%E.
   rewrite (mass (mw s)) EFinM -muleA; apply: lee_wpmul2l; first by rewrite lee_fin ltW.
-  rewrite -integral_cst; [|exact: mw]; apply: ge0_le_integral; [exact: mw | by move=> z _; rewrite lee_fin | exact: measurable_fun_cst | by move=> z _; rewrite lee_fin | |].
+  rewrite -integral_cst; [|exact: mw]; apply: ge0_le_integral; [exact: mw | by move=> z _; rewrite lee_fin | exact: measurable_fun_cst |
+    by move=> z _; rewrite lee_fin | |].
   - by apply/EFin_measurable_fun; exact: measurable_funTS.
   - by move=> z /= h; rewrite lee_fin /fall ler_expR ler_opp2.
 rewrite e gt0_muley; last by rewrite lte_fin mulr_gt0// expR_gt0.
