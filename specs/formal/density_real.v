@@ -52,7 +52,7 @@ Qed.
 
 (* The second part refutes: where answers are too far with a greater probability than beta, they are so on every database. *)
 (* Rule: density-mechanism, upper. *)
-(* Rule: density-mechanism, lower, in part: how great the loss is at least, and how far answers are on an interval at least. *)
+(* Rule: density-mechanism, lower. *)
 Theorem density_mechanism_real :
   (gamma_tail n%:R (b * gamma) <= beta -> private_by_distance dist M (b * C) /\ near_but q between M gamma beta) /\
   (beta < gamma_tail n%:R (b * gamma) -> X -> ~ near_but q between M gamma beta).
