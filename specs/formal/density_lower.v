@@ -1,11 +1,11 @@
-(* The mechanism with a density from below (docs/theory/spaces.md, density mechanism): what it loses at least on R^d, where there is a database for each
-   answer, and how far it answers on an interval. *)
+(* The mechanism with a density from below (docs/theory/spaces.md, density mechanism): what it loses at least where there is a database for each answer, on
+   R^d, on an interval and where one entry of a box moves alone, and how far it answers on an interval. *)
 From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal signed topology normedtype sequences derive realfun measure lebesgue_measure lebesgue_integral numfun exp
   esum.
-From dpverify Require Import definitions arithmetic density kernels spaces laplace_curve scale_integrals density_interval.
+From dpverify Require Import definitions arithmetic density kernels powers spaces laplace_curve scale_integrals density_interval.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory numFieldTopology.Exports numFieldNormedType.Exports.
 Local Open Scope classical_set_scope. Local Open Scope ring_scope.
@@ -18,7 +18,7 @@ Hypotheses (is_metric : metric between) (b0 : 0 < b) (c0 : forall x, 0 < c x) (s
 Hypothesis dens : forall x, has_density mu (M x) (fun z => c x * expR (- (b * between (q x) z))).
 Hypothesis open_mass : forall x r, 0 < r -> exists S, [/\ measurable S, (0 < mu S)%E & forall z, S z -> between (q x) z < r].
 
-(* Rule: density-mechanism, lower, in part: R^d; not how great the loss is at least on intervals, and in boxes in l1. *)
+(* Rule: density-mechanism, lower. *)
 Theorem everywhere_lower x x' e : 0 < dist x x' -> between (q x) (q x') = C * dist x x' -> e < b * C -> ~ private_by_distance dist M e.
 Proof.
 move=> d0 apart small priv; have [_ sym tri] := is_metric.
@@ -36,6 +36,40 @@ have lt : b * between (q x) z < b * r by rewrite ltr_pmul2l.
 move: rE lt h p0; set k := between (q x) z; set l := between (q x') z; lra.
 Qed.
 End Everywhere.
+
+(* Numbers: x = e^u, y = e^-u, E = e^v. *)
+Lemma ends_arithmetic (R : realType) (u v w x y E : R) : 0 < u -> 4 * u <= 1 -> 0 <= v -> v <= u -> 0 < w -> w < 1 -> 1 + u <= x -> x <= 1 + 2 * u ->
+  x * y = 1 -> 0 < y -> 1 - u <= y -> E <= 1 + v + 2 * (v * v) -> 0 <= 2 - y - w * x -> 11 * (u * u) < (u - v) * (1 - w) ->
+  E * (2 - y - w * x) < 2 - y * y - w * (x * x).
+Proof.
+move=> u0 u4 v0 vu w0 w1 x1 x2 xy y0 y1 eE t0 small.
+have uu : 0 <= u * u by rewrite mulr_ge0// ltW.
+have uuu : 0 <= u * (u * u) by rewrite mulr_ge0// ltW.
+have x0 : 0 <= x by lra.
+have u1 : 0 <= 1 - u by lra.
+have h1 : y * u <= 1 - y by have := ler_wpmul2l (ltW y0) (_ : u <= x - 1); rewrite mulrBr mulr1 [y * x]mulrC xy; apply; lra.
+have h2 := ler_wpmul2l (ltW y0) h1.
+have h3 := ler_wpmul2l (ltW u0) (ler_pmul u1 u1 y1 y1).
+have g1 : x - 1 <= x * u by have := ler_wpmul2l x0 (_ : 1 - y <= u); rewrite mulrBr mulr1 xy; apply; lra.
+have g2 := ler_wpmul2l x0 g1.
+have g3 := ler_wpmul2l (ltW u0) (ler_pmul x0 x0 x2 x2).
+have g4 : u * (4 * u) <= u by rewrite -[leRHS]mulr1; apply: ler_wpmul2l => //; exact: ltW.
+have g4' := ler_wpmul2l (ltW u0) g4.
+have g5 : x * (x - 1) <= u + 5 * (u * u) by lra.
+have g6 := ler_wpmul2l (ltW w0) g5.
+have g7 : w * (u * u) <= u * u by rewrite -[leRHS]mul1r; apply: ler_wpmul2r => //; exact: ltW.
+have diff : u * (1 - w) - 7 * (u * u) <= 2 - y * y - w * (x * x) - (2 - y - w * x) by lra.
+have wx : w <= w * x by rewrite -[leLHS]mulr1; apply: ler_wpmul2l; [exact: ltW | lra].
+have t1 : 2 - y - w * x <= 1 - w + u by lra.
+have vv : v * v <= u * u by exact: ler_pmul.
+have v2 : 0 <= v * v by exact: mulr_ge0.
+have k1 : (E - 1) * (2 - y - w * x) <= (v + 2 * (v * v)) * (2 - y - w * x) by apply: ler_wpmul2r => //; lra.
+have k2 : (v + 2 * (v * v)) * (2 - y - w * x) <= (v + 2 * (v * v)) * (1 - w + u) by apply: ler_wpmul2l => //; lra.
+have k3 : v * u <= u * u by apply: ler_wpmul2r => //; exact: ltW.
+have k4 : (v * v) * (1 - w + u) <= (u * u) * (5 / 4).
+  by apply: ler_pmul => //; lra.
+lra.
+Qed.
 
 (* On an interval. *)
 Section Interval.
@@ -128,5 +162,90 @@ have e1 : P 0 [set y : line R | gamma < `|0 - y|] = P 0 `]gamma, Lambda]%classic
   - by case/andP.
 rewrite e1 E; congr EFin; have nw : 1 - w != 0 by rewrite subr_eq0 eq_sym lt_eqF.
 by apply: (mulIf nw); rewrite divfK// mulrAC cE mulrCA divff// mulr1.
+Qed.
+
+(* Databases near an end lose nearly 2 b for each unit that their answers are apart. *)
+Let close_ends k : 0 <= k -> k < b -> exists s, [/\ 0 < s, 2 * s <= Lambda & expR (k * s) * total s < total (2 * s)].
+Proof.
+move=> k0 kb; have bb : 0 < b * b by rewrite mulr_gt0.
+have dk : 0 < (b - k) * (1 - w) by rewrite mulr_gt0// subr_gt0.
+pose m1 := Lambda / 2; pose m2 := 1 / (4 * b); pose m3 := (b - k) * (1 - w) / (20 * (b * b)).
+have [b4 b20] : 0 < 4 * b /\ 0 < 20 * (b * b) by split; lra.
+have p1 : 0 < m1 by rewrite divr_gt0.
+have p2 : 0 < m2 by rewrite divr_gt0.
+have p3 : 0 < m3 by rewrite divr_gt0.
+pose m := Num.min m1 (Num.min m2 m3).
+have m0 : 0 < m by rewrite !lt_minr p1 p2 p3.
+have e1 : m <= m1 by rewrite le_minl lexx.
+have e2 : m <= m2 by rewrite !le_minl lexx orbT.
+have e3 : m <= m3 by rewrite !le_minl lexx !orbT.
+have mL : 2 * m <= Lambda by move: e1; rewrite /m1; lra.
+move: e2 e3; rewrite /m2 /m3 !ler_pdivl_mulr// => e2 e3; clearbody m.
+exists m; split=> //; pose u := b * m; have u0 : 0 < u by rewrite mulr_gt0.
+have eA : expR (- (b * (Lambda - m))) = w * expR u by rewrite /w -expRD; congr expR; rewrite /u; lra.
+have eB : expR (- (b * (Lambda - 2 * m))) = w * (expR u * expR u) by rewrite /w -!expRD; congr expR; rewrite /u; lra.
+have eC : expR (- (b * (2 * m))) = expR (- u) * expR (- u) by rewrite -expRD; congr expR; rewrite /u; lra.
+have t0 : 0 <= total m.
+  have mL' : m <= Lambda by lra.
+  by have := normaliser (ltW m0) mL'; move=> e; rewrite -(pmulr_rge0 _ (c0 m)) e ltW.
+move: t0; rewrite /total eA eB eC -/u => t0.
+have u4 : 4 * u <= 1 by rewrite /u; lra.
+have vu : k * m <= u by rewrite ler_pmul2r// ltW.
+have v0 : 0 <= k * m by rewrite mulr_ge0// ltW.
+have xy : expR u * expR (- u) = 1 by exact: expRxMexpNx_1.
+have y1 : 1 - u <= expR (- u) by exact: expR_ge1D.
+have x2 : expR u <= 1 + 2 * u.
+  have h1 : 0 < 1 - u by lra.
+  rewrite -(ler_pmul2r h1); apply: (@le_trans _ _ 1); first by have := ler_wpmul2l (ltW (expR_gt0 u)) y1; rewrite xy.
+  have : 0 <= u * (1 - 2 * u) by rewrite mulr_ge0; [| exact: ltW | lra].
+  lra.
+have ev : expR (k * m) <= 1 + k * m + 2 * (k * m * (k * m)).
+  have h1 : 0 < 1 - k * m by lra.
+  rewrite -(ler_pmul2r h1); apply: (@le_trans _ _ 1).
+    by have := ler_wpmul2l (ltW (expR_gt0 (k * m))) (expR_ge1D (- (k * m))); rewrite expRxMexpNx_1.
+  have : 0 <= k * m * (k * m) * (1 - 2 * (k * m)) by rewrite mulr_ge0 ?mulr_ge0//; lra.
+  lra.
+apply: (ends_arithmetic (u := u) (v := k * m)) => //; [exact: expR_gt0 | exact: expR_ge1D | exact: expR_gt0 |].
+have h := ler_wpmul2r (ltW m0) e3; have p := mulr_gt0 dk m0; rewrite /u; lra.
+Qed.
+
+(* There is a database for each answer, as far from another as their answers are apart over C. On an interval f tells the whole output; in a box in l1, where
+   the density is a product of such on intervals, it tells one entry, which moves while the others stay. *)
+(* Rule: density-mechanism, lower. *)
+Theorem interval_lower (X : Type) (dist : X -> X -> R) (answers : R -> X) d (Y : measurableType d) (M : mechanism R X Y) (f : Y -> line R) (C e : R) :
+  0 < C -> measurable_fun setT f -> (forall s t, 0 <= s <= Lambda -> 0 <= t <= Lambda -> C * dist (answers s) (answers t) = `|s - t|) ->
+  (forall s A, 0 <= s <= Lambda -> measurable A -> M (answers s) (f @^-1` A) = P s A) -> e < 2 * b * C -> ~ private_by_distance dist M e.
+Proof.
+move=> C0 mf apart law small priv; pose k := Num.max 0 (e / C - b).
+have k0 : 0 <= k by rewrite le_maxr lexx.
+have kb : k < b by rewrite lt_maxl b0/=; have : e / C < 2 * b by [rewrite ltr_pdivr_mulr]; lra.
+have [s [s0 sL lt]] := close_ends k0 kb; have s1 : s <= Lambda by lra.
+have s2 : 0 <= 2 * s by lra.
+have i1 : 0 <= s <= Lambda by rewrite s1 andbT ltW.
+have i2 : 0 <= 2 * s <= Lambda by rewrite sL s2.
+set x := answers s; set x' := answers (2 * s).
+have sd : C * dist x x' = s by rewrite apart// ler0_norm; lra.
+have mI (i : interval R) : @measurable _ (line R) [set` i] by exact: measurable_itv.
+pose A : set (line R) := `]0%R, s]%classic.
+have Ax := dens (ltW s0) s1; have Ax' := dens s2 sL.
+have mass : (0 < leb A)%E by rewrite /A lebesgue_measure_itv hlength_itv/= lte_fin s0 -EFinD lte_fin subr0.
+have close_s : close (e * dist x x') 0 (P s) (P (2 * s)).
+  move=> B mB; have mfB : measurable (f @^-1` B) by have := mf measurableT B mB; rewrite setTI.
+  by have := priv x x' _ mfB; rewrite !law.
+apply: (not_close_of_event Ax Ax' (P1 s) (P1 (2 * s)) (mI `]0, s]) mass _ close_s) => y; rewrite /= in_itv/= => /andP[y0 ys].
+have inS : S y by rewrite /S /= in_itv/= y0 (le_trans ys s1).
+rewrite indicE mem_set// !mulr1 !ger0_norm ?subr_ge0//; last by lra.
+have n1 := normaliser (ltW s0) s1; have n2 := normaliser s2 sL.
+have T0 : 0 < total s by rewrite -(pmulr_rgt0 _ (c0 s)) n1.
+have T0' : 0 < total (2 * s) by rewrite -(pmulr_rgt0 _ (c0 (2 * s))) n2.
+have ce : c (2 * s) * expR (k * s) < c s.
+  by rewrite -(ltr_pmul2r T0) n1 -mulrA -n2 ltr_pmul2l.
+have eE : e * dist x x' - b * (2 * s - y) <= k * s - b * (s - y).
+  have ek : e / C - b <= k by rewrite le_maxr lexx orbT.
+  have : e * dist x x' = e / C * s by rewrite -sd mulrA divfK// gt_eqF.
+  have := ler_wpmul2r (ltW s0) ek; move=> h ->; lra.
+rewrite mulrCA -expRD; apply: (@le_lt_trans _ _ (c (2 * s) * expR (k * s - b * (s - y)))).
+  by rewrite ler_pmul2l// ler_expR.
+by rewrite expRD mulrA ltr_pmul2r ?expR_gt0.
 Qed.
 End Interval.
