@@ -40,15 +40,14 @@ def main() -> int:
     said, wrong = list[str](), False
     named = [(file, list(dict.fromkeys(one.theorem for one in theorems(file)))) for file in files]
     asked = [(file.stem, names) for file, names in named if names]
-    processes = os.cpu_count() or 1
+    processes = min(os.cpu_count() or 1, len(asked))
     parts = [asked[start::processes] for start in range(processes)]
     with ThreadPoolExecutor(processes) as pool:
         found = list(pool.map(lambda part: coq.check(_questions(part), compiled, coq.LIBRARY_SECONDS), parts))
-    for held in found:
-        wrong |= bool(held.fault)
-        if held.fault:
-            print(f"What theorems rest on is not found: {held.fault}", file=sys.stderr)
-    answers = sorted(answer for part, held in zip(parts, found, strict=True) for answer in zip(part, held.each, strict=not held.fault))
+    for fault in [held.fault for held in found if held.fault]:
+        print(f"What theorems rest on is not found: {fault}", file=sys.stderr)
+        return 1
+    answers = sorted(answer for part, held in zip(parts, found, strict=True) for answer in zip(part, held.each, strict=True))
     for (name, names), axioms in answers:
         others = sorted({axiom for axiom in axioms if axiom.rpartition(".")[2] not in coq.AXIOMS})
         wrong |= bool(others)

@@ -211,7 +211,7 @@ Qed.
 
 (* There is a database for each answer, as far from another as their answers are apart over C. On an interval f tells the whole output; in a box in l1, where
    the density is a product of such on intervals, it tells one entry, which moves while the others stay. *)
-(* Rule: density-mechanism, lower. *)
+(* Rule: density-mechanism, lower, in part: that an entry of a box in l1 has the density of an interval is a hypothesis. *)
 Theorem interval_lower (X : Type) (dist : X -> X -> R) (answers : R -> X) d (Y : measurableType d) (M : mechanism R X Y) (f : Y -> line R) (C e : R) :
   0 < C -> measurable_fun setT f -> (forall s t, 0 <= s <= Lambda -> 0 <= t <= Lambda -> C * dist (answers s) (answers t) = `|s - t|) ->
   (forall s A, 0 <= s <= Lambda -> measurable A -> M (answers s) (f @^-1` A) = P s A) -> e < 2 * b * C -> ~ private_by_distance dist M e.

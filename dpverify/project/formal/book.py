@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from dpverify.project.formal import noise
-from dpverify.project.formal.terms import ATOM, Terms
-from dpverify.trusted.language.expr import Expr
+from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
+from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim
+
+MOST_TIMES: Final = 5000
+"""Of runs of one part: numbers of them are written in unary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,16 @@ class Book:
             name = self.step("part_holds", f"holds {term} {self.terms.real(epsilon, ATOM)}", *proof)
             self.known[term] = Described(term, epsilon, name)
         return self.known[term]
+
+    def times(self, count: Expr) -> str:
+        """How often a part is run, as a natural number. Raises NotReplayedError where that is too often."""
+        if isinstance(count, Num) and count.value > MOST_TIMES:
+            raise NotReplayedError(f"a part is run {count.value} times, more than are written in unary.")
+        return f"{self.terms.whole(count)}%nat" if isinstance(count, Num) else self.terms.whole(count)
+
+    def as_real(self, count: Expr) -> str:
+        """A natural number as a real one, with the proof that it is the same."""
+        return f"(r := {self.terms.real(count)}) {'ltac:(natural)' if isinstance(count, Num) else 'eq_refl'}"
 
     def step(self, base: str, what: str, *proof: str) -> str:
         """A step of the proof, and its name."""

@@ -13,7 +13,7 @@ from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms, positive
 from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, Num, add, call, format_expr, mul, sub
+from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, add, call, format_expr, mul, sub
 from dpverify.trusted.language.model import (
     AboveThreshold,
     Claim,
@@ -42,8 +42,6 @@ from dpverify.trusted.parts import at_pair, candidates
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, reach
 
-MOST_TIMES: Final = 5000
-"""Of runs of one part: numbers of them are written in unary."""
 MOST_CHOICES: Final = 12
 """Of kinds of neighbours."""
 
@@ -198,25 +196,14 @@ def _compose(book: Book, part: Part, factor: Expr) -> Described:
     mechanism = part.mechanism
     assert isinstance(mechanism, Compose)
     parts = [(described(book, inner, ONE), inner.times) for inner in mechanism.parts]
-    counts = [_count(book, times) for _, times in parts]
+    counts = [book.times(times) for _, times in parts]
     term = " ++ ".join(f"nseq {count} {inner.term}" for count, (inner, _) in zip(counts, parts, strict=True))
     proofs = [
-        f"(add_up_times (k := {count}) {_natural(book, times)} {inner.holds})" for count, (inner, times) in zip(counts, parts, strict=True)
+        f"(add_up_times (k := {count}) {book.as_real(times)} {inner.holds})" for count, (inner, times) in zip(counts, parts, strict=True)
     ]
     whole = reduce(lambda rest, one: f"(add_up_cat {one} {rest})", reversed(proofs[:-1]), proofs[-1])
     epsilon = add(*(mul(times, inner.epsilon) for inner, times in parts))
     return book.shown(f"(one_after_the_other ({term})%SEQ)", epsilon, f"refine (holds_le (holds_one_after_the_other {whole}) _).", "below.")
-
-
-def _count(book: Book, times: Expr) -> str:
-    if isinstance(times, Num) and times.value > MOST_TIMES:
-        raise NotReplayedError(f"a part is run {times.value} times, more than are written in unary.")
-    return f"{book.terms.whole(times)}%nat" if isinstance(times, Num) else book.terms.whole(times)
-
-
-def _natural(book: Book, times: Expr) -> str:
-    """The number as a real one, with the proof that it is the same."""
-    return f"(r := {book.terms.real(times)}) {'ltac:(natural)' if isinstance(times, Num) else 'eq_refl'}"
 
 
 def _parallel(book: Book, part: Part, factor: Expr) -> Described:
@@ -252,9 +239,9 @@ def _group(book: Book, part: Part, factor: Expr) -> Described:
     mechanism = part.mechanism
     assert isinstance(mechanism, Group)
     inner = _runs(book, mechanism.part)
-    count = _count(book, mechanism.size)
+    count = book.times(mechanism.size)
     epsilon = mul(mechanism.size, inner.epsilon)
-    given = f"(k := {count}) (eps := {book.terms.real(inner.epsilon)}) {_natural(book, mechanism.size)} ltac:(positive)"
+    given = f"(k := {count}) (eps := {book.terms.real(inner.epsilon)}) {book.as_real(mechanism.size)} ltac:(positive)"
     proof = f"(holds_group_of {given} {inner.holds})"
     return book.shown(f"(group_of {count} {inner.term})", epsilon, f"refine (holds_le {proof} _).", "below.")
 

@@ -94,8 +94,8 @@ def _again(book: Book, mechanism: AboveThreshold, distance: Expr) -> Described:
     """A threshold that is drawn again after each positive: runs with one positive, one after the other."""
     runs = mechanism.queries if mechanism.positives is None else mechanism.positives
     once = above_threshold(book, Part(replace(mechanism, positives=ONE, resample=False), distance), ONE)
-    count = _count(book, runs)
-    proof = f"(holds_one_after_the_other (add_up_times (k := {count}) {_whole(book, runs)} {once.holds}))"
+    count = book.times(runs)
+    proof = f"(holds_one_after_the_other (add_up_times (k := {count}) {book.as_real(runs)} {once.holds}))"
     term = f"(one_after_the_other (nseq {count} {once.term})%SEQ)"
     return book.shown(term, mul(runs, once.epsilon), f"refine (holds_le {proof} _).", "below.")
 
@@ -323,11 +323,6 @@ def _distance(part: Part, factor: Expr) -> Expr:
 
 def _count(book: Book, count: Expr) -> str:
     return f"{book.terms.whole(count)}%nat" if isinstance(count, Num) else book.terms.whole(count)
-
-
-def _whole(book: Book, count: Expr) -> str:
-    """The number as a real one, with the proof that it is the same."""
-    return f"(r := {book.terms.real(count)}) {'ltac:(natural)' if isinstance(count, Num) else 'eq_refl'}"
 
 
 def _natural(book: Book, count: Expr) -> str:
