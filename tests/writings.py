@@ -1,7 +1,7 @@
 """The same mechanism in several writings: claim files whose answers must agree, made from a seed.
 
-A writing is a table like [mechanism], with what the claim says of the answer ("sensitivity", "query", "adjacency", "order"). A class is a list of
-writings of one mechanism at one guarantee: the tight value of each is the same number, by a theorem or by a change of words.
+A writing is a table like [mechanism], with what the claim says of the answer ("sensitivity", "query", "adjacency"). Each family gives a
+list of writings of one mechanism: the tight value of each is the same number, by a theorem or by a change of words.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -25,14 +26,6 @@ class Writing:
     claim: Table
     how: tuple[str, ...] = ()
     hidden: bool = False  # a map of what a part puts out, of which the file does not say that it keeps all: no lower bound need be known
-
-
-@dataclass(frozen=True)
-class Class:
-    """Writings of one mechanism. additive: a law of noise that measures and deltas are known of in some writings."""
-
-    name: str
-    writings: tuple[Writing, ...]
 
 
 # -- numbers -----------------------------------------------------------------------------------------
@@ -75,7 +68,6 @@ class Law:
     name: str
     writings: tuple[tuple[Table, Fraction, str], ...]
     integers: bool = False
-    in_sums: bool = True
 
 
 LINE_NORMS: tuple[tuple[Any, Fraction], ...] = (
@@ -271,7 +263,8 @@ def bounded_integers(rng: Random) -> Law:
 
 
 LAWS = (
-    laplace, gaussian, discrete_laplace, discrete_gaussian, logistic, student, staircase, uniform, one_sided_exponential, gumbel, bounded_integers,
+    laplace, gaussian, discrete_laplace, discrete_gaussian, logistic, student, staircase, uniform, one_sided_exponential, gumbel,
+    bounded_integers,
 )  # fmt: skip
 
 
@@ -386,7 +379,7 @@ class Writer:
         if node.times > 1:
             if "times" in written:
                 written = {"kind": "compose", "part": written}
-            written["times"] = self.number(node.times)
+            written["times"] = node.times
         elif self.maybe(0.05):
             written.setdefault("times", 1)
         return written
@@ -599,7 +592,9 @@ def stacked_queries(rng: Random) -> list[Writing]:
     ]
     order = rng.sample(range(columns), columns)
     ways.append(
-        Writing(_builtin(name, dimension=count, **{key: plain(least)}), {**beside, "query": _rows([[row[i] for i in order] for row in even])})
+        Writing(
+            _builtin(name, dimension=count, **{key: plain(least)}), {**beside, "query": _rows([[row[i] for i in order] for row in even])}
+        )
     )
     if adjacency != "l2":
         wide = _rows([[*row, row[0]] for row in even])
@@ -621,13 +616,12 @@ def derived_sensitivities(rng: Random) -> list[Writing]:
     if law.integers and adjacency == "l1":
         adjacency = "add-remove"
         moves = max(map(abs, row))
-    ways = [
+    return [
         Writing(law.writings[0][0], {"sensitivity": moves}),
         Writing(law.writings[0][0], {"query": [row], "adjacency": adjacency}, ("query",)),
         Writing(_compose([{**law.writings[0][0], "query": [row], "adjacency": adjacency}]), {}, ("part with a query",)),
         Writing(_compose([{**law.writings[0][0], "sensitivity": moves}]), {}, ("part with a sensitivity",)),
     ]
-    return ways
 
 
 def norms(rng: Random) -> list[Writing]:
@@ -637,11 +631,19 @@ def norms(rng: Random) -> list[Writing]:
     unit = [[int(i == j) for j in range(d)] for i in range(d)]
     spelled_norms: list[tuple[Any, Fraction]] = [(which, Fraction(1))]
     if which == "l1":
-        spelled_norms += [({"lp": 1}, Fraction(1)), ({"columns": unit}, Fraction(1)), ({"columns": [[2 * e for e in row] for row in unit]}, Fraction(1, 2))]
+        spelled_norms += [
+            ({"lp": 1}, Fraction(1)),
+            ({"columns": unit}, Fraction(1)),
+            ({"columns": [[2 * e for e in row] for row in unit]}, Fraction(1, 2)),
+        ]
         if d == 2:
             spelled_norms.append(({"facets": [[1, 1], [1, -1]]}, Fraction(1)))
     if which == "l2":
-        spelled_norms += [({"lp": 2}, Fraction(1)), ({"ellipsoid": unit}, Fraction(1)), ({"ellipsoid": [[4 * e for e in row] for row in unit]}, Fraction(1, 2))]
+        spelled_norms += [
+            ({"lp": 2}, Fraction(1)),
+            ({"ellipsoid": unit}, Fraction(1)),
+            ({"ellipsoid": [[4 * e for e in row] for row in unit]}, Fraction(1, 2)),
+        ]
     if which == "linf":
         spelled_norms += [({"facets": unit}, Fraction(1)), ({"facets": [[2 * e for e in row] for row in unit]}, Fraction(2))]
         if d == 2:
@@ -652,20 +654,35 @@ def norms(rng: Random) -> list[Writing]:
     for norm, length in spelled_norms:
         r = f"(r/({length}))"
         profile = {"exp": f"exp(-{r}/{b})", "square": f"exp(-{r}**2/(2*{b}**2))", "heavy": f"(1 + {r}**2/{b})**(-{d + 1})"}[kind]
-        ways.append(Writing({"kind": "radial", "profile": profile, "norm": norm, "dimension": d}, {"sensitivity": plain(moves * length)}, (str(norm),)))
-    r = "r"
+        ways.append(
+            Writing(
+                {"kind": "radial", "profile": profile, "norm": norm, "dimension": d}, {"sensitivity": plain(moves * length)}, (str(norm),)
+            )
+        )
     first = ways[0].mechanism
-    ways.append(Writing({**first, "profile": f"({first['profile'].replace('r/(1)', '3*r')})", "scale": 3}, {"sensitivity": plain(moves)}, ("scale",)))
+    ways.append(
+        Writing(
+            {**first, "profile": f"({first['profile'].replace('r/(1)', '3*r')})", "scale": 3}, {"sensitivity": plain(moves)}, ("scale",)
+        )
+    )
     ways.append(Writing({**first, "scale": 2}, {"sensitivity": plain(2 * moves)}, ("scale and sensitivity",)))
     if kind == "exp" and which == "l1":
         ways.append(Writing(_builtin("laplace", scale=b, dimension=d), {"sensitivity": plain(moves)}, ("builtin",)))
-        ways.append(Writing({"kind": "product", "density": f"exp(-abs(z)/{b})", "dimension": d}, {"sensitivity": plain(moves)}, ("product",)))
+        ways.append(
+            Writing({"kind": "product", "density": f"exp(-abs(z)/{b})", "dimension": d}, {"sensitivity": plain(moves)}, ("product",))
+        )
         ways.append(Writing(_builtin("knorm", epsilon=plain(Fraction(1, b)), columns=unit), {"sensitivity": plain(moves)}, ("knorm",)))
     if kind == "exp" and which == "linf":
         ways.append(Writing(_builtin("knorm", epsilon=plain(Fraction(1, b)), facets=unit), {"sensitivity": plain(moves)}, ("knorm",)))
     if kind == "square" and which == "l2":
         ways.append(Writing(_builtin("gaussian", sigma=b, dimension=d), {"sensitivity": plain(moves)}, ("builtin",)))
-        ways.append(Writing({"kind": "product", "density": f"exp(-z**2/(2*{b}**2))", "dimension": d, "norm": "l2"}, {"sensitivity": plain(moves)}, ("product",)))
+        ways.append(
+            Writing(
+                {"kind": "product", "density": f"exp(-z**2/(2*{b}**2))", "dimension": d, "norm": "l2"},
+                {"sensitivity": plain(moves)},
+                ("product",),
+            )
+        )
     return [ways[0], *rng.sample(ways[1:], min(3, len(ways) - 1))]
 
 
@@ -702,11 +719,19 @@ def flattened(rng: Random) -> list[Writing]:
         case "parallel":
             others = _random_rows(rng, 2, 2, rng.choice([0, 1]))
             flat = _kron(rows, others)
-            adjacent = [[2 * i + k, 2 * j + m] for i in range(n) for j in range(n) for k in range(2) for m in range(2) if (i == j) != (k == m)]
+            adjacent = [
+                [2 * i + k, 2 * j + m] for i in range(n) for j in range(n) for k in range(2) for m in range(2) if (i == j) != (k == m)
+            ]
             ways = [
                 Writing({"kind": "table", "rows": _rows(flat), "adjacent": adjacent}, {}),
                 Writing({"kind": "parallel", "parts": [table, {"kind": "table", "rows": _rows(others)}]}, {}),
-                Writing({"kind": "parallel", "parts": [{"kind": "table", "rows": _rows(others)}, {"kind": "parallel", "parts": [table, table]}]}, {}),
+                Writing(
+                    {
+                        "kind": "parallel",
+                        "parts": [{"kind": "table", "rows": _rows(others)}, {"kind": "parallel", "parts": [table, table]}],
+                    },
+                    {},
+                ),
             ]
         case "group" | "lipschitz":
             rows = _random_rows(rng, 4, rng.choice([2, 3]), 1)
@@ -759,21 +784,23 @@ def scores(rng: Random) -> list[Writing]:
     beside = {} if adjacent is None else {"adjacent": adjacent}
     order = rng.sample(range(count), count)
     moved = {} if adjacent is None else {"adjacent": [[order.index(i), order.index(j)] for i, j in adjacent]}
-    ways = [
+    return [
         Writing({"kind": "table", "rows": _rows(rows), **beside}, {}),
         Writing({"kind": "exponential", "scores": table, "beta": f"log({base})", **beside}, {}),
-        Writing({"kind": "exponential", "scores": [[s + i for s in row] for i, row in enumerate(table)], "beta": f"log({base})", **beside}, {}),
+        Writing(
+            {"kind": "exponential", "scores": [[s + i for s in row] for i, row in enumerate(table)], "beta": f"log({base})", **beside}, {}
+        ),
         Writing({"kind": "exponential", "scores": [[2 * s for s in row] for row in table], "beta": f"log({base})/2", **beside}, {}),
         Writing({"kind": "exponential", "scores": [table[i] for i in order], "beta": f"log({base})", **moved}, {}, ("permuted",)),
         Writing({"kind": "exponential", "scores": [[f"{s}*log({base})" for s in row] for row in table], "beta": 1, **beside}, {}),
     ]
-    return ways
 
 
 def points(rng: Random) -> list[Writing]:
     """The exponential mechanism among points, by their distances in several writings, and by scores."""
     at = sorted(rng.sample(range(6), 3))
-    beta, moves = rng.choice(["1/2", "log(2)"]), rng.choice([1, 2, 3, 5])
+    least = min(b - a for a, b in pairwise(at))
+    beta, moves = rng.choice(["1/2", "log(2)"]), rng.choice([least, least + 1, 5])
     matrix = [[abs(a - b) for b in at] for a in at]
     adjacent = [[i, j] for i in range(3) for j in range(i + 1, 3) if matrix[i][j] <= moves]
     ways = [
@@ -783,7 +810,9 @@ def points(rng: Random) -> list[Writing]:
         Writing({"kind": "exponential", "points": [2 * a for a in at], "metric": "l1", "beta": f"({beta})/2"}, {"sensitivity": 2 * moves}),
     ]
     if adjacent:
-        ways.append(Writing({"kind": "exponential", "scores": [[-e for e in row] for row in matrix], "beta": beta, "adjacent": adjacent}, {}))
+        ways.append(
+            Writing({"kind": "exponential", "scores": [[-e for e in row] for row in matrix], "beta": beta, "adjacent": adjacent}, {})
+        )
     return ways
 
 
@@ -801,7 +830,9 @@ def selections(rng: Random) -> list[Writing]:
     noise = _builtin("gumbel", scale=s) if way == "gumbel" else rng.choice([laplace, gaussian, logistic])(rng).writings[0][0]
 
     def most(noise: Table, n: int, neighbours: str, moves: Fraction, **more: Any) -> Writing:
-        return Writing({"kind": "noisy_max", "noise": noise, "candidates": n, "neighbours": neighbours, **more}, {"sensitivity": plain(moves)})
+        return Writing(
+            {"kind": "noisy_max", "noise": noise, "candidates": n, "neighbours": neighbours, **more}, {"sensitivity": plain(moves)}
+        )
 
     if way == "gumbel":
         neighbours = "monotone" if neighbours == "one" else neighbours
@@ -814,14 +845,22 @@ def selections(rng: Random) -> list[Writing]:
             most(_builtin("gumbel", scale=2 * s), n, neighbours, 2 * moves),
         ]
     if way == "two":
-        return [most(noise, 2, "one", moves), most(noise, 2, "monotone", moves), most(noise, 2, "all", moves / 2), most(noise, 2, "one", moves)]
+        return [
+            most(noise, 2, "one", moves),
+            most(noise, 2, "monotone", moves),
+            most(noise, 2, "all", moves / 2),
+            most(noise, 2, "one", moves),
+        ]
     law = laplace(rng)
     picked = [law.writings[0], *rng.sample(law.writings[1:], 3)]
     if way == "one":
         base = "one" if rng.random() < 0.5 else "all"
-        return [most(law.writings[0][0], 1, base, moves, report="value"), *(Writing(table, {"sensitivity": plain(moves * f)}, (how,)) for table, f, how in picked)]
+        return [
+            most(law.writings[0][0], 1, base, moves, report="value"),
+            *(Writing(table, {"sensitivity": plain(moves * f)}, (how,)) for table, f, how in picked),
+        ]
     report = rng.choice(["index", "index", "value", "index+gap"])
-    return [most(table, n, neighbours, moves * f, report=report) for table, f, _ in picked if f == 1 or True]
+    return [most(table, n, neighbours, moves * f, report=report) for table, f, _ in picked]
 
 
 def thresholds(rng: Random) -> list[Writing]:
@@ -855,7 +894,12 @@ def thresholds(rng: Random) -> list[Writing]:
     one: Table = {**stream, "step": [{"when": f"{left} >= {right}", "emit": "above", "count": {"found": 1}}, {"emit": "below"}]}
     two: Table = {**stream, "step": [{"when": f"{left} < {right}", "emit": "no"}, {"emit": "yes", "count": {"found": 1}}]}
     three: Table = {**stream, "step": [{"when": f"2*({left}) >= 2*({right})", "emit": "above", "count": {"found": 1}}, {"emit": "below"}]}
-    ways = [Writing(at, claim), Writing(one, claim, ("stream",)), Writing(two, claim, ("stream, turned",)), Writing(three, claim, ("stream, doubled",))]
+    ways = [
+        Writing(at, claim),
+        Writing(one, claim, ("stream",)),
+        Writing(two, claim, ("stream, turned",)),
+        Writing(three, claim, ("stream, doubled",)),
+    ]
     if not law.integers and not other.integers:
         doubled: Table = {**at, "threshold": 2 * t}
         for key, table in (("threshold_noise", rho), ("query_noise", nu)):
@@ -923,7 +967,7 @@ def guarantees(rng: Random) -> list[Writing]:
 def parameters(rng: Random) -> list[Writing]:
     """Delta that is stated or left out, and numbers that are letters with a value."""
     law = rng.choice([laplace, gaussian])(rng)
-    table, factor, _ = law.writings[0]
+    table = law.writings[0][0]
     key = "sigma" if law.name == "gaussian" else "scale"
     return [
         Writing(table, {"sensitivity": 1}),
@@ -935,9 +979,140 @@ def parameters(rng: Random) -> list[Writing]:
     ]
 
 
+def wrapped_queries(rng: Random) -> list[Writing]:
+    """Parts with queries on the same records, some of them under a combinator that does nothing: they still see one pair of neighbours."""
+    columns, count = 2, 2
+    adjacency = rng.choice(["add-remove", "add-remove", "l1"])
+    query = [[1, 0], [0, 1]] if rng.random() < 0.5 else [[rng.choice([0, 1, 2, -1]) for _ in range(columns)] for _ in range(count)]
+    query = [row if any(row) else [1, 1] for row in query]
+    name = rng.choice(["laplace", "gaussian", "discrete_laplace"])
+    if name == "discrete_laplace":
+        adjacency = "add-remove"
+    noise = _builtin(name, **{"sigma" if name == "gaussian" else "scale": 2})
+    parts = [{**noise, "query": [row], "adjacency": adjacency} for row in query]
+    size = rng.choice([1, 1, 2])
+
+    def around(part: Table, kinds: Sequence[str]) -> Table:
+        match rng.choice(kinds):
+            case "group":
+                return {"kind": "group", "part": part, "size": 1}
+            case "lipschitz":
+                return {"kind": "lipschitz", "part": part, "constant": 1}
+            case "post_process":
+                return {"kind": "post_process", "part": part, "map": "the identity"}
+            case "parallel":
+                return {"kind": "parallel", "parts": [part]}
+            case "subsample":
+                return {"kind": "subsample", "part": part, "rate": 1}
+        return {"kind": "compose", "parts": [part]}
+
+    kinds = ["group", "lipschitz", "post_process", "parallel", "compose"] + (["subsample"] if adjacency == "add-remove" else [])
+
+    def whole(parts: Sequence[Table]) -> Table:
+        return _compose(parts) if size == 1 else {"kind": "group", "part": _compose(parts), "size": size}
+
+    return [
+        Writing(whole(parts), {}),
+        Writing(whole([around(parts[0], kinds), parts[1]]), {}),
+        Writing(whole([parts[0], around(around(parts[1], kinds), kinds)]), {}),
+        Writing(whole([around(part, kinds) for part in parts]), {}),
+        Writing(whole([around(_compose(parts), kinds)]), {}),
+        Writing(around(whole(parts[::-1]), kinds), {}),
+    ]
+
+
+def samples(rng: Random) -> list[Writing]:
+    """Samples of samples, of both schemes; a sample of everything."""
+    scheme = rng.choice(["poisson", "without_replacement"])
+    p, q = rng.choice(
+        [(Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 2), Fraction(1, 5)), (Fraction(1), Fraction(1, 4)), (Fraction(1), Fraction(1))]
+    )
+    part = rng.choice([_builtin("laplace", scale=1), _builtin("gaussian", sigma=2), _builtin("discrete_laplace", scale=2)])
+    times = rng.choice([1, 1, 2])
+    if times > 1:
+        part = {**part, "times": times}
+    if scheme == "poisson" and rng.random() < 0.3:
+        part |= {"query": [[1, 0]], "adjacency": "add-remove"}
+
+    def sample(part: Table, rate: Fraction) -> Table:
+        return {"kind": "subsample", "part": part, "rate": plain(rate), "scheme": scheme}
+
+    ways = [
+        Writing(sample(part, p * q), {}),
+        Writing(sample(sample(part, q), p), {}),
+        Writing(sample(sample(part, p), q), {}),
+        Writing(sample(_compose([part]), p * q), {}),
+        Writing(sample({"kind": "group", "part": sample(part, p), "size": 1}, q), {}),
+    ]
+    if p * q == 1:
+        ways.append(Writing(_compose([part]), {}))
+    return ways
+
+
+def mixtures(rng: Random) -> list[Writing]:
+    """Noise by a mixing law, and the noise that it is."""
+    moves = rng.choice(["1/2", 1, 2])
+    way = rng.choice(["laplace", "student", "two"])
+    mixture: Table = {"kind": "mixture", "norm": "l2", "dimension": 1, "support": [0, "inf"]}
+    match way:
+        case "laplace":
+            return [
+                Writing(_builtin("laplace", scale="sqrt(1/2)"), {"sensitivity": moves}),
+                Writing({**mixture, "profile": "v**(-1/2)*exp(-r**2/(2*v))", "mixing": "exp(-v)"}, {"sensitivity": moves}),
+                Writing({**mixture, "profile": "v**(-1/2)*exp(-r**2/(4*v))", "mixing": "exp(-2*v)"}, {"sensitivity": moves}),
+                Writing(
+                    {**mixture, "profile": "v**(-1/2)*exp(-r**2/(2*v))", "mixing": "exp(-v)", "scale": 3}, {"sensitivity": f"3*({moves})"}
+                ),
+            ]
+        case "student":
+            nu, d = rng.choice([3, 5]), rng.choice([1, 2])
+            profile, mixing = f"v**(-{d}/2)*exp(-r**2/(2*v))", f"v**(-{nu}/2 - 1)*exp(-{nu}/(2*v))"
+            return [
+                Writing(_builtin("student_t", nu=nu, dimension=d), {"sensitivity": moves}),
+                Writing({**mixture, "dimension": d, "profile": profile, "mixing": mixing}, {"sensitivity": moves}),
+                Writing(_builtin("student_t", nu=nu, dimension=d, scale=2), {"sensitivity": f"2*({moves})"}),
+            ]
+    s = rng.choice([1, 2])
+    return [
+        Writing(_builtin("laplace", scale=s), {"sensitivity": moves}),
+        Writing({"kind": "radial", "profile": f"exp(-r/{s})", "norm": "l2", "dimension": 1}, {"sensitivity": moves}),
+        Writing({"kind": "lipschitz", "part": {**_builtin("laplace", scale=s), "sensitivity": f"({moves})/2"}, "constant": 2}, {}),
+    ]
+
+
+def guesses(rng: Random) -> list[Writing]:
+    """Selections and streams as parts: a count written out, under a combinator that does nothing, of twice the records."""
+    moves = rng.choice([1, 2])
+    law = rng.choice([laplace, laplace, gaussian, discrete_laplace])(rng)
+    noise = law.writings[0][0]
+    kind = rng.choice(["noisy_max", "above_threshold", "exponential"])
+    some: Table = {
+        "noisy_max": {"kind": "noisy_max", "noise": noise, "candidates": 2, "neighbours": "all"},
+        "above_threshold": {"kind": "above_threshold", "threshold_noise": noise, "query_noise": noise, "queries": 2, "neighbours": "all"},
+        "exponential": {"kind": "exponential", "candidates": 3, "beta": "1/2", "neighbours": "all"},
+    }[kind]
+    part = {**some, "sensitivity": moves}
+    if rng.random() < 0.5:
+        return [
+            Writing(some, {"sensitivity": moves}),
+            Writing(_compose([part]), {}),
+            Writing({"kind": "parallel", "parts": [part, part]}, {}),
+            Writing({"kind": "group", "part": part, "size": 1}, {}),
+            Writing({"kind": "subsample", "part": {"kind": "post_process", "part": part, "map": "the identity"}, "rate": 1}, {}, (), True),
+        ]
+    return [
+        Writing({"kind": "compose", "part": {**part, "times": 2}}, {}),
+        Writing(_compose([part, part]), {}),
+        Writing(_compose([{"kind": "parallel", "parts": [part]}, part]), {}),
+        Writing({"kind": "parallel", "parts": [{**part, "times": 2}]}, {}),
+        Writing({"kind": "subsample", "part": {**part, "times": 2}, "rate": 1}, {}),
+    ]
+
+
 FAMILIES: dict[str, Callable[[Random], list[Writing]]] = {
     one.__name__: one
     for one in (
-        stacked_queries, derived_sensitivities, norms, flattened, scores, points, selections, thresholds, kernels, guarantees, parameters,
+        stacked_queries, wrapped_queries, samples, mixtures, guesses, derived_sensitivities, norms, flattened, scores, points, selections,
+        thresholds, kernels, guarantees, parameters,
     )
 }  # fmt: skip

@@ -490,7 +490,8 @@ def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spre
     longest = float(max(weights))
     places, costs = np.array([float(place) for place in weights]), np.array(list(weights.values()))
     most = max(2 * longest / wanted, min(64 * longest / wanted, longest * MOST_CELLS / spread))
-    counts = np.arange(math.ceil(longest / wanted), most + 1)
+    least = math.ceil(longest / wanted)
+    counts = np.arange(least, min(most, least + MOST_CELLS / len(weights)) + 1)  # where far more are wanted, the first are as good as any
     turns = places[None, :] / longest * counts[:, None]
     shifts = ((turns - np.floor(turns + 1e-12)) * costs[None, :]).sum(axis=1) * longest / counts
     good = np.flatnonzero(shifts <= allowed)
