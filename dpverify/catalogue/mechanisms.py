@@ -64,6 +64,7 @@ from dpverify.trusted.language.model import (
     kind_name,
     kind_of,
     names_of,
+    repeated,
 )
 from dpverify.trusted.order.queries import query_faults
 
@@ -288,7 +289,7 @@ class Mechanisms:
             sensitivity = None
         else:
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
-        return None if len(self.faults) > before else Part(mechanism, sensitivity, query, adjacency, times)
+        return None if len(self.faults) > before else repeated(Part(mechanism, sensitivity, query, adjacency), times)
 
     def parameters(self, table: Fields, parameters: Mapping[str, Any], variables: Mapping[str, tuple[str, ...]]) -> None:
         """Give every parameter its value or its domain; values may be expressions in other parameters."""

@@ -26,6 +26,7 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Repeat,
     Selection,
     Subsample,
     Translation,
@@ -290,6 +291,8 @@ class _Search:
                 factor, place = ONE, (*place, ONE_STEP)
             plans = [self.plan((*place, {"part": i}), inner, factor, side, left_out) for i, inner in enumerate(mechanism.parts)]
             return None if None in plans else {"parts": plans}
+        if isinstance(mechanism, Repeat):
+            return self.plan((*place, {"part": 0}), mechanism.part, factor, side, left_out)
         if isinstance(mechanism, PostProcess):
             return None if side == "lower" else self.plan((*place, {"part": 0}), mechanism.part, factor, side, left_out)
         if isinstance(mechanism, Group | Lipschitz):

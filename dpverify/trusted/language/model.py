@@ -279,14 +279,12 @@ class Part:
     """A mechanism inside a combinator, with what its answer moves by between neighbours.
 
     sensitivity: as in a claim, None where a query gives it or the kind needs none. adjacency: as stated, empty where it is not.
-    times: how many times it is run.
     """
 
     mechanism: Mechanism
     sensitivity: Expr | None = None
     query: Query | None = None
     adjacency: str = ""
-    times: Expr = Num(Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +292,17 @@ class Compose:
     """All parts on the same data, each chosen after seeing the answers of those before (theory#dominating-pairs)."""
 
     parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A part that is run `times` times on the same data. A node of its own, so that no rule about the part can overlook the count.
+
+    Files and certificates write it as the part that it repeats, with "times" (`repeated`).
+    """
+
+    part: Part
+    times: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,7 +469,7 @@ Selection = Compared | Stream
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
 Leaf = Noise | Finite | Kernel | Selection | Guarantee | Space | Sampled
-Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
+Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
 
@@ -469,8 +478,8 @@ def kind_name(model: type) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", model.__name__).lower()
 
 
-KINDS: Final[Mapping[str, type]] = {kind_name(model): model for model in get_args(Mechanism)}
-"""Every kind of mechanism."""
+KINDS: Final[Mapping[str, type]] = {kind_name(model): model for model in get_args(Mechanism) if model is not Repeat}
+"""Every kind of mechanism that files and certificates name."""
 
 ONE_WAY: Final = ("increasing", "decreasing")
 """How the answers of the neighbours of a selection may move together, where the guarantee is for one order of the data alone."""
@@ -540,6 +549,16 @@ def variables_of(mechanism: Mechanism) -> Iterator[str]:
     for name, symbols in VARIABLES.get(kind_of(mechanism), {}).items():
         if getattr(mechanism, name):
             yield from symbols
+
+
+def repeated(part: Part, times: Expr) -> Part:
+    """A part that is run so many times: itself for once."""
+    return part if times == Num(Fraction(1)) else Part(Repeat(part, times))
+
+
+def once(part: Part) -> tuple[Part, Expr]:
+    """A part as it is written, and how many times it is run: the inverse of `repeated`."""
+    return (part.mechanism.part, part.mechanism.times) if isinstance(part.mechanism, Repeat) else (part, Num(Fraction(1)))
 
 
 def all_parts(mechanism: Mechanism) -> Iterator[Part]:

@@ -22,9 +22,11 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Product,
     Query,
+    Repeat,
     Subsample,
     Table,
     Translation,
+    repeated,
 )
 from dpverify.trusted.parts.candidates import image, number, positive, reached_from, root_factor
 from dpverify.trusted.parts.densities import even
@@ -57,8 +59,10 @@ class _Specialised:
             steps = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
             if not top and not self.lower:
                 return _further(part, factor)
-            inner = self.of(mechanism.part, mul(factor, steps), further if top else mul(further, steps), top, parallel)
-            return None if inner is None else replace(inner, times=mul(part.times, inner.times))
+            return self.of(mechanism.part, mul(factor, steps), further if top else mul(further, steps), top, parallel)
+        if isinstance(mechanism, Repeat):
+            inner = self.of(mechanism.part, factor, further, False, parallel)
+            return None if inner is None else repeated(inner, mechanism.times)
         if isinstance(mechanism, PostProcess):
             inner = self.of(mechanism.part, factor, further, top, parallel)
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))
@@ -88,7 +92,7 @@ class _Specialised:
             if isinstance(mechanism, Exponential) and mechanism.points:
                 raise Rejected(NAME, "points", "which of them are neighbours is not listed")
             a, b = (int(x) for x in value)
-            return OnePair(replace(mechanism, adjacent=((a, b),)), part.sensitivity, None, part.adjacency, part.times, (a, b), space)
+            return OnePair(replace(mechanism, adjacent=((a, b),)), part.sensitivity, None, part.adjacency, (a, b), space)
         assert part.query is not None
         shift = tuple(further * x for x in image(part.query, value))
         if not any(shift):
@@ -97,11 +101,11 @@ class _Specialised:
             moved = sorted(x for x in shift if x)
             alone = Translation(mechanism.density)
             those = Counter(_moved(alone, x, space) for x in moved)
-            return Part(Compose(tuple(replace(one, times=num(k)) for one, k in those.items())), times=part.times)
+            return Part(Compose(tuple(repeated(one, num(k)) for one, k in those.items())))
         if len(shift) == 1:
-            return replace(_moved(mechanism, shift[0], space), times=part.times)
+            return _moved(mechanism, shift[0], space)
         query = Query(tuple((x,) for x in positive(shift)), "add-remove")
-        return OnePair(mechanism, None, query, "", part.times, space=space)
+        return OnePair(mechanism, None, query, "", space=space)
 
 
 def _moved(noise: Mechanism, shift: Fraction, space: Space) -> OnePair:
@@ -114,7 +118,7 @@ def _moved(noise: Mechanism, shift: Fraction, space: Space) -> OnePair:
 
 
 def _further(part: Part, factor: Expr) -> Part:
-    return part if factor == ONE else Part(Group(replace(part, times=ONE), factor), times=part.times)
+    return part if factor == ONE else Part(Group(part, factor))
 
 
 def read(part: Part, evidence: Any) -> Choice:

@@ -14,7 +14,7 @@ from itertools import permutations
 from typing import Final, assert_never
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, Num
+from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import (
     Combinator,
     Compose,
@@ -28,6 +28,7 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Repeat,
     Sampled,
     Selection,
     Subsample,
@@ -90,14 +91,14 @@ def space_of(part: Part) -> Space | None:
 def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Leaf]:
     """All parts without parts. top: a group or a map that holds everything is not one part's own."""
     mechanism, here = part.mechanism, at or Leaf(part)
-    here = replace(here, part=part, repeated=here.repeated or part.times != ONE)
+    here = replace(here, part=part, repeated=here.repeated or isinstance(mechanism, Repeat))
     inside = parts_of(mechanism)
     if not inside or not isinstance(mechanism, Combinator):
         yield here
         return
     if isinstance(mechanism, Group | Lipschitz):
         here = replace(here, own=not top)
-    elif not isinstance(mechanism, Compose | Subsample | PostProcess | Parallel):
+    elif not isinstance(mechanism, Compose | Repeat | Subsample | PostProcess | Parallel):
         assert_never(mechanism)
     sampled = here.sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
     here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel), sampled=sampled)
@@ -129,7 +130,7 @@ def undecided(part: Part) -> bool:
         spaces: dict[Space, set[Part]] = {}
         for leaf in leaves(part):
             if leaf.space is not None:
-                spaces.setdefault(leaf.space, set()).add(replace(leaf.part, times=ONE))
+                spaces.setdefault(leaf.space, set()).add(leaf.part)
         if any(len(those) > 1 for those in spaces.values()):
             return True
     return any(undecided(inner) for inner in parts_of(part.mechanism))
@@ -163,7 +164,7 @@ def apart(part: Part, whole: Part | None = None) -> tuple[str, ...]:
 
 def _group(leaf: Leaf) -> Space | Part:
     """What a part shares with the others: its space, where it has one."""
-    return leaf.part.space if isinstance(leaf.part, OnePair) else leaf.space or replace(leaf.part, times=ONE)
+    return leaf.part.space if isinstance(leaf.part, OnePair) else leaf.space or leaf.part
 
 
 def _inputs_of_a_response(part: Part) -> Fraction | None:

@@ -10,7 +10,7 @@ from dpverify.trusted.language.certificate import MAX_DEPTH
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ONE, Expr, mul
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Subsample, parts_of
+from dpverify.trusted.language.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Repeat, Subsample, parts_of
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.runs import Run, leaf, merged, whole
 
@@ -98,7 +98,7 @@ def _factor(run: Run) -> Expr:
         return ONE
     if isinstance(mechanism, Group | Lipschitz):
         return mul(run.factor, mechanism.size if isinstance(mechanism, Group) else mechanism.constant)
-    if not isinstance(mechanism, Leaf | Compose | Parallel | PostProcess):
+    if not isinstance(mechanism, Leaf | Compose | Repeat | Parallel | PostProcess):
         assert_never(mechanism)
     return run.factor
 

@@ -34,6 +34,7 @@ from dpverify.trusted.language.model import (
     Part,
     PostProcess,
     Query,
+    Repeat,
     Sampled,
     Selection,
     Space,
@@ -74,9 +75,10 @@ def whole(claim: Claim) -> Run:
 
 def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     """The runs that a part comes to. run: what all of them have from above. Raises Rejected for a count that is not a number."""
-    run = replace(run, times=run.times * _count(part.times))
     mechanism = part.mechanism
-    if isinstance(mechanism, Compose):
+    if isinstance(mechanism, Repeat):
+        yield from runs(mechanism.part, replace(run, times=run.times * count(mechanism)), top)
+    elif isinstance(mechanism, Compose):
         for inner in mechanism.parts:
             yield from runs(inner, run, False)
     elif isinstance(mechanism, PostProcess):
@@ -86,7 +88,7 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     elif isinstance(mechanism, Group):
         yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.size), own=run.own or not top), top)
     elif isinstance(mechanism, Leaf | Subsample | Parallel):
-        yield replace(run, part=replace(part, times=ONE))
+        yield replace(run, part=part)
     else:
         assert_never(mechanism)
 
@@ -102,7 +104,9 @@ def merged(part: Part, factor: Expr = ONE) -> tuple[Run, ...]:
     return tuple(replace(run, times=times) for run, times in counts.items())
 
 
-def _count(times: Expr) -> int:
+def count(repeat: Repeat) -> int:
+    """How often a part is run. Raises Rejected for what is not a number from 1 on."""
+    times = repeat.times
     if not isinstance(times, Num) or times.value.denominator != 1 or not 1 <= times.value <= MOST_TIMES:
         raise Rejected(WHAT, "times", f"it wants an integer from 1 to {MOST_TIMES}")
     return int(times.value)
@@ -170,7 +174,7 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
         return bool(reached) and is_whole(factor, domains) and certainly_le(ONE, factor, domains)
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    certain = Noise | Kernel | Guarantee | Sampled | Space | Compose | Group | PostProcess | Lipschitz
+    certain = Noise | Kernel | Guarantee | Sampled | Space | Compose | Repeat | Group | PostProcess | Lipschitz
     if factor == ONE or isinstance(mechanism, certain):
         return True
     if not isinstance(mechanism, Finite | Subsample | Parallel):
