@@ -31,6 +31,7 @@ from dpverify.trusted.language.model import (
     Staircase,
     Subsample,
     Table,
+    once,
 )
 from dpverify.trusted.parts.relations import ONE_RECORD
 from dpverify.trusted.parts.runs import merged
@@ -82,26 +83,28 @@ def test_compose_takes_a_list_of_parts_each_with_its_sensitivity_query_and_times
     )
     first, second, third = claim.mechanism.parts
     assert isinstance(claim.mechanism, Compose) and claim.adjacency == "add-remove" and claim.sensitivity is None
-    assert (first.sensitivity, first.times, first.adjacency) == (parse("1/2"), num(3), "add-remove")
-    assert second.query.adjacency == "add-remove" and second.sensitivity is None and second.times == num(1)
+    (first, runs), (second, one) = once(first), once(second)
+    assert (first.sensitivity, runs, first.adjacency) == (parse("1/2"), num(3), "add-remove")
+    assert second.query.adjacency == "add-remove" and second.sensitivity is None and one == num(1)
     assert isinstance(third.mechanism, Table) and third.sensitivity is None
 
 
 def test_compose_takes_one_part_so_many_times(tmp_path):
     [part] = only(tmp_path, f'kind = "compose"\ntimes = 100\npart = {LAPLACE}').mechanism.parts
-    assert part.times == num(100) and part.sensitivity == num(1), "a sensitivity that is not stated is 1"
+    part, runs = once(part)
+    assert runs == num(100) and part.sensitivity == num(1), "a sensitivity that is not stated is 1"
 
 
 def test_times_of_a_part_and_of_its_composition_multiply(tmp_path):
     text = 'kind = "compose"\ntimes = 4\npart = { kind = "builtin", name = "laplace", scale = 2, times = 5 }'
     [part] = only(tmp_path, text).mechanism.parts
-    assert part.times == num(20)
+    assert once(part)[1] == num(20)
 
 
 def test_times_of_a_list_counts_every_part(tmp_path):
     text = f'kind = "compose"\ntimes = 3\nparts = [{LAPLACE}, {{ kind = "group", size = 2, times = 2, part = {LAPLACE} }}]'
     parts = only(tmp_path, text).mechanism.parts
-    assert [part.times for part in parts] == [num(3), num(6)]
+    assert [once(part)[1] for part in parts] == [num(3), num(6)]
 
 
 @pytest.mark.parametrize(

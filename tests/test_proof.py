@@ -40,6 +40,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     all_parts,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.order.enclosed import enclose
@@ -57,7 +58,7 @@ HALF = parse("1/2")
 
 
 def table(*rows, times=1):
-    return Part(Table(tuple(tuple(map(parse, row)) for row in rows)), times=num(times))
+    return repeated(Part(Table(tuple(tuple(map(parse, row)) for row in rows))), num(times))
 
 
 RESPONSE = table(("3/4", "1/4"), ("1/4", "3/4"))
@@ -67,7 +68,7 @@ GAUSSIAN = Part(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1))
 
 
 def twice(part):
-    return replace(part, times=num(2))
+    return repeated(part, num(2))
 
 
 # -- whatever can be derived is true -------------------------------------------------------------------------
@@ -209,7 +210,7 @@ def test_whatever_can_be_derived_behind_a_map_of_the_data_is_for_both_orders(up,
 
 def test_the_curve_of_several_runs_is_not_that_of_one():
     """The class: what a rule about one run is given is run once, whatever part a line names as its place."""
-    claim = Claim(Subsample(Part(GAUSSIAN.mechanism, num(1), times=num(3)), HALF), num(1), parse("1/10"))
+    claim = Claim(Subsample(repeated(Part(GAUSSIAN.mechanism, num(1)), num(3)), HALF), num(1), parse("1/10"))
     assert verify(claim, 8).judgement.verdict == "REFUTED"
     sample, read = line("poisson-subsampling", premises=[0]), line("privacy-profile", {"delta": True}, [1])
     for rule in ("gaussian", "line"):

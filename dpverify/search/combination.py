@@ -316,11 +316,11 @@ class _Search:
         if factor == ONE and _is_one_way(part, self.domains):
             return {}
         try:
-            noise, sensitivity, query = leaf(Run(part, factor), dict(self.domains))
+            asked = leaf(Run(part, factor), self.domains)
         except Undecided:
             if not isinstance(mechanism, Selection):
                 raise
             once = self.plan((*place, ONE_STEP), part, ONE, side, left_out) if side == "upper" else None
             return None if once is None else {ONE_STEP: once}
-        step = self.premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=self.domains), side)
+        step = self.premises(asked, side)
         return None if step is None else bound(self.proof, place, step)

@@ -82,7 +82,7 @@ def _of_bins(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     """The bins that lose more than epsilon between two inputs of a kernel."""
     run, parameters = fact.about, fact.parameters
     assert isinstance(run, Run)
-    kernel = leaf(run)[0]
+    kernel = leaf(run).mechanism
     assert isinstance(kernel, Kernel)
     inputs = [parse(parameters[key]) for key in ("theta", "other")]
     cuts = tuple(Fraction(cut) for cut in parameters["cuts"])

@@ -211,8 +211,7 @@ def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
 
 def _premise(run: Run, target: Target) -> Plan | None:
     """Evidence for the pure epsilon of a single mechanism."""
-    noise, sensitivity, query = leaf(run)
-    return target.premises(Claim(noise, None, sensitivity=sensitivity, query=query))
+    return target.premises(leaf(run))
 
 
 def _other(run: Run, target: Target) -> Plan | None:
@@ -523,11 +522,8 @@ def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
 
 def _words(run: Run, target: Target) -> Iterator[Plan]:
     """Words that tell two neighbours apart, as far as they are found."""
-    mechanism, sensitivity, _ = leaf(run)
     with suppress(DpverifyError):
-        question = asked(
-            Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream
-        )
+        question = asked(leaf(run), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream)
         for found in words_of_streams.at_delta(question, target.epsilon or 0.0):
             plan = {"rule": delta_told_words.NAME, **found, "prec": _WORDS_BITS}
             building.curve_of_one(run, plan)

@@ -19,7 +19,7 @@ from dpverify.search.runs_of_streams import Used, paths
 from dpverify.search.witness_words import in_words
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import ONE_WAY, Claim, Stream, Vector
+from dpverify.trusted.language.model import ONE_WAY, Stream, Vector
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.streams import FAMILIES, vertices
@@ -355,9 +355,10 @@ def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     """The words that a fact about a curve is about, or all other outputs, in the order of neighbours in which they tell more."""
     run = fact.about
     assert isinstance(run, Run)
-    mechanism, sensitivity, _ = leaf(run)
+    claim = leaf(run)
+    mechanism = claim.mechanism
     assert isinstance(mechanism, Stream)
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
+    question = asked(claim, {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
     p, q = told_words.probabilities(question, fact.parameters)
     told = in_words({"says": "any-of-words", "words": fact.parameters["words"]})
     factor, sides = epsilon.exp(), fact.parameters["answers"]

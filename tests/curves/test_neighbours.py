@@ -29,6 +29,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal
@@ -173,7 +174,7 @@ def test_inputs_of_tables_meet_a_record_that_moves_another_answer_one_way_in_bot
         for order in (cells, [(y, x) for x, y in cells]):
             truth = max(truth, sum(max(x - math.e * y, 0) for x, y in order))
     assert 0.69 < truth < 0.7
-    twice = Part(Table(tuple(tuple(parse(str(x)) for x in row) for row in (("1/2", "1/2"), ("9/10", "1/10")))), times=num(2))
+    twice = repeated(Part(Table(tuple(tuple(parse(str(x)) for x in row) for row in (("1/2", "1/2"), ("9/10", "1/10"))))), num(2))
     parts = Compose((twice, asks(up, noise=Translation(parse("exp(-z)"), (num(0), None)))))
     assert verify(Claim(parts, num(1), parse("2/3")), 6).judgement.verdict != "PROVED"
     assert verify(Claim(parts, num(1), parse("3/4")), 6).judgement.verdict == "PROVED"

@@ -36,6 +36,7 @@ from dpverify.trusted.language.model import (
     Radial,
     Table,
     Translation,
+    repeated,
 )
 from dpverify.trusted.numbers import periods, quadrature, series, steps
 from dpverify.trusted.numbers.asymptotics import End
@@ -97,9 +98,9 @@ def test_tables_at_one_pair_of_inputs_are_said_to_name_the_same_ones():
 def test_what_nothing_connects_is_taken_to_be_worst_together_however_often_each_is_run():
     noise, response = Part(LAPLACE, ONE), Part(KaryResponse(num(3), ONE))
     gaussian = Part(Translation(parse("exp(-z**2)")), ONE)
-    for parts in ((noise, gaussian), (noise, response), (replace(noise, times=num(2)), gaussian)):
+    for parts in ((noise, gaussian), (noise, response), (repeated(noise, num(2)), gaussian)):
         assert neighbours.apart(Part(Compose(parts))) == (neighbours.APART,)
-    assert neighbours.apart(Part(Compose((noise, replace(noise, times=num(2)))))) == ()
+    assert neighbours.apart(Part(Compose((noise, repeated(noise, num(2)))))) == ()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_a_certificate_is_no_longer_than_may_be(monkeypatch):
 
 
 def test_groups_and_maps_that_hold_everything_are_taken_off():
-    parts = (Part(LAPLACE, ONE), Part(LAPLACE, ONE, times=num(3)))
+    parts = (Part(LAPLACE, ONE), repeated(Part(LAPLACE, ONE), num(3)))
     held = Part(Compose(parts))
     for mechanism in (Group(held, num(2)), Lipschitz(held, num(2)), PostProcess(held)):
         assert list(moves.leaves(Part(mechanism))) == [(parts[0], 1), (parts[1], 3)]

@@ -215,7 +215,7 @@ def test_a_root_of_what_may_tend_to_anything_has_no_limit_at_0():
 def test_staircase_noise_moves_by_its_sensitivity_on_every_step():
     noise = Staircase(ONE, parse("1/2"))
     for stated, moved in ((parse("3"), "6"), (None, "2")):
-        assert leaf(Run(Part(noise, stated), num(2))) == (noise, parse(moved), None)
+        assert leaf(Run(Part(noise, stated), num(2))) == Claim(noise, None, sensitivity=parse(moved))
 
 
 def test_inputs_of_a_table_are_a_whole_number_of_steps_apart():

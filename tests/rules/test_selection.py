@@ -29,6 +29,7 @@ from dpverify.trusted.language.model import (
     Part,
     Radial,
     Subsample,
+    repeated,
 )
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
@@ -383,11 +384,11 @@ def test_what_noise_that_is_not_log_concave_loses_by_itself_bounds_comparisons(m
 @pytest.mark.parametrize(
     ("mechanism", "value"),
     [
-        (Compose((Part(largest(laplace(2), 3), ONE, times=num(2)), Part(sparse(laplace(2), laplace(4), 4), ONE))), "3"),
+        (Compose((repeated(Part(largest(laplace(2), 3), ONE), num(2)), Part(sparse(laplace(2), laplace(4), 4), ONE))), "3"),
         (Group(Part(largest(laplace(2), 3), ONE), num(3)), "3"),
         (Subsample(Part(largest(laplace(2), 3), ONE), parse("1/2")), "log((1 + exp(1))/2)"),
         (Lipschitz(Part(largest(laplace(2), 3), ONE), num(2)), "2"),
-        (Compose((Part(largest(CAUCHY, 3, report="value"), ONE, times=num(2)),)), "12*asinh(1/2)"),
+        (Compose((repeated(Part(largest(CAUCHY, 3, report="value"), ONE), num(2)),)), "12*asinh(1/2)"),
     ],
 )
 def test_selections_are_parts_like_any_other(mechanism, value):

@@ -55,8 +55,7 @@ class Places:
             added: Claim = load("parts.noises").question(self.question(place[:-1]), place[-1]["noise"], place[-1]["moved"])
             return added
         domains = self._at_values(place).domains
-        noise, sensitivity, query = leaf(self.run(place), dict(domains))
-        return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)
+        return leaf(self.run(place), domains)
 
     def _at_values(self, place: tuple[Any, ...]) -> Claim:
         """The claim, at the values of the parameters that the place begins with."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Mechanism, Parallel, Part, all_parts, parts_of
+from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Mechanism, Parallel, Part, Repeat, all_parts, parts_of
 from dpverify.trusted.order.sensitivity import require_answers
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 from dpverify.trusted.parts.candidates import all_log_concave
@@ -35,7 +35,7 @@ ONE_RECORD: Final = "neighbours differ by one record that is added or removed"
 
 def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
     """What a bound for several parts takes for granted of their neighbours."""
-    parts = list(all_parts(claim.mechanism))
+    parts = [part for part in all_parts(claim.mechanism) if not isinstance(part.mechanism, Repeat)]
     if len(parts) < 2:
         return ()
     stated = next(iter(stated_adjacencies(claim.mechanism, claim.adjacency)), "")

@@ -28,12 +28,10 @@ from dpverify.trusted.language.model import (
     Kernel,
     Leaf,
     Lipschitz,
-    Mechanism,
     Noise,
     Parallel,
     Part,
     PostProcess,
-    Query,
     Repeat,
     Sampled,
     Selection,
@@ -151,16 +149,16 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
     return Sensitivity(upper[0], lower[1])
 
 
-def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Expr | None, Query | None]:
-    """A run of a single mechanism as a claim speaks of it: the mechanism, its sensitivity and its query.
+def leaf(run: Run, domains: tuple[tuple[str, Domain], ...] = ()) -> Claim:
+    """What is asked of one run of a single mechanism: its tight epsilon, with the sensitivity or query that its part has.
 
-    domains: of the parameters that the factor may have. Raises Undecided where the neighbours at that distance are not known.
+    domains: of the parameters. Raises Undecided where the neighbours at that distance are not known.
     """
     part, factor = run.part, run.factor
-    if factor == ONE:
-        return part.mechanism, part.sensitivity, part.query
-    found: tuple[Mechanism, Expr | None, Query | None] = load("parts.further").leaf(part, factor, partial(reach, run), domains)
-    return found
+    asked = part.mechanism, part.sensitivity, part.query
+    if factor != ONE:
+        asked = load("parts.further").leaf(part, factor, partial(reach, run), dict(domains))
+    return Claim(asked[0], None, sensitivity=asked[1], query=asked[2], domains=domains)
 
 
 def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:

@@ -148,9 +148,8 @@ class Values:
             raise Rejected(WHAT, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
         if type(evidence) is not int or not 0 <= evidence < len(self.premises):
             raise CertificateError(f"{WHAT}: a part wants the number of the premise that states its pure epsilon.")
-        noise, sensitivity, query = leaf(run, self.domains)
         premise = self.premises[evidence]
-        bound = bound_of(premise, Claim(noise, None, sensitivity=sensitivity, query=query, domains=self.listed), self.side, WHAT)
+        bound = bound_of(premise, leaf(run, self.listed), self.side, WHAT)
         self.through += through_of(premise)
         self.assumed += (*premise.assumed, *bound.assumed)
         if self.side == "lower":

@@ -143,6 +143,4 @@ def question(run: Run, claim: Claim) -> Claim:
     assert claim.measure is not None
     if claim.order and run.factor != ONE and isinstance(run.part.mechanism, Table | Exponential):
         raise Rejected(NAME, "the order", "which inputs several steps apart are in order is not looked at")
-    mechanism, sensitivity, query = leaf(replace(run, times=1))
-    tight = replace(claim.measure, value=None)
-    return Claim(mechanism, None, sensitivity=sensitivity, query=query, measure=tight, order=claim.order)
+    return replace(leaf(run), measure=replace(claim.measure, value=None), order=claim.order)
