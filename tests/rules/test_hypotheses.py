@@ -202,4 +202,5 @@ def test_a_part_of_a_combination_runs_a_whole_number_of_times(times, side):
     evidence = {"side": side, "part": UPPER if side == "upper" else LOWER}
     with pytest.raises(Rejected, match="integer of at least 1"):
         bound(whole, "combination", evidence, k=Domain(Fraction(1)))
-    assert bound(replace(whole, part=repeated(Part(LAPLACE.mechanism, num(1)), parse("k"))), "combination", evidence, k=COUNT)[0].side == side
+    counted = replace(whole, part=repeated(Part(LAPLACE.mechanism, num(1)), parse("k")))
+    assert bound(counted, "combination", evidence, k=COUNT)[0].side == side
