@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 from unicodedata import category
 
 
@@ -33,6 +33,19 @@ def show_all(*streams: TextIO | None) -> None:
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+GONE: Final = "the working directory is gone: it was removed or moved. Change to one that is there, and run this again."
+
+
+def gone() -> bool:
+    """Whether the working directory is no longer there, where files are looked for by their names."""
+    try:
+        return not Path.cwd().is_dir()
+    except FileNotFoundError:
+        return True
+    except OSError:  # it may be there, and not be ours to look at
+        return False
 
 
 def read_regular(path: Path, most: int) -> bytes:
