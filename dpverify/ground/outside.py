@@ -35,6 +35,12 @@ def show_all(*streams: TextIO | None) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def plainly(error: Exception) -> str:
+    """What an exception says. Of an integer too long for Python to read or write that is advice for programs, which is left out."""
+    found = re.match(r"Exceeds the limit \((\d+) digits\) for integer string conversion", str(error))
+    return f"an integer of more than {found[1]} digits" if found else str(error)
+
+
 GONE: Final = "the working directory is gone: it was removed or moved. Change to one that is there, and run this again."
 
 
