@@ -82,9 +82,7 @@ class _Verbs(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a verb and leave with its exit code: that of what it found, or 128 and the number of the signal that ended it."""
-        if not streams.prepare():
-            say(streams.CLOSED, err=True)
-            sys.exit(2)
+        streams.prepare()
         with _ended_in_order() as ended_by:
             code = self._code(*args, **kwargs)
         if ended_by:
