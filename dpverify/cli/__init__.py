@@ -16,7 +16,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -84,13 +84,13 @@ class _Verbs(click.Group):
         """Run a verb and leave with its exit code: that of what it found, or 128 and the number of the signal that ended it."""
         streams.prepare()
         with _ended_in_order() as ended_by:
-            code = self._code(*args, **kwargs)
+            code = self._code(ended_by, *args, **kwargs)
         if ended_by:
             say(f"ended by {ended_by[0].name}; no file is left half-written.", err=True)
             code = 128 + ended_by[0]
         sys.exit(code)
 
-    def _code(self, *args: Any, **kwargs: Any) -> Any:
+    def _code(self, ended_by: Sequence[signal.Signals], *args: Any, **kwargs: Any) -> Any:
         """The exit code: 2 for bad usage or files, and for an answer that cannot be told; 3 for a fault of dpverify; 130 for Ctrl-C."""
         kwargs["standalone_mode"] = False
         try:
@@ -109,24 +109,22 @@ class _Verbs(click.Group):
             streams.drop()
             say(unwritten(error), err=True)
             return 2
-        except (Exception, SystemExit) as error:
-            broken_off = _broken_off(error)
-            if isinstance(broken_off, SystemExit):
-                return broken_off.code if broken_off.code != 1 else 2  # click has 1 where it knows no such shell
-            if broken_off is None and isinstance(error, Exception):
+        except SystemExit as left:
+            return 2 if left.code == 1 else left.code  # click has 1 where it knows no such shell
+        except Exception as error:
+            if not _broken_off(error):
                 say(*fault(error).split("\n"), err=True)
                 return 3
-            say("interrupted; no file is left half-written.", err=True)
+            if not ended_by:  # which is told by whoever knows it
+                say("interrupted; no file is left half-written.", err=True)
             return INTERRUPTED
         return code
 
 
-def _broken_off(error: BaseException) -> BaseException | None:
-    """What broke off the work where an error came of that alone: code in C makes a fault of what comes in while it calls back."""
-    seen: BaseException | None = error
-    while isinstance(seen, Exception) and not isinstance(seen, click.Abort):
-        seen = seen.__cause__ or seen.__context__
-    return seen
+def _broken_off(error: Exception) -> bool:
+    """Whether an error came of a signal alone: code in C makes a SystemError of what comes in while it calls back."""
+    inside = error.__cause__ or error.__context__ if isinstance(error, SystemError) else error
+    return isinstance(inside, click.Abort | KeyboardInterrupt | SystemExit)
 
 
 @contextlib.contextmanager
