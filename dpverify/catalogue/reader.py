@@ -22,7 +22,19 @@ from dpverify.catalogue.checks import (
 )
 from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
-from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, not_toml, read_text, shorten, show
+from dpverify.catalogue.toml import (
+    Decimal,
+    Fault,
+    Fields,
+    bound_nesting,
+    long_integers,
+    meant,
+    not_readable,
+    not_toml,
+    read_text,
+    shorten,
+    show,
+)
 from dpverify.catalogue.values import (
     VERDICTS,
     lies_in,
@@ -178,7 +190,7 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{file}: {not_toml(error, text)}") from error
     except ValueError as error:  # integers of more digits than Python reads, impossible dates
-        raise SpecError(f"{file}: not readable: {error}.") from error
+        raise SpecError(f"{file}: {not_readable(error, text)}") from error
     except Fault as error:
         raise SpecError(f"{file}: {error}") from error
 

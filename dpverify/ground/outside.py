@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 from unicodedata import category
 
 
@@ -33,6 +33,25 @@ def show_all(*streams: TextIO | None) -> None:
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def plainly(error: Exception) -> str:
+    """What an exception says. Of an integer too long for Python to read or write that is advice for programs, which is left out."""
+    found = re.match(r"Exceeds the limit \((\d+) digits\) for integer string conversion", str(error))
+    return f"an integer of more than {found[1]} digits" if found else str(error)
+
+
+GONE: Final = "the working directory is gone: it was removed or moved. Change to one that is there, and run this again."
+
+
+def gone() -> bool:
+    """Whether the working directory is no longer there, where files are looked for by their names."""
+    try:
+        return not Path.cwd().is_dir()
+    except FileNotFoundError:
+        return True
+    except OSError:  # it may be there, and not be ours to look at
+        return False
 
 
 def read_regular(path: Path, most: int) -> bytes:

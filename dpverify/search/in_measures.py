@@ -187,6 +187,8 @@ class _Search:
     def _at_one_pair(self, question: Claim) -> Iterator[Fact]:
         """Bounds from below by each pair of neighbours."""
         root = whole(question).part
+        if any(run.processed for run in merged(root)):
+            return  # the rule grants nothing there: what a map of the output leaves to be seen is not known
         for choice in candidates.choices(root):
             pair = at_pair.written(choice)
             place: Place = ({"pair": pair},)
@@ -199,10 +201,11 @@ class _Search:
     def _least(self, place: Place, question: Claim) -> Fact:
         """A bound from below at a place: of one mechanism, or by the curve there."""
         with suppress(DpverifyError, ValueError):
-            if not isinstance(question.mechanism, Compose | Repeat):
-                return next(fact for fact in self._at(place, question) if _says(fact, "lower"))
-            inner = [fact for fact in self._at((*place, 0), self.proof.places.question((*place, 0))) if _says(fact, "lower")]
-            return self.proof.infer(added.NAME, place, {"side": "lower"}, inner[:1])
+            summed = isinstance(question.mechanism, Compose | Repeat)
+            there = (*place, 0) if summed else place
+            inner = [fact for fact in self._at(there, self.proof.places.question(there)) if _says(fact, "lower")]
+            if inner or summed:
+                return self.proof.infer(added.NAME, place, {"side": "lower"}, inner[:1]) if summed else inner[0]
         asked = replace(question, measure=self.claim.measure)
         known = privacy_profile.curve_at(self.proof, place, _CURVE_DIGITS, self.premises)
         evidence = _Curves(asked, self.proof, self.premises, None).lower(known.says)

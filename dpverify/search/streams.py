@@ -188,7 +188,7 @@ def _cannot_break(claim: Claim, steps: Steps) -> bool:
 def _samples(claim: Claim) -> Iterator[dict[str, Expr]]:
     """Simple values of the parameters, with many steps where their number is one, and with few."""
     counted = _numbers_of_steps(claim)
-    simple: dict[str, Expr] = {name: num(next(counterexample.grid(domain))) for name, domain in claim.domains}
+    simple = counterexample.simplest(dict(claim.domains))
     if counted:
         many: dict[str, Expr] = {name: num(MANY) for name in counted if dict(claim.domains)[name].holds(Fraction(MANY))}
         yield simple | many

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpverify.catalogue.checks import may_be_negative, why_not
-from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, read_text, shorten
+from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, not_readable, read_text, shorten
 from dpverify.catalogue.values import read_choice, read_matrix, read_number, read_table
 from dpverify.errors import SpecError
 from dpverify.project.designer.workloads import Workload, read_workload
@@ -56,7 +56,7 @@ def read_question(path: str | Path) -> Question:
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{file}: not TOML: {error}.") from error
     except ValueError as error:
-        raise SpecError(f"{file}: not readable: {error}.") from error
+        raise SpecError(f"{file}: {not_readable(error, text)}") from error
     except Fault as error:
         raise SpecError(f"{file}: {error}") from error
     return question_of(file, data)
