@@ -211,14 +211,14 @@ KINDS: dict[str, Kind] = {
             lambda z: stairs(z, 1, 1 / 3),
             sorted({s * (k + third) / 3 for k in range(-6, 54, 3) for s in (1, -1) for third in (1, 2)}),
             9,
-            far=0,
+            far=40,
         ),
         1e-5,
     ),
     "student_t": Kind(
         builtin("student_t", nu=3, dimension=1, scale=1),
         lambda part: truth.noise(
-            student, sorted([*np.linspace(-8, 8, 161), *np.geomspace(8.1, 5000, 90), *-np.geomspace(8.1, 5000, 90)]), 1e9, far=0
+            student, sorted([*np.linspace(-8, 8, 161), *np.geomspace(8.1, 5000, 90), *-np.geomspace(8.1, 5000, 90)]), 1e9, far=None
         ),
         5e-3,
     ),

@@ -3,8 +3,8 @@
 A mechanism is the table that a claim file has for it. A database is a set of records. A leaf answers by the law of a *place*: a row of a
 table, a point where noise is added, a vector of answers that are compared; and a *world* is a map of databases to places that takes
 neighbours to neighbours. A combinator is what its definition says: a sample is the mean over all samples, a group or a map of the data
-makes several records of one, parallel parts share the records out, a composition is the product of the laws of its parts on one database. The truth
-is the greatest value of a measure over all worlds, enumerated, and all pairs of neighbours.
+makes several records of one, parallel parts share the records out, a composition is the product of the laws of its parts on one database.
+The truth is the greatest value of a measure over all worlds, enumerated, and all pairs of neighbours.
 
 Laws are arrays. Of tables and integers they are exact or sums; noise on the line is sorted into cells, each with its mass by Gauss's rule:
 to sort outputs can only lower a divergence, so that what is computed is never above the truth but by rounding, and a little below it, the
@@ -93,20 +93,23 @@ def masses(density: Callable[[np.ndarray], np.ndarray], edges: np.ndarray) -> np
     return (density(middle[:, None] + half[:, None] * NODES) * WEIGHTS).sum(axis=1) * half
 
 
-def noise(density: Callable[[np.ndarray], np.ndarray], edges: Sequence[float], wide: float, *, moved: float = 1, far: float = 60) -> Leaf:
+def noise(
+    density: Callable[[np.ndarray], np.ndarray], edges: Sequence[float], wide: float, *, moved: float = 1, far: float | None = 60
+) -> Leaf:
     """Noise on the line, of a normalised density, at multiples of `moved`.
 
-    wide: of the cells between the edges; there is one more on either side up to `far`.
+    wide: of the cells between the edges; there is one more on either side up to `far`, or none.
     edges: all places where a density that is moved has a kink, and beyond which the ratio of two is constant or does not matter.
     """
     inner = cells(edges, wide)
-    left, right = cells([-far, edges[0]], 1 / 2), cells([edges[-1], far], 1 / 2)
+    outer = [] if far is None else [cells(ends, 1 / 2) for ends in ((-far, edges[0]), (edges[-1], far))]
+    assert all(np.all(np.diff(some) > 0) for some in (inner, *outer))
 
     def law(place: float) -> Law:
         def at(y: np.ndarray) -> np.ndarray:
             return density(y - place * moved)
 
-        return np.array([masses(at, left).sum(), *masses(at, inner), masses(at, right).sum()])
+        return np.array([*masses(at, inner), *(masses(at, some).sum() for some in outer)])
 
     return Leaf(_kept(law), (0,), lambda place, steps: [place + i for i in range(-steps, steps + 1)])
 
