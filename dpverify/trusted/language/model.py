@@ -372,7 +372,7 @@ class AboveThreshold:
 
     threshold_noise, query_noise: None for an exact threshold, or exact answers. positives: None for no limit. resample: whether the noise
     of the threshold is drawn again after each positive. report: what is told of a positive beside that it is one; "fresh" the answer with
-    the noise `fresh`. neighbours, bounds: as of noisy max.
+    the noise `fresh`. neighbours, bounds: as of noisy max. whole_answers: that all answers are integers, where their noises do not say it.
     """
 
     queries: Expr
@@ -385,6 +385,7 @@ class AboveThreshold:
     resample: bool = False
     neighbours: str = "all"
     bounds: tuple[Expr, Expr] | None = None
+    whole_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +434,7 @@ class Stream:
     numbers that are kept, with their first values. limits: counters, which start at 0; the run ends when one of them is at least its limit.
     queries: the most steps; None for no limit. steps: the branches, in order. neighbours: how the answers move together; hull: for "hull"
     the points, in units of the sensitivity, of whose hull the differences of the answers of each step are, or all their opposites are.
-    between: the interval that the answers of all data lie in.
+    between: the interval that the answers of all data lie in. whole_answers: as of above threshold.
     """
 
     answers: tuple[str, ...]
@@ -446,6 +447,7 @@ class Stream:
     neighbours: str = "all"
     hull: Matrix = ()
     between: tuple[Expr, Expr] | None = None
+    whole_answers: bool = False
 
     @property
     def bounds(self) -> tuple[Expr, Expr] | None:
@@ -513,6 +515,7 @@ LEFT_OUT: Final = (
     "differences",
     "hull",
     "between",
+    "whole_answers",
 )
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
@@ -585,5 +588,5 @@ class Claim:
 
 
 def on_integers(noise: Mechanism) -> bool:
-    """Whether a mechanism adds noise on the integers, to any of its answers."""
+    """Whether noise on the integers is added: answers are then integers, as `well_formed` sees to where some of its noises are on the line."""
     return (isinstance(noise, Translation) and noise.integers) or any(map(on_integers, noises_of(noise)))
