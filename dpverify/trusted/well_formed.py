@@ -1,11 +1,11 @@
 """What a claim must be to mean something: parameters with values, counts that count, numbers that exist, noises that fit their answers.
 
-The one definition: the kernel asks it before any line, the reader of claim files as it reads. What words may stand together is in `fitting`.
+The one definition: the kernel asks it before any line, the reader of claim files as it reads. Which words go together is in `fitting`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass
 from typing import Any, Final, NamedTuple
 
@@ -105,9 +105,9 @@ def faults(claim: Claim) -> Faults:
     for name, domain in claim.domains:
         if is_empty(closed(domain)):
             yield f"no value lies in the domain of {name}."
-    for value in claim.epsilon, claim.delta, claim.sensitivity, claim.beta, claim.within, None if claim.measure is None else claim.measure.value:
-        if value is not None and (wrong := symbols(value) - domains.keys()):
-            yield f"the claim has the free symbol {min(wrong)!r}."
+    stated = claim.epsilon, claim.delta, claim.sensitivity, claim.beta, claim.within, claim.measure and claim.measure.value
+    for wrong in (symbols(value) - domains.keys() for value in expressions(stated)):
+        yield from (f"the claim has the free symbol {min(wrong)!r}.",) if wrong else ()
     if claim.epsilon is not None and not symbols(claim.epsilon):  # where a bound in parameters is negative it is merely not met
         yield from of_number("epsilon", claim.epsilon, NOT_NEGATIVE, domains)
     for key, wanted in CLAIMED.items():
@@ -122,13 +122,14 @@ def faults(claim: Claim) -> Faults:
         other = load("parts.adjacencies").stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
         if claim.order and other:
             yield f"the order {claim.order} is about a record that is added or removed, which the adjacency {min(other)} does not do."
-    for asked in (claim, *all_parts(claim.mechanism)):
+    everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
+    for asked in everything:
         yield from () if near else _of_moves(asked, domains)
         if isinstance(asked, Part):
             yield from of_numbers(asked, domains)
             yield from ("a part does not say what it is.",) * isinstance(asked.mechanism, Sampled)
         for mechanism in (asked.mechanism, *noises_of(asked.mechanism)):
-            for key, wrong in free(mechanism, domains):
+            for key, _, _, wrong in free(mechanism, domains.keys()):
                 yield f"{key} has the free symbol {min(wrong)!r}."
             yield from of_mechanism(mechanism, domains)
 
@@ -145,22 +146,26 @@ def expressions(value: Any) -> Iterator[Expr]:
             yield from expressions(getattr(value, field.name))
 
 
-def free(mechanism: Mechanism, known: Domains) -> Iterator[tuple[str, frozenset[str]]]:
-    """The symbols, key by key, that are neither variables there nor parameters. Noises and parts are looked at by themselves."""
+Written = tuple[str, tuple[str, ...], frozenset[str], frozenset[str]]
+"""A key, the variables of what stands there, the symbols in it, and those of them that are neither variables nor parameters."""
+
+
+def free(mechanism: Mechanism, known: Set[str]) -> Iterator[Written]:
+    """The keys of a mechanism with free symbols. Noises and parts are looked at by themselves."""
     for key, variables, held in _written(mechanism):
-        wrong = frozenset[str]().union(*map(symbols, held)) - known.keys() - variables
-        if wrong:
-            yield key, wrong
+        used = frozenset[str]().union(*map(symbols, held))
+        if wrong := used - known - {*variables}:
+            yield key, variables, used, wrong
 
 
-def _written(mechanism: Mechanism) -> Iterator[tuple[str, frozenset[str], list[Expr]]]:
+def _written(mechanism: Mechanism) -> Iterator[tuple[str, tuple[str, ...], list[Expr]]]:
     """The keys of a mechanism itself, the variables of what stands there, and its expressions."""
     variables = VARIABLES.get(kind_of(mechanism), {})
     for field in fields(mechanism):
         held = getattr(mechanism, field.name)
         if not any(isinstance(item, Mechanism | Drawn | Part) for item in (held if isinstance(held, tuple) else (held,))):
             bound = names_of(mechanism) if isinstance(mechanism, Stream) else variables.get(field.name, ())
-            yield field.name, frozenset(bound), list(expressions(held))
+            yield field.name, bound, list(expressions(held))
 
 
 def of_mechanism(mechanism: Mechanism, domains: Domains) -> Faults:
@@ -287,8 +292,9 @@ def _of_selection(mechanism: Selection) -> Iterator[str]:
     """A program that is none, answers whose noises do not say whether they are integers, and bounds that no integers are."""
     if isinstance(mechanism, Stream):
         yield from load("parts.streams").faults(mechanism)
-    if on_integers(mechanism) and any(isinstance(end, Num) and not is_whole(end, {}) for end in mechanism.bounds or ()):
-        yield "bounds: an end is not an integer, as the answers are that noise on the integers is added to."
+    for end in mechanism.bounds or ():
+        if on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
+            yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."
     unsaid = on_integers(mechanism) and not _settled(mechanism)
     if unsaid and not getattr(mechanism, "whole_answers", False):
         yield (
@@ -300,7 +306,7 @@ def _of_selection(mechanism: Selection) -> Iterator[str]:
 
 
 def _settled(mechanism: Selection) -> bool:
-    """Whether each answer meets noise, and noise on the integers alone: what is compared or told together, or kept of one another, meets."""
+    """Whether each answer meets noise, all of it on the integers. What is compared or told together meets, and what is kept of it."""
     if not isinstance(mechanism, Stream):
         return all(map(on_integers, noises_of(mechanism)))
     lasting = frozenset(names_of(mechanism)) - {limit.name for limit in mechanism.limits}

@@ -27,7 +27,6 @@ from dpverify.trusted.language.model import (
     variables_of,
 )
 
-
 _HIDDEN: Final = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 """Letters and marks of Unicode that are drawn as nothing, in the form of a class of characters."""
 

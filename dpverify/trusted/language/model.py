@@ -588,5 +588,5 @@ class Claim:
 
 
 def on_integers(noise: Mechanism) -> bool:
-    """Whether noise on the integers is added: answers are then integers, as `well_formed` sees to where some of its noises are on the line."""
+    """Whether noise on the integers is added or compared: all answers are then integers, which `well_formed` sees to."""
     return (isinstance(noise, Translation) and noise.integers) or any(map(on_integers, noises_of(noise)))
