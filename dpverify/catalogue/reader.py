@@ -46,6 +46,7 @@ from dpverify.trusted.language.expr import (
     Expr,
     symbols,
 )
+from dpverify.trusted.language.fitting import unseen
 from dpverify.trusted.language.model import (
     ADJACENCIES,
     CLAIMED_MEASURES,
@@ -211,7 +212,7 @@ class _Reader(Mechanisms):
         audit = top.may("audit", read_table, None)
         top.done()
         name = Path(self.file).stem
-        if not self.file.isprintable():
+        if unseen(self.file) or name.isspace():
             self.faults.append(f"{self.file!r}: the file's name, or a folder's, holds a line break or another unseen character. Rename it.")
         mechanism = None if mechanism_table is None else self.mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
         if audit is not None:

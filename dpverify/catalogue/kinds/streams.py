@@ -12,6 +12,7 @@ from dpverify.catalogue.kinds.selection import MOVES, kept_within
 from dpverify.catalogue.toml import Fault, Fields, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix
 from dpverify.trusted.language.expr import sub
+from dpverify.trusted.language.fitting import unseen
 from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Stream
 from dpverify.trusted.language.selections import TOGETHER
 
@@ -49,7 +50,7 @@ def _read_guard(value: Any) -> Guard:
 
 
 def _read_word(value: Any) -> str:
-    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 40:
+    if not isinstance(value, str) or unseen(value) or not 0 < len(value.strip()) <= 40:
         raise Fault(f"has emit = {show(value)}, which is no short word.")
     return value
 

@@ -204,7 +204,8 @@ def require_rows(mechanism: Table | Exponential, domains: Domains) -> None:
                 raise Rejected(WHAT, f"row {x}, entry {y}", f"the probability {format_expr(entry)} is negative")
         total = add(*row)
         if not compare.certainly_equal(total, ONE, domains):
-            raise Rejected(WHAT, f"row {x}", f"the probabilities sum to {format_expr(total)}, not certainly to exactly 1; write fractions such as 1/3")
+            why = f"the probabilities sum to {format_expr(total)}, not certainly to exactly 1; write fractions such as 1/3"
+            raise Rejected(WHAT, f"row {x}", why)
 
 
 def sign(value: Expr, domains: Domains, where: str) -> int:
