@@ -117,11 +117,6 @@ def faults(claim: Claim) -> Faults:
     if claim.epsilon is None and claim.delta is None:
         yield 'epsilon and delta are both "tight".'
     yield from of_losses(claim.mechanism, claim.loss, claim.prior)
-    if isinstance(claim.mechanism, Combinator):
-        yield from load("parts.relations").adjacency_faults(claim.mechanism, claim.adjacency)
-        other = load("parts.adjacencies").stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
-        if claim.order and other:
-            yield f"the order {claim.order} is about a record that is added or removed, which the adjacency {min(other)} does not do."
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     for asked in everything:
         yield from () if near else _of_moves(asked, domains)
@@ -132,6 +127,11 @@ def faults(claim: Claim) -> Faults:
             for key, _, _, wrong in free(mechanism, domains.keys()):
                 yield f"{key} has the free symbol {min(wrong)!r}."
             yield from of_mechanism(mechanism, domains)
+    if isinstance(claim.mechanism, Combinator):
+        yield from load("parts.relations").adjacency_faults(claim.mechanism, claim.adjacency)
+        other = load("parts.adjacencies").stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
+        if claim.order and other:
+            yield f"the order {claim.order} is about a record that is added or removed, which the adjacency {min(other)} does not do."
 
 
 def expressions(value: Any) -> Iterator[Expr]:

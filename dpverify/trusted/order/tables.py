@@ -198,6 +198,8 @@ def require_rows(mechanism: Table | Exponential, domains: Domains) -> None:
     rows = mechanism.rows if isinstance(mechanism, Table) else mechanism.scores
     shape(rows)
     ordered_pairs(mechanism)
+    if mechanism.adjacent is not None and (not mechanism.adjacent or any(a == b for a, b in mechanism.adjacent)):
+        raise Rejected(WHAT, "adjacent", "there is no pair, or one of a row and itself")
     for x, row in enumerate(rows if isinstance(mechanism, Table) else ()):
         for y, entry in enumerate(row):
             if sign(entry, domains, f"row {x}, entry {y}") < 0:
