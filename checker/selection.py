@@ -144,7 +144,7 @@ class Stream(Asked):
         groups += [{name, *p} for kept in [self.state, *(after for *_, after, _ in self.branches)] for name, p in kept.items()]
         for _ in groups:
             met |= {name for group in groups if group & met for name in group}
-        must(not any(self.whole) or {*m["answers"]} <= met or m.get("whole_answers") is True, "an answer meets no noise on the integers")
+        must(not any(self.whole) or m.get("whole_answers") is True or {*m["answers"]} & set().union(*groups) <= met, "an answer meets no noise")
         every = product(ENDS[m["neighbours"]], repeat=len(m["answers"]))
         self.points = [x for x in every if m["neighbours"] != "one" or sum(map(abs, x)) == 1]
 

@@ -10,7 +10,7 @@ from parts import COMBINATORS, every
 from terms import Malformed, parse, require, sure
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[1] / "dpverify" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8"))
-SEEN = r"(?=.*\S|$)[^\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]*"  # nothing drawn as nothing
+SEEN = r"(?=.*\S|$)[^\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]*"
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
 
 

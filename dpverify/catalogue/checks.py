@@ -32,9 +32,11 @@ from dpverify.trusted.language.model import (
     noises_of,
 )
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.well_formed import GREATEST, LEAST, NOT_NEGATIVE, POSITIVE, RISING, SHARE, WANTED, Unfit, free, of_losses, of_number
+from dpverify.trusted.well_formed import LEAST, NOT_NEGATIVE, POSITIVE, RISING, SHARE, WANTED, Unfit, free, of_losses, of_number
 
 MAX_NODES: Final = 20_000
+GREATEST: Final = 10**6
+"""The greatest count that is written as a number."""
 NUMBERS: Final[Mapping[str, str]] = {**WANTED, "sigma": POSITIVE, "nu": POSITIVE}
 """What the numbers under the keys of claim files must be."""
 _USUAL: Final = ("x", "y", "z", "r", "t", "u", "v", "w", "theta")
@@ -141,7 +143,15 @@ def free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]
 
 def number_faults(key: str, value: Expr, domains: Mapping[str, Domain], wanted: str = "") -> Iterator[str]:
     """What is wrong with the number under a key, in words. wanted: what it must be, where its key does not say that."""
-    return map(words, of_number(key, value, wanted or NUMBERS[key], domains) if wanted or key in NUMBERS else ())
+    wanted = wanted or NUMBERS.get(key, "")
+    yield from map(words, of_number(key, value, wanted, domains) if wanted else ())
+    yield from great_counts(key, value)
+
+
+def great_counts(key: str, value: Any) -> Iterator[str]:
+    """A count that is beyond what files may ask for, though it means something."""
+    if WANTED.get(key) in LEAST and isinstance(value, Num) and value.value > GREATEST:
+        yield f"{key} = {shorten(value)} is beyond a million."
 
 
 def words(fault: str | Unfit) -> str:
@@ -155,7 +165,7 @@ def words(fault: str | Unfit) -> str:
     if wanted in LEAST:
         if not isinstance(value, Num):
             return f'{said} is neither an integer nor a parameter with a domain such as "integer >= {LEAST[wanted]}".'
-        return f"{said} is beyond a million." if value.value > GREATEST else f"{said} is not {wanted}."
+        return f"{said} is not {wanted}."
     outside = not symbols(value) and (certainly_lt(value, ZERO) or (wanted == SHARE and certainly_lt(ONE, value)))
     percent = " Write per cent as a decimal, such as 0.75." if wanted == SHARE and isinstance(value, Num) and 1 < value.value <= 100 else ""
     if outside or isinstance(value, Num):

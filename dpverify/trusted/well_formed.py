@@ -62,8 +62,6 @@ COUNT: Final = "an integer of at least 1"
 SEVERAL: Final = "an integer of at least 2"
 LEAST: Final[Mapping[str, int]] = {COUNT: 1, SEVERAL: 2}
 """The least integer of each sort of count."""
-GREATEST: Final = 10**6
-"""The greatest count that is written as a number."""
 WANTED: Final[Mapping[str, str]] = {
     "scale": POSITIVE, "epsilon": POSITIVE, "gamma": SHARE, "p": SHARE, "rate": SHARE, "k": SEVERAL, "dimension": COUNT,
     "candidates": COUNT, "queries": COUNT, "positives": COUNT, "count": COUNT, "size": COUNT, "times": COUNT, "constant": NOT_NEGATIVE,
@@ -218,8 +216,7 @@ def _is(value: Any, wanted: str, domains: Domains) -> bool:
         low, high = value
         return low is None or high is None or certainly_lt(low, high, domains)
     if wanted in LEAST:
-        within = not isinstance(value, Num) or value.value <= GREATEST
-        return within and is_whole(value, domains) and certainly_le(num(LEAST[wanted]), value, domains)
+        return is_whole(value, domains) and certainly_le(num(LEAST[wanted]), value, domains)
     if wanted == POSITIVE:
         return certainly_lt(ZERO, value, domains)
     return certainly_le(ZERO, value, domains) and (wanted != SHARE or certainly_le(value, ONE, domains))
@@ -306,7 +303,7 @@ def _of_selection(mechanism: Selection) -> Iterator[str]:
 
 
 def _settled(mechanism: Selection) -> bool:
-    """Whether each answer meets noise, all of it on the integers. What is compared or told together meets, and what is kept of it."""
+    """Whether each answer that is used meets noise on the integers alone. What is compared, told or kept together meets."""
     if not isinstance(mechanism, Stream):
         return all(map(on_integers, noises_of(mechanism)))
     lasting = frozenset(names_of(mechanism)) - {limit.name for limit in mechanism.limits}
@@ -314,7 +311,7 @@ def _settled(mechanism: Selection) -> bool:
     met = [symbols(expr) for branch in mechanism.steps for expr in (*(guard.left for guard in branch.when), *branch.tell)]
     met += [symbols(named.value) | {named.name} for named in (*mechanism.state, *changes)]
     whole = {drawn.name: on_integers(drawn.noise) for drawn in mechanism.once + mechanism.fresh}
-    for answer in mechanism.answers:
+    for answer in frozenset(mechanism.answers).intersection(frozenset[str]().union(*met)):
         reached, before = frozenset({answer}), frozenset[str]()
         while reached != before:
             before, reached = reached, reached.union(*(group & lasting for group in met if group & reached))

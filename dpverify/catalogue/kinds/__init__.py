@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Final
 
-from dpverify.catalogue.checks import free_symbols, words
+from dpverify.catalogue.checks import free_symbols, great_counts, words
 from dpverify.catalogue.kinds import combinators, finite, named, noise, selection, spaces, stated, streams
 from dpverify.catalogue.kinds.fields import PART, PARTS, Field
 from dpverify.catalogue.kinds.kind import Kind, Starter
@@ -104,6 +104,8 @@ def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken
     yield from free_symbols(mechanism, domains.keys() | broken)
     yield from kind.faults(mechanism, domains)
     yield from map(words, of_mechanism(mechanism, domains))
+    for field in kind.fields:
+        yield from great_counts(field.name, getattr(mechanism, field.name, None))
 
 
 def plain(claim: Claim) -> Claim:
