@@ -22,8 +22,8 @@ class Asked:
         self.moved = ONE if self.q.moved is None else self.q.moved
         must(self.field.positive(self.moved, strict=False), "the sensitivity is not certainly at least 0")
         noises = [x["noise"] for x in m["once"] + m["fresh"]] if q.kind == "stream" else [x for x in m.values() if type(x) is dict]
-        self.whole, said = [n.get("integers") is True for n in noises], "an answer meets other noise than that on the integers, or none"
-        must(q.kind == "stream" or all(self.whole) or not any(self.whole) or m.get("whole_answers") is True, said)
+        self.whole = [n.get("integers") is True for n in noises]
+        must(q.kind == "stream" or len({*self.whole}) < 2 or m.get("whole_answers") is True, "an answer meets noise off the integers too")
         self.moved = constant(self.field.floor(self.moved)) if any(self.whole) and not whole(self.field, self.moved) else self.moved
 
     def slopes(self, mechanism):
@@ -144,7 +144,7 @@ class Stream(Asked):
         groups += [{name, *p} for kept in [self.state, *(after for *_, after, _ in self.branches)] for name, p in kept.items()]
         for _ in groups:
             met |= {name for group in groups if group & met for name in group}
-        must(not any(self.whole) or m.get("whole_answers") is True or {*m["answers"]} & set().union(*groups) <= met, "an answer meets no noise")
+        must(not any(self.whole) or m.get("whole_answers") is True or {*m["answers"]} & set().union(*groups) <= met, "an exact answer")
         every = product(ENDS[m["neighbours"]], repeat=len(m["answers"]))
         self.points = [x for x in every if m["neighbours"] != "one" or sum(map(abs, x)) == 1]
 
