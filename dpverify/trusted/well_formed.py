@@ -265,11 +265,9 @@ def of_losses(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str
 def _of_body(noise: Radial | Mixture | Product) -> Iterator[str]:
     """A norm that does not fit its dimension."""
     norm, dimension = noise.norm, noise.dimension
-    if isinstance(dimension, Num) and dimension.value >= 1:
-        yield from norm_faults(norm, int(dimension.value))
-    elif norm.kind == "lp":
-        yield from norm_faults(norm, 1)
-    elif not isinstance(dimension, Num):
+    if isinstance(dimension, Num) or norm.kind == "lp":
+        yield from norm_faults(norm, max(1, int(dimension.value)) if isinstance(dimension, Num) else 1)
+    else:
         yield f"norm: {norm.kind[:40]} has a fixed dimension. Give dimension a number."
 
 
