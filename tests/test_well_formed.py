@@ -62,6 +62,7 @@ SCORES = '[mechanism]\nkind = "exponential"\nscores = [[0, 1], [1, 0]]\nbeta = 1
 KARY = '[mechanism]\nkind = "builtin"\nname = "k_randomized_response"\nk = 3\np = "1/2"\n[[claim]]\nepsilon = 2\n'
 STAIRCASE = '[mechanism]\nkind = "builtin"\nname = "staircase"\nepsilon = 1\ngamma = "1/2"\n[[claim]]\nepsilon = 2\n'
 KERNEL = '[mechanism]\nkind = "kernel"\ndensity = "1"\noutput = [0, 1]\ninput = [0, 1]\n[[claim]]\nepsilon = 2\n'
+PROCESS = '[mechanism]\nkind = "elliptical_process"\nnu = 5\ncovariance = "rbf"\n[[claim]]\nsensitivity = 1\nepsilon = 2\ndelta = "1/8"\n'
 GUARANTEE = '[mechanism]\nkind = "guarantee"\ncurve = [[1, "1/8"]]\n[[claim]]\nepsilon = 2\ndelta = "1/2"\n'
 RENYI = '[mechanism]\nkind = "guarantee"\nrenyi = [[2, "1/8"]]\n[[claim]]\nepsilon = 2\ndelta = "1/2"\n'
 PART = f"part = {LAPLACE}\n[[claim]]\nepsilon = 2\n"
@@ -116,6 +117,9 @@ MALFORMED = [
     ("a scheme that is none", SAMPLE, ('rate = "1/4"', 'rate = "1/4"\nscheme = "some"'), ("mechanism.scheme", "some"), "scheme"),
     ("no runs", REPEATED, ("times = 2", "times = 0"), ("mechanism.parts.0.times", "0"), "integer of at least 1"),
     ("a thousandth of a run", REPEATED, ("times = 2", 'times = "1/1000"'), ("mechanism.parts.0.times", "1/1000"), "integer of at least 1"),
+    ("a part that moves by b", REPEATED, ("times = 2", 'times = 2, sensitivity = "b"'), ("mechanism.parts.0.sensitivity", "b"), "'b'"),
+    ("a part that runs b times", REPEATED, ("times = 2", 'times = "b"'), ("mechanism.parts.0.times", "b"), "free symbol 'b'"),
+    ("a covariance that is none", PROCESS, ("rbf", "some"), ("mechanism.covariance", "some"), "some"),
     ("no parts", REPEATED, (INSIDE, ""), ("mechanism.parts", []), "parts"),
     ("an order of replaced records", REPEATED, ("epsilon = 2", 'epsilon = 2\norder = "one-sided"'), ("order", "one-sided"), "order"),
     ("a part that is nothing", GROUP, (LAPLACE, '{ kind = "sampled" }'), ("mechanism.part", None), "what it is"),

@@ -25,8 +25,6 @@ from dpverify.trusted.order.domains import is_empty
 
 SCHEMES: Final = ("poisson", "without_replacement")
 """How records are sampled."""
-COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
-"""The covariances of Gaussian processes that a declaration names."""
 
 VERDICTS: Final = ("proved", "refuted", "unknown")
 NUMBER_HELP: Final = 'Write an integer, a decimal, a fraction "887/500" or an expression such as "log(3)".'

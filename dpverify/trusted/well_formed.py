@@ -14,6 +14,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, children, 
 from dpverify.trusted.language.fitting import unseen
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
+    COVARIANCES,
     NEARNESS,
     VARIABLES,
     Claim,
@@ -103,7 +104,9 @@ def faults(claim: Claim) -> Faults:
     for name, domain in claim.domains:
         if is_empty(closed(domain)):
             yield f"no value lies in the domain of {name}."
-    stated = claim.epsilon, claim.delta, claim.sensitivity, claim.beta, claim.within, claim.measure and claim.measure.value
+    everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
+    own = (getattr(asked, field.name) for asked in everything for field in fields(asked) if field.name in (*WANTED, *CLAIMED))
+    stated = claim.measure and claim.measure.value, *own
     for wrong in (symbols(value) - domains.keys() for value in expressions(stated)):
         yield from (f"the claim has the free symbol {min(wrong)!r}.",) if wrong else ()
     if claim.epsilon is not None and not symbols(claim.epsilon):  # where a bound in parameters is negative it is merely not met
@@ -115,7 +118,6 @@ def faults(claim: Claim) -> Faults:
     if claim.epsilon is None and claim.delta is None:
         yield 'epsilon and delta are both "tight".'
     yield from of_losses(claim.mechanism, claim.loss, claim.prior)
-    everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     for asked in everything:
         yield from () if near else _of_moves(asked, domains)
         if isinstance(asked, Part):
@@ -186,6 +188,8 @@ def of_mechanism(mechanism: Mechanism, domains: Domains) -> Faults:
         low, high = mechanism.support
         if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
             yield "support: the law of a variance lives between rational numbers of at least 0; the upper end may be inf."
+        if mechanism.covariance not in ("", *COVARIANCES):
+            yield f"covariance: {mechanism.covariance[:40]!r} is none of {', '.join(COVARIANCES)}."
     elif isinstance(mechanism, Selection):
         yield from _of_selection(mechanism)
     elif isinstance(mechanism, Compose | Parallel) and not mechanism.parts:
@@ -265,6 +269,8 @@ def of_losses(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str
 def _of_body(noise: Radial | Mixture | Product) -> Iterator[str]:
     """A norm that does not fit its dimension."""
     norm, dimension = noise.norm, noise.dimension
+    if bool(norm.matrix) == (norm.kind == "lp") or (norm.p is not None and norm.kind != "lp"):
+        yield f"norm: {norm.kind[:40]} is by a matrix, or by p, and not by both."
     if isinstance(dimension, Num) or norm.kind == "lp":
         yield from norm_faults(norm, max(1, int(dimension.value)) if isinstance(dimension, Num) else 1)
     else:

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
 from dpverify.catalogue.toml import Fault
 from dpverify.catalogue.values import (
-    COVARIANCES,
     METRICS,
     SCHEMES,
     read_adjacent,
@@ -31,7 +30,7 @@ from dpverify.catalogue.values import (
     read_string,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import ADJACENCIES, L1, L2, ORDERS
+from dpverify.trusted.language.model import ADJACENCIES, COVARIANCES, L1, L2, ORDERS
 from dpverify.trusted.language.selections import REPORTS, TOGETHER
 
 Schema = Mapping[str, Any]

@@ -159,6 +159,10 @@ class Staircase:
     gamma: Expr
 
 
+COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
+"""The covariances of Gaussian processes that a declaration names."""
+
+
 @dataclass(frozen=True, slots=True)
 class EllipticalProcess:
     """Noise scale * sqrt(V) N on functions, N a centred Gaussian process of infinite rank; sensitivity in its Cameron-Martin norm (RA).
