@@ -17,6 +17,7 @@ from dpverify.trusted.language.model import (
     COVARIANCES,
     NEARNESS,
     VARIABLES,
+    Answering,
     Claim,
     Combinator,
     Compose,
@@ -28,7 +29,6 @@ from dpverify.trusted.language.model import (
     Matrix,
     Mechanism,
     Mixture,
-    Noise,
     Parallel,
     Part,
     PostProcess,
@@ -252,7 +252,9 @@ def _of_moves(asked: Claim | Part, domains: Domains) -> Faults:
         dimension = getattr(mechanism, "dimension", ONE)
         size = int(dimension.value) if isinstance(dimension, Num) else 0
         yield from load("order.queries").query_faults(query, size) if size else ("query: the dimension must be a number.",)
-    elif asked.sensitivity is None and isinstance(mechanism, Noise | Selection) and not getattr(mechanism, "differences", ()):
+        return
+    needs = isinstance(mechanism, Answering | EllipticalProcess | Selection) and not getattr(mechanism, "differences", ())
+    if needs and asked.sensitivity is None:
         yield "sensitivity is missing: how far answers move."
 
 
