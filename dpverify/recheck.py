@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from dpverify.ground import streams
-from dpverify.ground.outside import GONE, gone, printable, read_regular
+from dpverify.ground.outside import GONE, gone, printable, quoted, read_regular
 from dpverify.trusted.kernel import Judgement, check
 from dpverify.trusted.language.canonical_form import TIGHT, to_json
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
@@ -86,7 +86,7 @@ def statement(claim: Claim) -> list[str]:
     instead = ("epsilon", "delta", "measure") if measure else ()
     named = [key for key in ("epsilon", "delta", "sensitivity") if whole.get(key) is not None and key not in instead]
     others = [key for key in whole if key not in (*named, *instead, "name", "mechanism_name") and whole[key] not in (None, {})]
-    head = [whole["mechanism_name"], whole["name"], *measure, *(f"{key} {whole[key]}" for key in named)]
+    head = [quoted(whole["mechanism_name"]), quoted(whole["name"]), *measure, *(f"{key} {whole[key]}" for key in named)]
     return [", ".join(head), *(f"{key} {json.dumps(whole[key])}" for key in others)]
 
 

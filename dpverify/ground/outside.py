@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import re
 import stat
@@ -26,6 +27,16 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Foreign text whose line breaks are meant."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def quoted(name: str) -> str:
+    """A name in quotes, so that what stands in it is not read as what stands beside it."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+def named(name: str, apart: str = "") -> str:
+    """A name as it stands; in quotes where it holds some, or what sets it apart: two spaces, or one of the marks that are given."""
+    return quoted(name) if any(mark in name for mark in ('"', "  ", *apart)) else name
 
 
 def show_all(*streams: TextIO | None) -> None:

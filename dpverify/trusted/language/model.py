@@ -159,6 +159,10 @@ class Staircase:
     gamma: Expr
 
 
+COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
+"""The covariances of Gaussian processes that a declaration names."""
+
+
 @dataclass(frozen=True, slots=True)
 class EllipticalProcess:
     """Noise scale * sqrt(V) N on functions, N a centred Gaussian process of infinite rank; sensitivity in its Cameron-Martin norm (RA).
@@ -381,7 +385,7 @@ class AboveThreshold:
 
     threshold_noise, query_noise: None for an exact threshold, or exact answers. positives: None for no limit. resample: whether the noise
     of the threshold is drawn again after each positive. report: what is told of a positive beside that it is one; "fresh" the answer with
-    the noise `fresh`. neighbours, bounds: as of noisy max.
+    the noise `fresh`. neighbours, bounds: as of noisy max. whole_answers: that all answers are integers, where their noises do not say it.
     """
 
     queries: Expr
@@ -394,6 +398,7 @@ class AboveThreshold:
     resample: bool = False
     neighbours: str = "all"
     bounds: tuple[Expr, Expr] | None = None
+    whole_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,7 +447,7 @@ class Stream:
     numbers that are kept, with their first values. limits: counters, which start at 0; the run ends when one of them is at least its limit.
     queries: the most steps; None for no limit. steps: the branches, in order. neighbours: how the answers move together; hull: for "hull"
     the points, in units of the sensitivity, of whose hull the differences of the answers of each step are, or all their opposites are.
-    between: the interval that the answers of all data lie in.
+    between: the interval that the answers of all data lie in. whole_answers: as of above threshold.
     """
 
     answers: tuple[str, ...]
@@ -455,6 +460,7 @@ class Stream:
     neighbours: str = "all"
     hull: Matrix = ()
     between: tuple[Expr, Expr] | None = None
+    whole_answers: bool = False
 
     @property
     def bounds(self) -> tuple[Expr, Expr] | None:
@@ -522,6 +528,7 @@ LEFT_OUT: Final = (
     "differences",
     "hull",
     "between",
+    "whole_answers",
 )
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
@@ -604,5 +611,5 @@ class Claim:
 
 
 def on_integers(noise: Mechanism) -> bool:
-    """Whether a mechanism adds noise on the integers, to any of its answers."""
+    """Whether noise on the integers is added or compared: all answers are then integers, which `well_formed` sees to."""
     return (isinstance(noise, Translation) and noise.integers) or any(map(on_integers, noises_of(noise)))

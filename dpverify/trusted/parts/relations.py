@@ -7,7 +7,6 @@ from typing import Final
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Mechanism, Parallel, Part, Repeat, all_parts, parts_of
-from dpverify.trusted.order.sensitivity import require_answers
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 from dpverify.trusted.parts.candidates import all_log_concave
 from dpverify.trusted.parts.neighbours import leaves
@@ -16,13 +15,7 @@ WHAT: Final = "the parts"
 
 
 def one_relation(claim: Claim) -> str:
-    """The one relation of neighbours that all parts speak of, "" where none is stated.
-
-    Raises Rejected where they differ, and for a part whose query does not fit its noise: parts at one pair of neighbours have none left.
-    """
-    for part in all_parts(claim.mechanism):
-        if part.query is not None:
-            require_answers(Claim(part.mechanism, None, query=part.query))
+    """The one relation of neighbours that all parts speak of, "" where none is stated. Raises Rejected where they differ."""
     for fault in adjacency_faults(claim.mechanism, claim.adjacency):
         raise Rejected(WHAT, "adjacency", fault)
     stated = stated_adjacencies(claim.mechanism, claim.adjacency)
