@@ -106,6 +106,7 @@ class Law:
         if shape.concave and not (self.weight(peak + 1) <= self.weight(peak) and self.weight(peak) > 0):
             raise Undecided(f"whether the mode of the probabilities is at most {peak} is not certain.")
         self._past = peak + shift  # p <= q from here on
+        self.alone = arb(0) if shape.low is None else self.below(shape.low + shift - 1) / self.total
 
     def weight(self, n: int) -> arb:
         """p(n), not normalised."""

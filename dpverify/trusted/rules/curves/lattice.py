@@ -137,9 +137,9 @@ def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int,
     lower, upper = domain(noise)
     low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
     shape = Shape(noise.density, low, high, reading.even, reading.concave, last, hints)
-    forward = refined(lambda: Law(shape, shift))
-    return symmetric(forward) if reading.even else Pair(forward, refined(lambda: Law(shape.mirrored(-first), shift)))
+    makes = (lambda: Law(shape, shift)), (lambda: Law(shape.mirrored(-first), shift))
+    return refined(*makes[: 1 if reading.even else 2])
 
 
 def _staircase_pair(noise: Staircase, shift: Expr) -> Pair:
-    return symmetric(nothing if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift)))
+    return symmetric(nothing) if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift))
