@@ -90,7 +90,7 @@ class Tail:
         if self._upper is not None and j > self._upper:
             return arb(0)
         if j > _FARTHEST:
-            raise Undecided(f"probabilities of integers beyond {_FARTHEST}.")
+            return arb(0).union(self._sum(_FARTHEST).upper())
         return lattice_sum(self._density, "z", j if self._lower is None else max(j, self._lower), self._upper, ctx.prec)
 
 
