@@ -571,6 +571,8 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
             if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
                 told = told | asymptotics.evidence(noise)
             yield {"rule": name, **told}
+            if name == lattice.NAME:
+                yield {"rule": name, "any": True}
 
 
 def _of_a_process(name: str, noise: EllipticalProcess, target: Target) -> Iterator[Plan]:
