@@ -97,9 +97,10 @@ def _sought(run: Run, epsilon: float | None, delta: float | None, rough: bool, _
         lower = Fraction(math.floor(seen * (1 - 1e-9) * 2**48), 2**48)
     with moved.whole():
         found = shifts.at(at)
-        target = float(found.over(top, top).lower()) * (1 + (_ROUGH if rough else _SHARP))
-        if upper is not None and not rough and delta is not None:
-            target = delta
+        best = float(found.over(top, top).upper())
+        target = best * (1 + (_ROUGH if rough else _SHARP))
+        if delta is not None and best < delta and not rough:
+            target = delta if epsilon is None else min(delta, target)
         cuts = _cells(found, reading.even, top, target)
     return _Sought({**step, "cuts": [str(cut) for cut in cuts], "at": str(shown)}, upper, lower)
 

@@ -16,6 +16,7 @@ from dpverify.trusted.language.model import L2, Part, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves.moved_density import Density
+from dpverify.trusted.rules.curves.shifts import Effort, divergences
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 GRID = np.linspace(-40, 40, 400_001)
@@ -198,3 +199,49 @@ def test_coarser_fineness_only_widens_the_bounds():
     rough, fine = ({**COARSE, "cuts": cuts, "point": bits, "cell": bits // 12 - 1} for bits in (12, 36))
     wide, narrow = (delta(curve_of_one(run_of(ZERO_INSIDE), step).upper, "1/2") for step in (rough, fine))
     assert wide[0] <= narrow[0] + 1e-12 and narrow[1] <= wide[1] + 1e-8 and narrow[1] < 0.3
+
+
+def alternating(y):
+    return np.where((y >= -2) & (y < 2), 1 + np.floor(y + 2) - 2 * np.floor((y + 2) / 2), 0)
+
+
+ALTERNATING = Translation(parse("1 + floor(z + 2) - 2*floor((z + 2)/2)"), (parse("-2"), parse("2")))
+FIVE = Translation(parse("exp(-abs(z)) + 2*exp(-4*abs(z - 1))"))
+
+
+def five(y):
+    return np.exp(-np.abs(y)) + 2 * np.exp(-4 * np.abs(y - 1))
+
+
+@pytest.mark.parametrize(("noise", "density"), [(ALTERNATING, alternating), (FIVE, five), (TWO_MODES, two_modes)])
+@pytest.mark.parametrize("epsilon", ["0", "3/8", "2"])
+def test_a_cell_reaches_over_the_sums_on_a_grid_at_all_its_shifts(noise, density, epsilon):
+    """Steps that meet the moved ones inside of a cell, at 1; kinks; roots that a cell moves."""
+    for low, high in (("-1/10", "1/10"), ("19/20", "21/20"), ("-21/20", "-19/20"), ("3/10", "31/100"), ("1/2", "1/2")):
+        ends = Fraction(low), Fraction(high)
+        with precision(96):
+            found = divergences(in_pieces(noise), Effort(6, 40, 4)).at(rational(Fraction(epsilon))).over(*ends)
+        sums = [on_the_grid(density, float(t), float(Fraction(epsilon))) for t in np.linspace(*map(float, ends), 5)]
+        assert float(found.upper()) >= max(sums) - 5e-4
+        assert float(found.lower()) <= sums[2] + 5e-4
+        if low == high:
+            assert float(found.upper() - found.lower()) < 1e-6
+
+
+def test_the_bound_over_all_shifts_of_five_bumps_is_what_quadrature_shows():
+    weights = {0: 1, 1: 0.1, -1: 0.1, 2: 0.01, -2: 0.01}
+    text = " + ".join(f"{Fraction(str(w))}*exp(-25*(z - ({c}))**2/2)" for c, w in weights.items())
+    low, high = delta(searched(run_of(Translation(parse(text))), 3.6327).upper, "3.6327")
+    grid = np.linspace(-6, 6, 40_001)
+    p, *moved = (
+        sum(w * np.exp(-12.5 * (grid - shift - c) ** 2) for c, w in weights.items()) for shift in (0, *np.linspace(0.617, 0.6185, 31))
+    )
+    true = max(float(np.maximum(p - np.exp(3.6327) * q, 0).sum() / p.sum()) for q in moved)
+    assert low - 1e-7 <= true <= high + 1e-7 and high - low < 1e-7
+
+
+def test_what_only_one_neighbour_can_give_is_known_where_the_support_ends():
+    found = curve_of_one(run_of(ALTERNATING, "1/2"), {**COARSE, "cuts": ["-1", "1"]})
+    with precision(64):  # the first half unit holds 1/2 of 6, the last 1
+        ahead, behind = (float(rest().mid()) for rest in found.lower.rests)
+    assert (ahead, behind) == pytest.approx((1 / 12, 1 / 6))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
@@ -109,9 +109,8 @@ class Cell:
             slope += sign * (self._density.value(y, y) if end.moves else self._factor * self._density.value(z, z))
             drift, at = (arb(1), near) if end.moves else (self._factor * end.drift, beside)
             bend += INFINITY if self._density.leaps(at, at) else sign * drift * self._density.slope(at, at)
-        reach, steep, bent = (self._shifts - middle).abs_upper(), slope.abs_upper(), bend.upper()
-        reach = reach.min(steep / -bent) if bent < 0 else reach
-        return value.union(value + (steep * reach + bent * reach**2 / 2 + self._doubt).upper())
+        rise = most_within((self._shifts - middle).abs_upper(), slope.abs_upper(), bend.upper())
+        return value.union(value + (rise + self._doubt).upper())
 
     def _leaps(self, low: End, high: End) -> bool:
         """Whether one of the densities may leap inside a box."""
@@ -171,8 +170,10 @@ class Cell:
 
     def _turn(self) -> None:
         """Where p - a p(. - t) rises or falls through 0, boxes that meet as one, S begins or ends."""
-        self._turns.sort(key=lambda box: box[0].seen(self._shifts.mid())[0].mid())
-        for low, high in _joined(self._turns):
+        joined = list[_Box]()
+        for low, high in sorted(self._turns, key=lambda box: box[0].seen(self._shifts.mid())[0].mid()):
+            joined.append((joined.pop()[0], high) if joined and joined[-1][1] is low else (low, high))
+        for low, high in joined:
             (first, start), (last, end), middle = low.seen(self._shifts), high.seen(self._shifts), self._shifts.mid()
             before, after, slope = self._gap(first, start), self._gap(last, end), self._steep(first, last, start, end)
             if self._leaps(low, high) or not ((before <= 0 and after >= 0 and slope > 0) or (before >= 0 and after <= 0 and slope < 0)):
@@ -188,18 +189,10 @@ class Cell:
             self._inside.append((turn, high) if slope > 0 else (low, turn))
 
 
-def _joined(boxes: Sequence[_Box]) -> Iterator[_Box]:
-    """Boxes from left to right, those that meet as one."""
-    last: _Box | None = None
-    for low, high in boxes:
-        if last is not None and last[1] is low:
-            last = last[0], high
-            continue
-        if last is not None:
-            yield last
-        last = low, high
-    if last is not None:
-        yield last
+def most_within(reach: arb, steep: arb, bent: arb) -> arb:
+    """The most of steep t + bent t^2/2 for t from 0 to `reach`, steep at least 0."""
+    reach = reach.min(steep / -bent) if bent < 0 else reach
+    return steep * reach + bent * reach**2 / 2
 
 
 class Shifts:
