@@ -8,6 +8,7 @@ import mpmath
 import pytest
 from flint import arb
 
+from dpverify.report import delta_enclosure
 from dpverify.search.events import probabilities
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import Rejected, Undecided
@@ -339,3 +340,11 @@ def test_integers_far_out_of_reach_are_enclosed_and_not_refused():
     """A sum of 60 digits: delta at 0 is 0.019947114020; the claim is below it."""
     gauss = Claim(on_integers("exp(-z**2/800)"), ZERO, sensitivity=ONE, delta=parse("0.0199470940729"))
     assert verify(gauss).judgement.verdict == "REFUTED"
+
+
+def test_a_delta_just_below_1_is_told_to_the_digits_of_what_is_missing():
+    """1/(1 + 2 e^-50 + ...), so that 3.86e-22 are missing."""
+    narrow = Claim(on_integers("exp(-50*z**2)"), ZERO, sensitivity=ONE, delta=None)
+    lower, upper = map(MP.mpf, delta_enclosure(verify(narrow).judgement, 6))
+    truth = 1 / (1 + 2 * MP.exp(-50) + 2 * MP.exp(-200))
+    assert lower <= truth <= upper < 1 and upper - lower < MP.mpf(10) ** -24
