@@ -187,28 +187,14 @@ SLOPE = st.fractions(min_value=-3, max_value=3, max_denominator=997)
 
 
 @settings(max_examples=60, deadline=None)
-@given(low=RATIONAL, high=RATIONAL, left=RATIONAL, right=RATIONAL, first=SLOPE, second=SLOPE)
-def test_between_two_shifts_the_most_is_no_less_than_slopes_and_ends_allow(low, high, left, right, first, second):
-    """The greatest of min(G(low) + u t, G(high) + d (w - t)) over t in [0, w], u and d the steepest rise and fall."""
-    low, high = min(low, high), max(low, high) + F(1, 97)
-
-    class Told(shifts.Shifts):
-        def __init__(self):
-            pass
-
-        def point(self, shift):
-            return rational(left if shift == low else right)
-
-        def slopes(self, low, high):
-            return rational(first).union(rational(second))
-
+@given(reach=RATIONAL, steep=RATIONAL, bent=SLOPE)
+def test_from_the_middle_of_a_cell_a_divergence_rises_by_no_less_than_slope_and_bend_allow(reach, steep, bent):
+    """The greatest of steep t + bent t^2/2 over t in [0, reach]: at an end, or where its slope is 0."""
     with ctx.workprec(12):
-        up, down = max(exact(Told().slopes(low, high).upper()), F(0)), max(-exact(Told().slopes(low, high).lower()), F(0))
-        found = exact(Told().most(low, high))
-    width = high - low
-    ends = [F(0), width] + ([(right + down * width - left) / (up + down)] if up + down else [])
-    most = max(min(left + up * t, right + down * (width - t)) for t in ends if 0 <= t <= width)
-    assert min(most, 1) <= found <= max(most * F(101, 100), F(1, 100))
+        found = exact(shifts.most_within(rational(reach).upper(), rational(steep).upper(), rational(bent).upper()).upper())
+    turns = [0, reach, *([-steep / bent] if bent < 0 and -steep / bent <= reach else [])]
+    most = max(steep * t + bent * t * t / 2 for t in turns)
+    assert most <= found <= most * F(102, 100) + F(1, 50)
 
 
 def test_balls_are_looked_at_at_the_greatest_shift_from_above_and_at_the_least_from_below():
