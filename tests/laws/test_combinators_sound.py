@@ -144,8 +144,8 @@ def collect(part: Part, linked: dict[int, list[Any]], steps: int, top: bool) -> 
         return collect(mechanism.part, linked, steps * size_of(mechanism), True)
     elif isinstance(mechanism, PostProcess):
         return collect(mechanism.part, linked, steps, top)
-    elif isinstance(mechanism, Subsample | Repeat):
-        collect(mechanism.part, linked, steps, False)
+    elif isinstance(mechanism, Repeat) or (isinstance(mechanism, Subsample) and (top or mechanism.rate == ONE)):
+        collect(mechanism.part, linked, steps, False)  # in a sample that other parts are not in, the inputs are those of the sample
     elif isinstance(mechanism, Table):
         linked.setdefault(len(mechanism.rows), []).append(mechanism)
     return steps
@@ -172,7 +172,8 @@ def outputs(part: Part, steps: int, pairs: Pairs | None, top: bool) -> list[Pair
     elif isinstance(mechanism, PostProcess):
         found = outputs(mechanism.part, steps, pairs, top)
     elif isinstance(mechanism, Subsample):
-        rate, inside = mechanism.rate.value, outputs(mechanism.part, 1, pairs if steps == 1 else None, False)
+        rate, same = mechanism.rate.value, steps == 1 and (top or mechanism.rate == ONE)
+        inside = outputs(mechanism.part, 1, pairs if same else None, False)
         found = [pair(((1 - rate) * q + rate * p, q) for p, q in one) for one in inside]
         if steps > 1 and not isinstance(mechanism.part.mechanism, Combinator):
             found += two_records(mechanism.part.mechanism, rate)

@@ -14,7 +14,7 @@ from itertools import permutations
 from typing import Final, assert_never
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.expr import ONE, Num
 from dpverify.trusted.language.model import (
     Combinator,
     Compose,
@@ -47,14 +47,15 @@ SAME_ROWS: Final = "tables with as many rows name the same inputs by them, in th
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A part without parts. own: in a group or behind a map that the others are not in. parallel: in one of several parts of the data.
+    """A part without parts. own: in a group or behind a map that the others are not in. elsewhere: in one of several parts of the data, or
+    in a sample that others are not in, so that the inputs of tables are its own: those of the others are of all records.
 
     repeated: run more than once. sampled: run on a Poisson sample.
     """
 
     part: Part
     own: bool = False
-    parallel: bool = False
+    elsewhere: bool = False
     repeated: bool = False
     sampled: bool = False
 
@@ -65,7 +66,7 @@ class Leaf:
     @property
     def linked(self) -> bool:
         """Whether its neighbours are certainly those of the others in its space."""
-        return not self.own and not (self.parallel and self.part.query is None)
+        return not self.own and not (self.elsewhere and self.part.query is None)
 
     @property
     def one_way(self) -> bool:
@@ -101,9 +102,14 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
     elif not isinstance(mechanism, Compose | Repeat | Subsample | PostProcess | Parallel):
         assert_never(mechanism)
     sampled = here.sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
-    here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel), sampled=sampled)
+    here = replace(here, elsewhere=here.elsewhere or is_elsewhere(mechanism, top), sampled=sampled)
     for inner in inside:
         yield from leaves(inner, top and isinstance(mechanism, Group | Lipschitz | PostProcess), here)
+
+
+def is_elsewhere(mechanism: Combinator, top: bool) -> bool:
+    """Whether what a combinator holds sees other records than what is beside it. top: nothing is."""
+    return isinstance(mechanism, Parallel) or (isinstance(mechanism, Subsample) and mechanism.rate != ONE and not top)
 
 
 def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]:

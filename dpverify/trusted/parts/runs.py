@@ -37,6 +37,7 @@ from dpverify.trusted.language.model import (
     Selection,
     Space,
     Subsample,
+    all_parts,
     on_integers,
 )
 from dpverify.trusted.order.compare import certainly_le
@@ -55,7 +56,7 @@ class Run:
     """A mechanism that is run `times` times on the data, on neighbours `factor` times as far apart as its part says.
 
     processed: its output is seen only after post-processing. own: it is in a group, or behind a map, that other parts are not in.
-    mapped: it is behind a map of the data, which may exchange the neighbour with the record and the one without.
+    mapped: it is behind a map of the data, which may exchange the neighbour with the record and the one without. uneven: `is_uneven`.
     """
 
     part: Part
@@ -64,6 +65,7 @@ class Run:
     processed: bool = False
     own: bool = False
     mapped: bool = False
+    uneven: bool = False
 
 
 def whole(claim: Claim) -> Run:
@@ -82,7 +84,8 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     elif isinstance(mechanism, PostProcess):
         yield from runs(mechanism.part, replace(run, processed=True), top)
     elif isinstance(mechanism, Lipschitz):
-        yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.constant), own=run.own or not top, mapped=True), top)
+        run = replace(run, factor=mul(run.factor, mechanism.constant), uneven=run.uneven or is_uneven(mechanism, {}))
+        yield from runs(mechanism.part, replace(run, own=run.own or not top, mapped=True), top)
     elif isinstance(mechanism, Group):
         yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.size), own=run.own or not top), top)
     elif isinstance(mechanism, Leaf | Subsample | Parallel):
@@ -161,12 +164,31 @@ def leaf(run: Run, domains: tuple[tuple[str, Domain], ...] = ()) -> Claim:
     return Claim(asked[0], None, sensitivity=asked[1], query=asked[2], domains=domains)
 
 
+def is_uneven(mechanism: Lipschitz, domains: Mapping[str, Domain]) -> bool:
+    """Whether a map takes neighbours a number of steps apart that is not whole, where something behind it knows whole steps alone.
+
+    Such are inputs of finite mechanisms, integers, records, answers of selections. Two maps of 3/2 and 4/3 move them by one step and by
+    one, not by two.
+    """
+    inside = (mechanism.part, *all_parts(mechanism.part.mechanism))
+    return not is_whole(mechanism.constant, domains) and any(map(_by_whole_steps, inside))
+
+
+def _by_whole_steps(part: Part) -> bool:
+    mechanism = part.mechanism
+    if isinstance(mechanism, Noise):
+        return on_integers(mechanism) or (part.query is not None and part.query.adjacency in ("add-remove", "replace"))
+    return isinstance(mechanism, Finite | Selection | Subsample | Parallel)
+
+
 def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     """Whether neighbours as far apart as a run's factor says certainly occur: for finite mechanisms at whole numbers of steps alone.
 
     So for noise on the integers, whose answers move by whole steps, and for selections, of which neighbours are known by their steps.
     """
     mechanism, factor = run.part.mechanism, run.factor
+    if run.uneven:
+        return False
     if isinstance(mechanism, Selection):
         reached = factor == ONE or load("order.steps_between").reaches_every_point(mechanism, run.part.sensitivity or ONE, domains)
         return bool(reached) and is_whole(factor, domains) and certainly_le(ONE, factor, domains)

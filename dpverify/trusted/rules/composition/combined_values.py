@@ -32,7 +32,7 @@ from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair
 from dpverify.trusted.parts.one_pair import OnePair, is_told
 from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.parts.runs import Run, leaf, occurs
+from dpverify.trusted.parts.runs import Run, is_uneven, leaf, occurs
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
 from dpverify.trusted.rules.composition.stacked_queries import WHAT, times_of
@@ -115,6 +115,8 @@ class Values:
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
         if not certainly_le(ZERO, times, self.domains):
             raise Rejected(WHAT, "size or constant", "it is not certainly at least 0")
+        if self.side == "lower" and isinstance(mechanism, Lipschitz) and is_uneven(mechanism, self.domains):
+            raise Rejected(WHAT, "constant", "it is not whole, and something behind the map knows whole steps between neighbours alone")
         if certainly_le(times, ZERO, self.domains):
             return ZERO  # neighbours are one database
         # behind a map the record may be in the other one of two neighbours: a sample is bounded in its worse order, the first
