@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import product
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from flint import arb
 
 from dpverify.search import normaliser
@@ -29,7 +30,7 @@ from dpverify.trusted.rules.finite.part_slopes import along, at, concave, direct
 
 MOST_PARTS: Final = 4000
 MOST_TRIED: Final = 12
-MOST_CELLS: Final = 120
+MOST_CELLS: Final = 300
 MOST_CLIMBS: Final = 6
 LATTICE: Final = (24, 4, 4)
 """Steps of the lattice of outputs and inputs that climbs start from."""
@@ -59,6 +60,11 @@ class Best(NamedTuple):
     loss: Expr
     cell: Polytope
     rounded: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether the point is one at which the loss is worth writing out."""
+        return self.rounded or self.point in self.cell.vertices
 
 
 class _TooMany(Exception):
@@ -131,7 +137,7 @@ def _trees(claim: Claim, digits: int, target: Expr) -> dict[str, Any] | None:
         return None
     trees: list[list[Any]] = []
     for place in seen.places:
-        tree = _Builder(place, target, seen.best, digits).tree()
+        tree = _Builder(place, target, seen.best.point if seen.best.place == place else _middle(place.region), digits).tree()
         if tree is None:
             return None
         trees.append(tree)
@@ -298,32 +304,40 @@ def _greatest(places: Sequence[_Place], digits: int) -> Best:
 
 def _starts(loss: Expr, cell: Polytope) -> Iterator[tuple[float, Vector]]:
     """Points of a cell to climb from, and the loss there: for each of some outputs the best of a lattice, where none beside is better."""
-    heights = vectorised(loss, *NAMES)
     sides = zip(cell.box, LATTICE, strict=True)
-    axes = [[low + (high - low) * Fraction(i, count) for i in range(count + 1)] for (low, high), count in sides]
-    rows = []
-    for y in dict.fromkeys(axes[0]):
-        found = [p for p in dict.fromkeys(product([y], *axes[1:])) if all(dot(n, p) <= c for n, c in cell.planes)]
-        there = heights(*zip(*(map(float, p) for p in found), strict=True)) if found else ()
-        known = [(float(h), p) for h, p in zip(there, found, strict=True) if math.isfinite(h)]
-        rows.append(max(known, default=(-math.inf, cell.vertices[0])))
-    for i, (height, point) in enumerate(rows):
-        if math.isfinite(height) and all(height >= other for other, _ in rows[max(i - 1, 0) : i + 2]):
-            yield height, point
+    axes = [sorted({low + (high - low) * Fraction(i, count) for i in range(count + 1)}) for (low, high), count in sides]
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(*([float(x) for x in axis] for axis in axes), indexing="ij")])
+    there = np.where(_inside(cell)(grid), vectorised(loss, *NAMES)(*grid), -np.inf)
+    rows = np.where(np.isfinite(there), there, -np.inf).reshape(len(axes[0]), -1)
+    tops = rows.max(axis=1)
+    for i, top in enumerate(tops):
+        if np.isfinite(top) and top >= tops[max(i - 1, 0) : i + 2].max():
+            a, b = divmod(int(rows[i].argmax()), len(axes[2]))
+            point = (axes[0][i], axes[1][a], axes[2][b])
+            if all(dot(n, point) <= c for n, c in cell.planes):
+                yield float(top), point
+
+
+def _inside(cell: Polytope) -> Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    """Which points, the columns of an array, lie in a cell, in floats."""
+    planes = {cell.planes[i] for planes in cell.tight for i in planes}
+    normals = np.array([[float(x) for x in n] for n, _ in planes])
+    offsets = np.array([[float(c) + 1e-9] for _, c in planes])
+    return lambda points: np.asarray((normals @ points <= offsets).all(axis=0))
 
 
 def _climb(loss: Expr, cell: Polytope, start: Vector) -> tuple[arb, Vector]:
     """Compass search inside a cell, with halved steps, in floats: what is left to the top is found by Newton's method."""
-    heights, point = vectorised(loss, *NAMES), start
+    heights, inside, point = vectorised(loss, *NAMES), _inside(cell), start
     height = float(heights(*map(float, start)))
     step = max(high - low for low, high in cell.box) / 4
     while step > Fraction(1, 2**34) and math.isfinite(height):
         tried = [tuple(x + step * d for x, d in zip(point, way, strict=True)) for way in STEPS]
-        inside = [p for p in tried if all(dot(n, p) <= c for n, c in cell.planes)]
-        found = [-math.inf if math.isnan(h) else h for h in heights(*zip(*(map(float, p) for p in inside), strict=True))] if inside else []
-        best = max(found, default=-math.inf)
-        if best > height:
-            height, point = best, inside[found.index(best)]
+        points = np.array([[float(x) for x in p] for p in tried]).T
+        found = np.where(inside(points), np.nan_to_num(heights(*points), nan=-np.inf), -np.inf)
+        best = int(found.argmax())
+        if found[best] > height and all(dot(n, tried[best]) <= c for n, c in cell.planes):
+            height, point = float(found[best]), tried[best]
         else:
             step /= 4
     return _height(loss, point), point
@@ -484,6 +498,16 @@ def _endless(claim: Claim, space: Losses) -> dict[str, Any] | None:
     return None
 
 
+def greatest(region: Polytope, loss: Expr, digits: int) -> Best:
+    """A point of a region where a loss is about greatest."""
+    return _greatest([_Place(region, loss)], digits)
+
+
+def tree_for(region: Polytope, loss: Expr, target: Expr, point: Vector, digits: int) -> list[Any] | None:
+    """A tree that shows that a loss is at most the target, about greatest at a point; None where none is found."""
+    return _Builder(_Place(region, loss), target, point, digits).tree()
+
+
 def _targets(claim: Claim, best: Best, digits: int) -> Iterator[Expr]:
     """Values to prove as upper bounds, the sharpest first: the loss at the point itself, then above it, then the claimed one."""
     exact = at(best.loss, best.point)
@@ -491,7 +515,7 @@ def _targets(claim: Claim, best: Best, digits: int) -> Iterator[Expr]:
     values = [v for v in constants(best.place.loss, balls(best.place.region)) or () if constant(v).is_finite()]
     if values:
         exact = max(values, key=lambda v: float(constant(v)))
-    if values or best.point in best.cell.vertices or best.rounded:
+    if values or best.exact:
         yield exact
     for places in (digits + 2, 12, 6, 3):
         scale = 10**places
@@ -503,10 +527,10 @@ def _targets(claim: Claim, best: Best, digits: int) -> Iterator[Expr]:
 class _Builder:
     """Builds a tree of cuts whose leaves the rule accepts for a target."""
 
-    def __init__(self, place: _Place, target: Expr, best: Best, digits: int) -> None:
+    def __init__(self, place: _Place, target: Expr, best: Vector, digits: int) -> None:
         self.digits = digits
-        self.place, self.best = place, best.point if best.place == place else _middle(place.region)
-        self.accept = kernel_box._Tree(target)
+        self.place, self.best = place, best
+        self.accept = kernel_box.Tree(target)
         self.left, self.trying = MOST_PARTS, False
 
     def tree(self) -> list[Any] | None:

@@ -276,7 +276,7 @@ EDGE = box([*UNIT, (Fraction(0), Fraction(0)), (Fraction(0), Fraction(0))])
 )
 def test_a_tangent_bounds_a_concave_loss_alone(loss, point, target, taken):
     with precision(128):
-        tree = kernel_box._Tree(parse(target))
+        tree = kernel_box.Tree(parse(target))
         assert tree.tangent(EDGE, parse(loss), (Fraction(point), Fraction(0), Fraction(0))) is taken
 
 
@@ -284,15 +284,15 @@ def test_a_tangent_bounds_a_concave_loss_alone(loss, point, target, taken):
 def test_a_tangent_touches_in_the_box_where_the_loss_is_concave(point):
     # -y^3 is concave right of 0 alone: its tangent at -1 lies below it there
     with precision(128), pytest.raises(CertificateError, match="point of tangency"):
-        kernel_box._Tree(num(-2)).tangent(CUBE, parse("-y**3"), tuple(map(Fraction, point)))
+        kernel_box.Tree(num(-2)).tangent(CUBE, parse("-y**3"), tuple(map(Fraction, point)))
 
 
 @pytest.mark.parametrize("index", range(8))
 def test_the_mean_value_bound_counts_the_steepest_way_to_another_vertex(index):
     loss = parse("y**2 + theta")
     with precision(128):
-        assert kernel_box._Tree(parse("51/10")).corner(CUBE, loss, index)
-        assert not kernel_box._Tree(parse("19/10")).corner(CUBE, loss, index)
+        assert kernel_box.Tree(parse("51/10")).corner(CUBE, loss, index)
+        assert not kernel_box.Tree(parse("19/10")).corner(CUBE, loss, index)
 
 
 def test_a_point_of_a_kernel_wants_a_value_for_every_symbol():

@@ -220,7 +220,7 @@ NOTHING = "log(6) - log(2) - log(3)"
 )
 def test_finitely_many_values_are_all_at_most_the_target(loss, target, taken):
     with precision(64):
-        assert kernel_box._Tree(parse(target)).leaf(["values"], LINE, parse(loss)) is taken
+        assert kernel_box.Tree(parse(target)).leaf(["values"], LINE, parse(loss)) is taken
 
 
 @pytest.mark.parametrize("a", range(-2, 3))
@@ -253,14 +253,14 @@ def test_a_quadratic_loss_is_concave_where_its_form_is_nowhere_positive(a):
 )
 def test_a_loss_rises_by_the_greatest_step_or_not_at_all(start, target, steps, taken):
     with precision(64):
-        found = kernel_box._Tree(parse(target)).rises_to(parse(start), vector("0", "0", "0"), [constant(parse(step)) for step in steps])
+        found = kernel_box.Tree(parse(target)).rises_to(parse(start), vector("0", "0", "0"), [constant(parse(step)) for step in steps])
         assert found is taken
 
 
 @pytest.mark.parametrize(("slope", "taken"), [(NOTHING, True), (f"{NOTHING} + 2**(-100)", False), (f"{NOTHING} - 2**(-100)", True)])
 def test_a_tangent_whose_slope_no_ball_tells_from_0_is_compared_exactly(slope, taken):
     with precision(64):
-        assert kernel_box._Tree(num(0)).leaf(["tangent", ["0", "0", "0"]], LINE, parse(f"({slope})*y")) is taken
+        assert kernel_box.Tree(num(0)).leaf(["tangent", ["0", "0", "0"]], LINE, parse(f"({slope})*y")) is taken
 
 
 def test_the_slope_along_one_axis_asks_for_no_other():
@@ -272,7 +272,7 @@ def test_the_slope_along_one_axis_asks_for_no_other():
 
 def test_a_slide_has_a_tree_for_each_of_its_faces():
     loss, low, high = parse("y"), ["corner", 0], ["values"]
-    tree = kernel_box._Tree(num(1))
+    tree = kernel_box.Tree(num(1))
     with precision(64):
         tree.walk(["slide", ["1", "0", "0"], [low]], LINE, loss, 0)
         for trees in ([], [low, high], [low, low]):

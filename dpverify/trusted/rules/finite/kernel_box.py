@@ -57,12 +57,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     assumed = check_normaliser(claim, evidence.get("normaliser"))
     for ray, (rate, tree) in zip(space.rays, evidence.get("tails", ()), strict=True):
         loss, region = far(space, ray, to_fraction(rate, NAME))
-        _Tree(target).walk(tree, region, loss, 0)
-    _Tree(target).walk(evidence["tree"], space.region, space.loss, 0)
+        Tree(target).walk(tree, region, loss, 0)
+    Tree(target).walk(evidence["tree"], space.region, space.loss, 0)
     return Bound("upper", target, assumed=assumed)
 
 
-class _Tree:
+class Tree:
     """Walks a tree of cuts and accepts it where every leaf is certainly at most the target."""
 
     def __init__(self, target: Expr) -> None:
