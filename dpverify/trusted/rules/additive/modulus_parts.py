@@ -1,4 +1,4 @@
-"""The supremum rule for densities that rise, fall and jump as they like: all pairs of points within the sensitivity, by a tree of exact cuts."""
+"""The supremum rule for densities that rise, fall and jump as they like: a tree of exact cuts of all pairs of points."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dpverify.trusted.rules.finite.kernel_box import Tree
 
 NAME: Final = "modulus-parts"
 STATEMENT: Final = (
-    "Noise of density exp(-h) of a norm of the distance (or of the difference, in one dimension) has tight epsilon at most "
-    "sup { h(a + s) - h(a) : |s| <= D }, D the sensitivity over the scale. The pairs (a, s) form a strip. It is cut into parts, and each is "
+    "Noise of density exp(-h) of a norm of the distance (or of the difference, on the line) has tight epsilon at most "
+    "sup { h(a + s) - h(a) : |s| <= D }, D the sensitivity over the scale. The pairs (a, s) form a strip. It is cut into parts, each "
     "bounded as in kernel-box; the ends of the strip are bounded by the slope of h, or repeat the strip where h repeats with a rise."
 )
 CHECKED: Final = (
