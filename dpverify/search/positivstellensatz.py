@@ -177,7 +177,7 @@ def constraints(gap: Gap) -> Iterator[tuple[Expr, str]]:
 
 
 def _between(gap: Gap, variable: Sym) -> list[str]:
-    """Integers k of an integer parameter such that the gap may be below zero between k and k + 1: it has a root there, others being simple."""
+    """Integers k of an integer parameter such that the gap may be below zero between k and k + 1: roots lie there, others being simple."""
     domain, found = gap.domains.get(variable.name), set[int]()
     if domain is None or not domain.integer or variable not in gap.generators:
         return []

@@ -10,7 +10,7 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Call, Expr, Num, Sym, children, format_expr, mul, parse, sub, substitute, symbols
+from dpverify.trusted.language.expr import Expr, Num, Sym, format_expr, mul, parse, sub, substitute, symbols
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Kernel, Source
 from dpverify.trusted.language.rationals import to_fraction
@@ -21,8 +21,8 @@ from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.limits import log_slope, outgrows, slope_limit
 from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.order.signs import POSITIVE
-from dpverify.trusted.rules.finite.densities import fraction, resolve
-from dpverify.trusted.rules.finite.normaliser import check_normaliser
+from dpverify.trusted.rules.finite.densities import fraction, has_floor, resolve
+from dpverify.trusted.rules.finite.normaliser import check_normaliser, is_finite
 
 NAME: Final = "kernel-point"
 STATEMENT: Final = (
@@ -120,21 +120,15 @@ def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: E
     """The log-ratio at a point of the interval, as an exact expression."""
     if not compare.certainly_le(low, y) or not compare.certainly_le(y, high):
         raise Rejected(NAME, "y", "the point is not certainly in the event")
-    if not all(_continuous(density, outputs) for density in densities):
-        raise Rejected(NAME, "event", "a density may jump there; take an interval on one side of the jump")
     near = box([(fraction(outputs["y"].lower()), fraction(outputs["y"].upper())), *((Fraction(0), Fraction(0)),) * 2])
-    p, q = (substitute(neg_log(resolve(density, near)), {"y": y}) for density in densities)
+    smooth = [resolve(density, near) for density in densities]
+    if any(has_floor(density) or not is_finite(density, outputs) for density in smooth):
+        raise Rejected(NAME, "event", "a density may jump there; take an interval on one side of the jump")
+    p, q = (substitute(neg_log(density), {"y": y}) for density in smooth)
     ratio = sub(q, p)
     if not constant(ratio).is_finite():
         raise Rejected(NAME, "y", "the log-ratio has no finite value there")
     return ratio
-
-
-def _continuous(expr: Expr, outputs: Mapping[str, arb]) -> bool:
-    """Whether the expression is continuous: everything is where it is finite, but floor, which must be constant."""
-    if isinstance(expr, Call) and expr.name == "floor":
-        return value(expr, outputs).is_exact()
-    return value(expr, outputs).is_finite() and all(_continuous(part, outputs) for part in children(expr))
 
 
 def _ends(ball: arb) -> list[str]:
