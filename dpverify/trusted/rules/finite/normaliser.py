@@ -276,7 +276,7 @@ class Piece:
         y, x = self.corners[0], self.corners[-1]
         inside = tuple(div(add(a, b), num(2)) for a, b in zip(y, x, strict=True))
         ball = constant(substitute(u, {"y": inside[0], "theta": inside[1]})).mid().floor()
-        if not ball.is_exact() or not ball.isis_finite():
+        if not ball.is_exact() or not ball.is_finite():
             return None
         n = int(fraction(ball))
         return num(n) if self._moves(u) and self.at_least_zero(sub(u, num(n))) and self.at_least_zero(sub(num(n + 1), u)) else None
@@ -322,4 +322,4 @@ def has_values(expr: Expr, known: Mapping[str, Domain], box: Box) -> bool:
 
 def is_finite(expr: Expr, ranges: Mapping[str, arb]) -> bool:
     """Whether everything in an expression has a finite enclosure."""
-    return bool(value(expr, ranges).isis_finite()) and all(is_finite(part, ranges) for part in children(expr))
+    return bool(value(expr, ranges).is_finite()) and all(is_finite(part, ranges) for part in children(expr))
