@@ -67,10 +67,7 @@ def mul(p, q):
 
 def _joined(m, n):
     """The product of two products, and the rational that whole powers of primes give."""
-    powers = dict(m)
-    for a, e in n:
-        powers[a] = powers.get(a, 0) + e
-    factor = Fraction(1)
+    powers, factor = {a: dict(m).get(a, 0) + dict(n).get(a, 0) for a, _ in (*m, *n)}, Fraction(1)
     for a in [a for a in powers if a[0] == "p"]:
         factor, powers[a] = factor * Fraction(a[1]) ** floor(powers[a]), powers[a] - floor(powers[a])
     return tuple(sorted(((a, e) for a, e in powers.items() if e), key=repr)), factor

@@ -155,6 +155,7 @@ class Part(Field):
     def shows(self, node, density, target):
         """Whether a tree shows that the loss is at most the target on the part."""
         kind, *told = node
+        sure(kind != "under", "a loss in the place of one that is less")
         if kind == "values":
             values = [Field({}).form(tree) for tree in settled(density, self.box)]
             return all(Field({}).at_most(sub(Field({}).log(p), Field({}).log(q)), target) for p, q in product(values, values))

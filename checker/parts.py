@@ -322,6 +322,7 @@ def positivstellensatz(claim, q, evidence, premises):
     must(premise.about == "whole" and premise.side == "upper" and premise.value != INFINITE, "the premise is no upper bound of the whole")
     made, epsilon = {}, q.form(claim["epsilon"])
     for each in evidence["terms"]:
+        sure(all(way in ("lower", "upper", "zero") for _, way in each["constraints"]), "what holds between two integers")
         ends = [(q.form(x), constant(0 if way == "zero" else field.domains[x][way == "upper"]), way) for x, way in each["constraints"]]
         factors = [constant(rational(each["weight"])), *(sub(end, x) if way == "upper" else sub(x, end) for x, end, way in ends)]
         must(all(field.at_most({}, x) for x in factors), "a weight or a constraint that may be below 0")

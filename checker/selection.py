@@ -22,8 +22,9 @@ class Asked:
         self.moved = ONE if self.q.moved is None else self.q.moved
         must(self.field.positive(self.moved, strict=False), "the sensitivity is not certainly at least 0")
         noises = [x["noise"] for x in m["once"] + m["fresh"]] if q.kind == "stream" else [x for x in m.values() if type(x) is dict]
-        if any(n.get("integers") is True for n in noises) and not whole(self.field, self.moved):
-            self.moved = constant(self.field.floor(self.moved))
+        self.whole = [n.get("integers") is True for n in noises]
+        must(q.kind == "stream" or len({*self.whole}) < 2 or m.get("whole_answers") is True, "an answer meets noise off the integers too")
+        self.moved = constant(self.field.floor(self.moved)) if any(self.whole) and not whole(self.field, self.moved) else self.moved
 
     def slopes(self, mechanism):
         """How steeply h rises to the left and to the right in the limit."""
@@ -36,9 +37,8 @@ class Asked:
     def times(self, count, slope):
         if slope != INFINITE:
             return mul(count, slope)
-        if not count or self.field.at_most(count, {}):
-            return {}
-        return INFINITE if self.side == "upper" or self.field.at_most(ONE, count) else {}
+        none = not count or self.field.at_most(count, {})
+        return INFINITE if not none and (self.side == "upper" or self.field.at_most(ONE, count)) else {}
 
     def bound(self, each):
         must(each != INFINITE or self.side == "upper" or self.field.positive(self.moved), "the sensitivity is not certainly positive")
@@ -56,8 +56,7 @@ def log_concave_noisy_max(q, evidence):
     count, (left, right) = asked.q.count(m["candidates"]), asked.slopes(m["noise"])
     if m["report"] == "value":
         sure(not whole or m["neighbours"] != "all", "the greatest value on the integers")
-        count = ONE if m["neighbours"] == "one" else count
-        return asked.bound(total("max", asked.field, [asked.times(count, left), right]))
+        return asked.bound(total("max", asked.field, [asked.times(ONE if m["neighbours"] == "one" else count, left), right]))
     gap, upper, two, others = m["report"] == "index+gap", asked.side == "upper", constant(2), asked.times(sub(count, ONE), left)
     must(not gap or asked.field.at_most(two, count), "there is no lead where there may be one candidate")
     must(not (gap and upper and whole) or asked.field.at_most(count, two), "on the integers a lead of 0 tells of several answers")
@@ -134,13 +133,18 @@ class Stream(Asked):
         named, self.noises = [*fixed, *m["answers"], *(x["name"] for key in KINDS for x in m[key])], self.once | self.fresh
         own = len(set(named)) == len(named) and all(parse(name) == ("sym", name) for name in named)
         sure(own and m["neighbours"] in ENDS and 1 <= len(m["answers"]) <= 8, "names that are not its own, or neighbours in several ways")
-        sure(len({n.get("integers") is True for n in self.noises.values()}) == 1, "noise on the integers beside other noise")
+        sure(len(set(self.whole)) == 1, "noise on the integers beside other noise")
         anywhere = dict.fromkeys(named, (None, None, True, True, False))
         self.moving, self.all = set(named) - fixed - limits.keys(), Field(anywhere | self.field.domains)
         self.state = {name: self.read(text, fixed | self.once.keys()) for name, text in state.items()}
         self.limits, self.rates = {name: q.form(text) for name, text in limits.items()}, {x: self.slopes(n) for x, n in self.noises.items()}
         self.branches = [self.branch(each, set(named)) for each in m["steps"]]
         sure(self.branches and not self.branches[-1][0], "there is no branch without a condition at the end")
+        groups, met = [{*p} for when, told, *_ in self.branches for p in when + told], {*self.noises}
+        groups += [{name, *p} for kept in [self.state, *(after for *_, after, _ in self.branches)] for name, p in kept.items()]
+        for _ in groups:
+            met |= {name for group in groups if group & met for name in group}
+        must(not any(self.whole) or m.get("whole_answers") is True or {*m["answers"]} & set().union(*groups) <= met, "an exact answer")
         every = product(ENDS[m["neighbours"]], repeat=len(m["answers"]))
         self.points = [x for x in every if m["neighbours"] != "one" or sum(map(abs, x)) == 1]
 
@@ -154,8 +158,7 @@ class Stream(Asked):
     def branch(self, each, named):
         """What grows or stays, what is told, the state after it, and what counters grow by."""
         changed, grown = ({x["name"]: x["value"] for x in each[key]} for key in ("change", "count"))
-        once = len(changed) + len(grown) == len(each["change"] + each["count"])
-        grown = {name: self.q.form(text) for name, text in grown.items()}
+        once, grown = len(changed) + len(grown) == len(each["change"] + each["count"]), {x: self.q.form(text) for x, text in grown.items()}
         good = once and changed.keys() <= self.state.keys() and grown.keys() <= self.limits.keys()
         sure(good and all(self.field.at_most({}, p) for p in grown.values()), "a branch sets what is not declared, or a counter may fall")
         when, told = [self.read(x["left"], named) for x in each["when"]], [self.read(x, named) for x in each["tell"]]

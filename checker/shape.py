@@ -10,6 +10,7 @@ from parts import COMBINATORS, every
 from terms import Malformed, parse, require, sure
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[1] / "dpverify" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8"))
+SEEN = r"(?=.*\S|$)[^\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]*"
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
 
 
@@ -60,7 +61,7 @@ def read(data):
     whole, told = claim["mechanism"], claim.keys()
     named = all(name.isidentifier() and name.isascii() for name in claim["domains"])
     lists = not {"loss", "prior"} & told or whole["kind"] in ("table", "exponential")
-    need(named and (claim["name"] + claim["mechanism_name"]).isprintable(), "names that are none")
+    need(named and all(x.isprintable() and re.fullmatch(SEEN, x) for x in (claim["name"], claim["mechanism_name"])), "names that are none")
     need(lists and not {"order", "utility"} <= told and ("within" in told or "distance" not in told), "words that have no place")
     for mechanism, asked in every(whole, claim):
         kind, query, stated = mechanism["kind"], asked["query"], asked["sensitivity"] is not None

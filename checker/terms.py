@@ -51,9 +51,8 @@ def num(x):
 
 def replaced(tree, values):
     """The tree with symbols replaced by trees."""
-    if isinstance(tree, tuple) and tree[:1] == ("sym",):
-        return values.get(tree[1], tree)
-    return tuple(replaced(part, values) for part in tree) if isinstance(tree, tuple) else tree
+    known = values.get(tree[1], tree) if isinstance(tree, tuple) and tree[:1] == ("sym",) else None
+    return known or (tuple(replaced(part, values) for part in tree) if isinstance(tree, tuple) else tree)
 
 
 @lru_cache(maxsize=10000)

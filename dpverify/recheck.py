@@ -13,7 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from dpverify.ground.outside import printable, read_regular, show_all
+from dpverify.ground import streams
+from dpverify.ground.outside import GONE, gone, printable, quoted, read_regular
 from dpverify.trusted.kernel import Judgement, check
 from dpverify.trusted.language.canonical_form import TIGHT, to_json
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
@@ -85,7 +86,7 @@ def statement(claim: Claim) -> list[str]:
     instead = ("epsilon", "delta", "measure") if measure else ()
     named = [key for key in ("epsilon", "delta", "sensitivity") if whole.get(key) is not None and key not in instead]
     others = [key for key in whole if key not in (*named, *instead, "name", "mechanism_name") and whole[key] not in (None, {})]
-    head = [whole["mechanism_name"], whole["name"], *measure, *(f"{key} {whole[key]}" for key in named)]
+    head = [quoted(whole["mechanism_name"]), quoted(whole["name"]), *measure, *(f"{key} {whole[key]}" for key in named)]
     return [", ".join(head), *(f"{key} {json.dumps(whole[key])}" for key in others)]
 
 
@@ -97,11 +98,14 @@ def _in_measure(measure: Measure) -> str:
 
 def main(argv: Sequence[str]) -> int:
     """Re-check certificate files, a few lines each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate, or no output."""
+    streams.prepare()
     if not argv:
         print("usage: python -P -m dpverify.kernel FILE...", file=sys.stderr)
         return 2
     code = 0
-    show_all(sys.stdout, sys.stderr)
+    if gone() and not all(Path(name).is_absolute() for name in argv):
+        print(GONE, file=sys.stderr)
+        return 2
     try:
         for name in argv:
             found = recheck(Path(name))
@@ -109,6 +113,6 @@ def main(argv: Sequence[str]) -> int:
             code = max(code, found.code)
     except OSError as error:
         print(f"cannot write the output: {error.strerror}", file=sys.stderr)
-        sys.stdout = None  # nothing to flush at the end
+        streams.drop()
         return 2
     return code

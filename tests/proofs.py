@@ -12,7 +12,7 @@ from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, mul
-from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Subsample
+from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Repeat, Subsample
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import at_pair, candidates
@@ -134,7 +134,7 @@ class _Walk:
             pairs = enumerate(zip(mechanism.parts, given, strict=False))
             listed = [self.of((*place, {"part": i}), one, below, factor) for i, (one, below) in pairs]
             return {**plan, "parts": [*listed, *given[len(listed) :]]}
-        if isinstance(mechanism, PostProcess | Group | Lipschitz | Subsample):
+        if isinstance(mechanism, Repeat | PostProcess | Group | Lipschitz | Subsample):
             further = mechanism.size if isinstance(mechanism, Group) else mechanism.constant if isinstance(mechanism, Lipschitz) else ONE
             inside, below = (*place, {"part": 0}), ONE if isinstance(mechanism, Subsample) else mul(factor, further)
             if isinstance(mechanism, Subsample) and isinstance(plan, dict) and "sampled" in plan:

@@ -27,6 +27,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
+    repeated,
 )
 
 mpmath.mp.dps = 60
@@ -52,7 +53,7 @@ GAUSS = Radial(parse("exp(-r**2/2)"), L2, number(1))
 LAPLACE = Translation(parse("exp(-abs(z))"))
 RESPONSE = Table(((number("3/4"), number("1/4")), (number("1/4"), number("3/4"))))
 GAUSSIAN = Claim(GAUSS, number(1), number("1e-5"), sensitivity=number(1), name="gauss")
-SAMPLED = Compose((Part(Subsample(Part(GAUSS, number(1), adjacency="add-remove"), number("1/10")), times=number(4)),))
+SAMPLED = Compose((repeated(Part(Subsample(Part(GAUSS, number(1), adjacency="add-remove"), number("1/10"))), number(4)),))
 
 
 def normal_delta(epsilon, mu):
@@ -186,7 +187,7 @@ def test_the_epsilon_of_composed_responses_is_where_the_binomial_sum_passes_delt
 
 
 def test_a_run_of_equal_parts_is_counted_run_by_run_to_twice_as_many():
-    claim = Claim(Compose((Part(GAUSS, number(1), times=number(100)),)), number(60), number("1e-5"))
+    claim = Claim(Compose((repeated(Part(GAUSS, number(1)), number(100)),)), number(60), number("1e-5"))
     band = composition_band(claim)
     assert {"1", "64", "100", "128", "200"} <= set(band.x) and band.x[-1] == "200"
     for x, lower, upper in zip(band.x, band.lower, band.upper, strict=True):

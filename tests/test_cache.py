@@ -613,7 +613,8 @@ def test_a_claim_whose_process_dies_is_undecided_and_the_others_are_answered(fol
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_ends_every_process(folder):
     Path("slow.py").write_text(
-        "import os, time, dpverify.search.verify\n"
+        "import os, signal, time, dpverify.search.verify\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # whoever started the tests ignores it
         "def slow(claim, digits):\n    open(f'{os.getpid()}.pid', 'w').close()\n    time.sleep(60)\n"
         "dpverify.search.verify.verify = slow\n"
         "from dpverify.cli import main\nmain(['verify', 'response.toml', '-j', '2'])\n"

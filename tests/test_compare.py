@@ -790,3 +790,18 @@ def test_a_constant_is_enclosed_anew_where_its_ball_has_fewer_than_four_bits_a_d
         balls[:] = [first, arb(7)]
         shown = decimal_bounds(parse("sqrt(2)"), digits)
         assert (shown == decimal_bounds(num(7), digits)) is again and len(balls) == (0 if again else 1)
+
+
+def test_few_integers_are_taken_one_by_one():
+    few, many, real = (
+        Domain(Fraction(1), end, False, False, whole) for end, whole in ((Fraction(6), True), (None, True), (Fraction(6), False))
+    )
+    for domain, holds in ((few, True), (real, False)):  # 2^(n - 1) - n is 0 at 1 and 2, and below 0 between
+        assert certainly_le(parse("n"), parse("2**(n - 1)"), {"n": domain}) is holds
+    assert not certainly_le(parse("n"), parse("2**(n - 1) - 1/1000"), {"n": few})
+    assert not certainly_le(parse("2**n"), parse("33*n/2"), {"n": many})  # it fails at 7 first
+    assert certainly_le(parse("2**n"), parse("33*n/2"), {"n": few})
+    open_ends = Domain(Fraction(1), Fraction(4), integer=True)  # 2 and 3 alone
+    assert certainly_le(parse("(n - 2)*(n - 3)"), parse("0"), {"n": open_ends}) and certainly_le(
+        parse("2**n"), parse("8"), {"n": open_ends}
+    )

@@ -267,3 +267,47 @@ def test_every_dependency_is_imported_somewhere_and_every_import_is_a_dependency
             names += [node.module] if isinstance(node, ast.ImportFrom) else []
             used |= {name.partition(".")[0] for name in names} - sys.stdlib_module_names
     assert used - {"dpverify"} == declared
+
+
+# -- code --------------------------------------------------------------------------------------
+
+FIRST_OF: dict[str, str] = {
+    "audits/intact.py": "not all are the same",
+    "catalogue/declarations.py": "not all are declarations",
+    "pictures/trade_offs.py": "the greatest of some values is one of them",
+    "project/designer/exact.py": "a row of an echelon form, above its rank",
+    "project/files.py": "a path has a root, which is there",
+    "report/axes.py": "a digit, or a step, is below the last of the list",
+    "report/page/sections/body.py": "the picture is one of its file's",
+    "report/proof.py": "a bound on an error is that of a line",
+    "samplers/comparisons.py": "the last branch of a stream holds where no other does",
+    "search/combination.py": "the vectors are not 0",
+    "search/joint_moves.py": "StopIteration is caught there",
+    "search/linear_map.py": "the part is one of the runs",
+    "search/noise_error.py": "any is there",
+    "search/polytopes.py": "a row of an echelon form, above its rank; units are points of a basis",
+    "search/selection_violations.py": "any is violated",
+    "search/sensitivity.py": "a row of an echelon form, above its rank",
+    "search/spaces.py": "a tree and a Cantor set are told in any case",
+    "trusted/order/evaluations.py": "a row of an echelon form, above its rank",
+    "trusted/order/gauges.py": "the matrices differ",
+    "trusted/order/polyhedra.py": "rows of zeros are left out",
+    "trusted/rules/curves/outward.py": "the parts reach from 0 to the end",
+    "trusted/rules/curves/student.py": "the last panel is beyond",
+    "trusted/rules/finite/part_slopes.py": "the vectors are independent",
+}
+"""Where the first of some things is taken without a word for there being none, and why there is one."""
+
+
+def test_a_search_that_finds_nothing_ends_no_generator():
+    """What `next` raises where there is none is taken for the end of the generator that it is raised in, and then for a fault."""
+
+    def bare(node):
+        named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if not named or node.func.id != "next" or len(node.args) != 1 or isinstance(node.args[0], ast.Name):
+            return False  # a name is an iterator of as many things as are taken of it
+        return ast.unparse(node.args[0]).partition("(")[0] != "iter"
+
+    texts = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    found = {name for name, text in texts.items() if "next(" in text and any(map(bare, ast.walk(ast.parse(text))))}
+    assert found == set(FIRST_OF)

@@ -24,7 +24,21 @@ from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_j
 from dpverify.trusted.language.certificate import MAX_LINES, Line, decode, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, Claim, Compose, Domain, Guarantee, Measure, NoisyMax, Part, Radial, Sampled, Source, Table
+from dpverify.trusted.language.model import (
+    L1,
+    Claim,
+    Compose,
+    Domain,
+    Guarantee,
+    Measure,
+    NoisyMax,
+    Part,
+    Radial,
+    Sampled,
+    Source,
+    Table,
+    repeated,
+)
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import ANYWHERE, IN_MEASURES, OF_CURVES, OF_THE_MECHANISM, RULES
@@ -448,7 +462,7 @@ def up_to(lines: tuple[Line, ...], number: int) -> tuple[Line, ...]:
 
 @pytest.mark.parametrize("rule", sorted({*RULES, *OF_CURVES}))
 def test_a_rule_speaks_of_parts_where_the_registry_says_so_alone(rule):
-    parts = Compose((Part(RESPONSE), Part(RESPONSE, times=num(2))))
+    parts = Compose((Part(RESPONSE), repeated(Part(RESPONSE), num(2))))
     try:
         Proof(Claim(parts, num(1))).infer(rule, (0,))
     except (Rejected, CertificateError) as error:

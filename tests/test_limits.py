@@ -27,6 +27,7 @@ STEPS = {
     ("rules/composition/grid.py", "MAX_BITS"): "a number this small is rounded down to 0 on the safe side",
     ("rules/curves/every_shift.py", "_MOST_FAR"): "parameters of the certificate's line that are refused beyond it",
     ("rules/curves/every_shift.py", "_MOST_BITS"): "the same",
+    ("rules/curves/lattice.py", "_MOST_SHIFTS"): "a sensitivity that is refused beyond it",
     ("rules/curves/lunes.py", "_MOST_DOUBLINGS"): "doublings of a distance; beyond them, Undecided",
     ("rules/curves/shifts.py", "_MOST_SPLITS"): "halvings of the heaviest box; beyond them, the enclosure is as wide as it is",
     ("rules/additive/cameron_martin.py", "MOST_EPSILON"): "a rational function is a bound up to here; above it, the claim is refused",

@@ -652,8 +652,10 @@ def test_a_file_whose_mechanism_is_code_is_told_from_a_bad_one(folder):
 # -- nothing is left behind ----------------------------------------------------------------------------------
 
 SLOW = """
-import os, sys, time
+import os, signal, sys, time
 import dpverify.search.verify
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):  # as in a shell, whoever started the tests ignores them
+    signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
 def slow(claim, digits):
     open(f"{os.getpid()}.pid", "w").close()
     while True:
@@ -682,10 +684,12 @@ def test_no_process_outlives_a_run_however_that_is_ended(folder, number, verb):
         while len(list(Path().glob("*.pid"))) < wanted and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(number)
-        process.wait(timeout=30)
+        _, said = process.communicate(timeout=30)
     pids = [int(file.stem) for file in Path().glob("*.pid")]
     assert len(pids) >= wanted and all(map(gone, pids))
     assert process.returncode == {signal.SIGINT: 130, signal.SIGKILL: -9}.get(number, 128 + number)
+    word = {signal.SIGINT: b"interrupted", signal.SIGKILL: b""}.get(number, f"ended by {number.name}".encode())
+    assert word in said
 
 
 def test_groups_that_begin_anew_remember_nothing_of_each_other():

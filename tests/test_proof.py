@@ -40,6 +40,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     all_parts,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.order.enclosed import enclose
@@ -57,7 +58,7 @@ HALF = parse("1/2")
 
 
 def table(*rows, times=1):
-    return Part(Table(tuple(tuple(map(parse, row)) for row in rows)), times=num(times))
+    return repeated(Part(Table(tuple(tuple(map(parse, row)) for row in rows))), num(times))
 
 
 RESPONSE = table(("3/4", "1/4"), ("1/4", "3/4"))
@@ -67,7 +68,7 @@ GAUSSIAN = Part(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1))
 
 
 def twice(part):
-    return replace(part, times=num(2))
+    return repeated(part, num(2))
 
 
 # -- whatever can be derived is true -------------------------------------------------------------------------
@@ -209,16 +210,16 @@ def test_whatever_can_be_derived_behind_a_map_of_the_data_is_for_both_orders(up,
 
 def test_the_curve_of_several_runs_is_not_that_of_one():
     """The class: what a rule about one run is given is run once, whatever part a line names as its place."""
-    claim = Claim(Subsample(Part(GAUSSIAN.mechanism, num(1), times=num(3)), HALF), num(1), parse("1/10"))
+    claim = Claim(Subsample(repeated(Part(GAUSSIAN.mechanism, num(1)), num(3)), HALF), num(1), parse("1/10"))
     assert verify(claim, 8).judgement.verdict == "REFUTED"
     sample, read = line("poisson-subsampling", premises=[0]), line("privacy-profile", {"delta": True}, [1])
     for rule in ("gaussian", "line"):
-        with pytest.raises(Rejected, match="it is of several times, and the rule speaks of one"):
+        with pytest.raises(Rejected, match=r"at the mechanism|the mechanism: it is about additive noise|no noise on the line"):
             kernel.check(forged(claim, "PROVED", line(rule, place=({"part": 0},)), sample, read))
     of = Proof(Claim(Subsample(twice(RESPONSE), HALF), num(1)))
-    pure = of.infer("finite-table", ({"part": 0},), {"cells": [[0, 1, 0]]})
+    pure = of.infer("finite-table", ({"part": 0}, 0), {"cells": [[0, 1, 0]]})
     for rule, premises in (("finite-curve", []), ("pure-guarantee", [pure])):
-        with pytest.raises(Rejected, match="it is of several times, and the rule speaks of one"):
+        with pytest.raises((Rejected, CertificateError), match=r"finite mechanism|tables|not about the pure epsilon of the part"):
             of.infer(rule, ({"part": 0},), {}, premises)
         assert isinstance(of.infer(rule, ({"part": 0}, 0), {}, premises).says, Curve)
 

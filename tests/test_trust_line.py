@@ -45,6 +45,7 @@ def test_the_kernel_and_all_rules_load_nothing_from_above_the_line(loaded):
         "dpverify.recheck",
         "dpverify.ground",
         "dpverify.ground.outside",
+        "dpverify.ground.streams",
     }
 
 

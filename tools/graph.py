@@ -88,7 +88,9 @@ class Graph:
 
 
 def node_of(module: str) -> str:
-    """The node that a module belongs to."""
+    """The node that a module belongs to: `python -m dpverify` starts the command line, and is its other name."""
+    if module == f"{PACKAGE}.__main__":
+        return f"{PACKAGE}.cli"
     parts = module.split(".")
     return ".".join(parts[:2]) if parts[0] == PACKAGE else parts[0]
 

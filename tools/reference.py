@@ -128,11 +128,22 @@ def theorems(named: Mapping[str, Any], what: str) -> Iterator[str]:
 # -- the command line ------------------------------------------------------------------------------------------
 
 
+LOST = (
+    "Where an answer cannot be written, since `stdout` is closed, full, or a pipe that nobody reads any more, the code is 2 from "
+    "every verb, whatever the answer: it is never 0 or 1. So it is where a file beside the answer cannot be written, such as a "
+    "certificate, a page or a baseline: the answer is told, the file is named on `stderr`, and nothing is left half-written. What "
+    "cannot be written to `stderr` changes no code. A signal that ends a run gives 128 and its number, 130 for Ctrl-C and 143 for "
+    "SIGTERM, and says so on `stderr`."
+)
+"""What codes say where an answer cannot be told, or a run is ended."""
+
+
 def command_line() -> Iterator[str]:
     """Every verb with its usage and options."""
     context = click.Context(cli.main, info_name="dpverify")
     yield from help_text(cli.main)
     yield "`stdout` carries the answer and `stderr` the progress. `NO_COLOR` is honoured."
+    yield LOST
     for name, command in sorted(cli.main.commands.items()):
         yield from verb(command, click.Context(command, info_name=name, parent=context), "##")
 

@@ -5,42 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, replace
-from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.catalogue.shapes import changed
 from dpverify.catalogue.toml import meant, shorten
-from dpverify.catalogue.values import within
 from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
-    ONE,
-    ZERO,
-    Expr,
-    Num,
-    Sym,
-    children,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, children, substitute, symbols
 from dpverify.trusted.language.model import (
     CLAIMED_MEASURES,
-    VARIABLES,
     Answering,
     Branch,
-    Claim,
     Domain,
     Drawn,
     Exponential,
     Guard,
     Matrix,
-    Measure,
     Mechanism,
-    Mixture,
     Named,
-    Part,
-    Product,
-    Radial,
     Shape,
     Space,
     Staircase,
@@ -48,27 +29,18 @@ from dpverify.trusted.language.model import (
     Table,
     Vector,
     kind_of,
-    names_of,
     noises_of,
 )
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.order.geometry import norm_faults
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.well_formed import LEAST, NOT_NEGATIVE, POSITIVE, RISING, SHARE, WANTED, Unfit, free, of_losses, of_number
 
 MAX_NODES: Final = 20_000
+GREATEST: Final = 10**6
+"""The greatest count that is written as a number."""
+NUMBERS: Final[Mapping[str, str]] = {**WANTED, "sigma": POSITIVE, "nu": POSITIVE}
+"""What the numbers under the keys of claim files must be."""
 _USUAL: Final = ("x", "y", "z", "r", "t", "u", "v", "w", "theta")
 """Letters that people write for the variable of a density."""
-
-
-def expressions(value: Any) -> Iterator[Expr]:
-    """All expressions in a model or a claim."""
-    if isinstance(value, Expr):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from expressions(item)
-    elif isinstance(value, Mechanism | Claim | Part | Measure | Shape | Named | Drawn | Guard | Branch):
-        for field in fields(value):
-            yield from expressions(getattr(value, field.name))
 
 
 def loss_faults(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str]:
@@ -78,13 +50,10 @@ def loss_faults(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[s
     if not isinstance(mechanism, Table | Exponential):
         yield f"loss and prior are for the kinds table and exponential, which list inputs and outputs, not {kind_of(mechanism)}."
         return
-    rows = mechanism.rows if isinstance(mechanism, Table) else mechanism.scores
     if not loss:
         yield "prior stands without a loss. Give loss, a row for each input with what each output costs there."
-    elif len(loss) != len(rows) or any(len(row) != len(rows[0]) for row in loss):
-        yield f"loss must have {len(rows)} rows, one for each input, of {len(rows[0])} entries, one for each output."
-    if prior and (len(prior) != len(rows) or min(prior) < 0 or sum(prior) != 1):
-        yield f"prior must have {len(rows)} entries, one for each input, at least 0 and with the sum 1."
+    else:
+        yield from of_losses(mechanism, loss, prior)
 
 
 def space_faults(mechanism: Mechanism, given: Mapping[str, Any]) -> Iterator[str]:
@@ -157,93 +126,48 @@ def _size(expr: Expr, sizes: Mapping[str, int]) -> int:
 
 def free_symbols(mechanism: Mechanism, known: AbstractSet[str]) -> Iterator[str]:
     """Symbols that are neither a variable of their expression nor a parameter."""
-    kind = kind_of(mechanism)
     for noise in noises_of(mechanism):
         yield from free_symbols(noise, known)
-    for field in fields(mechanism):
-        held = getattr(mechanism, field.name)
-        if isinstance(held, Mechanism) or (isinstance(held, tuple) and any(isinstance(item, Drawn) for item in held)):
-            continue
-        variables = names_of(mechanism) if isinstance(mechanism, Stream) else VARIABLES.get(kind, {}).get(field.name, ())
+    for key, variables, used, wrong in free(mechanism, known):
         here = {*known, *variables}
-        used = frozenset().union(*map(symbols, expressions(getattr(mechanism, field.name))))
         unused = [] if isinstance(mechanism, Stream) else [name for name in variables if name not in used]
-        for name in sorted(used - here):
+        for name in sorted(wrong):
             if unused and name in _USUAL:
                 way = f"The variable of this kind is {' or '.join(unused)}: write that, or give {name} in parameters."
             elif name in ("e", "E"):
                 way = f"Write exp(...) for powers of e, or give {name} in parameters."
             else:
                 way = f"Give it in parameters.{meant(name, here)}"
-            yield f"{field.name} has the free symbol {name!r}. {way}"
+            yield f"{key} has the free symbol {name!r}. {way}"
 
 
-def body_faults(noise: Radial | Mixture | Product, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """A norm that does not fit its dimension."""
-    norm, dimension = noise.norm, noise.dimension
-    faults = list(natural_faults("dimension", dimension, 1, domains))
-    yield from faults
-    if isinstance(dimension, Num) and not faults:
-        yield from norm_faults(norm, int(dimension.value))
-    elif norm.kind == "lp":
-        yield from norm_faults(norm, 1)
-    elif not isinstance(dimension, Num):
-        yield f"norm: {norm.kind} has a fixed dimension. Give dimension a number."
+def number_faults(key: str, value: Expr, domains: Mapping[str, Domain], wanted: str = "") -> Iterator[str]:
+    """What is wrong with the number under a key, in words. wanted: what it must be, where its key does not say that."""
+    wanted = wanted or NUMBERS.get(key, "")
+    yield from map(words, of_number(key, value, wanted, domains) if wanted else ())
+    yield from great_counts(key, value)
 
 
-def natural_faults(key: str, value: Expr, least: int, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """A number that counts: an integer, or a parameter whose domain holds integers only."""
-    if isinstance(value, Num):
-        if value.value.denominator != 1 or value.value < least:
-            yield f"{key} = {shorten(value)} is not an integer of at least {least}."
-        elif value.value > 10**6:
-            yield f"{key} = {shorten(value)} is beyond a million."
-    elif symbols(value) <= domains.keys() and not (isinstance(value, Sym) and within(domains[value.name], _naturals(least))):
-        yield f'{key} = {shorten(value)} is neither an integer nor a parameter with a domain such as "integer >= {least}".'
+def great_counts(key: str, value: Any) -> Iterator[str]:
+    """A count that is beyond what files may ask for, though it means something."""
+    if WANTED.get(key) in LEAST and isinstance(value, Num) and value.value > GREATEST:
+        yield f"{key} = {shorten(value)} is beyond a million."
 
 
-def _naturals(least: int) -> Domain:
-    return Domain(Fraction(least), lower_open=False, integer=True)
-
-
-def positive_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """A number that must be above 0."""
-    if may_vanish(value, domains):
-        yield f"{key} = {shorten(value)} {why_not(value, 'is not positive', 'positive')}"
-
-
-def negative_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """A number that must be at least 0."""
-    if may_be_negative(value, domains):
-        yield f"{key} = {shorten(value)} is not certainly non-negative."
-
-
-def interval_faults(key: str, ends: tuple[Expr | None, Expr | None], domains: Mapping[str, Domain]) -> Iterator[str]:
-    """Two ends that must rise."""
-    low, high = ends
-    if low is not None and high is not None and may_vanish(sub(high, low), domains):
-        yield f"{key} = [{shorten(low)}, {shorten(high)}] is not an interval: its ends must rise."
-
-
-def range_faults(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """A number that must be between 0 and 1."""
-    outside = [end for end in (value, sub(ONE, value)) if may_be_negative(end, domains)]
-    if outside:
-        percent = " Write per cent as a decimal, such as 0.75." if isinstance(value, Num) and 1 < value.value <= 100 else ""
-        yield f"{key} = {shorten(value)} {why_not(outside[0], 'is not between 0 and 1', 'between 0 and 1')}{percent}"
-
-
-def may_vanish(expr: Expr, domains: Mapping[str, Domain]) -> bool:
-    """Whether an expression, all of whose symbols are known, is not certainly positive."""
-    return symbols(expr) <= domains.keys() and not certainly_lt(ZERO, expr, domains)
-
-
-def may_be_negative(expr: Expr, domains: Mapping[str, Domain]) -> bool:
-    """Whether an expression, all of whose symbols are known, is not certainly non-negative."""
-    return symbols(expr) <= domains.keys() and not certainly_le(ZERO, expr, domains)
-
-
-def why_not(value: Expr, certain: str, wanted: str) -> str:
-    """The predicate of a fault: that something is wrong for certain, or could not be shown to be right."""
-    known = isinstance(value, Num) or (not symbols(value) and certainly_lt(value, ZERO))
-    return f"{certain}." if known else f"cannot be shown to be {wanted}."
+def words(fault: str | Unfit) -> str:
+    """A fault of the core for people: what is certain, or could not be shown."""
+    if isinstance(fault, str):
+        return fault
+    key, value, wanted = fault
+    if wanted == RISING:
+        return f"{key} = [{shorten(value[0])}, {shorten(value[1])}] is not an interval: its ends must rise."
+    said = f"{key} = {shorten(value)}"
+    if wanted in LEAST:
+        if not isinstance(value, Num):
+            return f'{said} is neither an integer nor a parameter with a domain such as "integer >= {LEAST[wanted]}".'
+        return f"{said} is not {wanted}."
+    outside = not symbols(value) and (certainly_lt(value, ZERO) or (wanted == SHARE and certainly_lt(ONE, value)))
+    percent = " Write per cent as a decimal, such as 0.75." if wanted == SHARE and isinstance(value, Num) and 1 < value.value <= 100 else ""
+    if outside or isinstance(value, Num):
+        return f"{said} is {'negative' if wanted == NOT_NEGATIVE else f'not {wanted}'}.{percent}"
+    return f"{said} cannot be shown to be {wanted}."

@@ -7,14 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, assert_never
 
-from dpverify.catalogue.checks import (
-    expressions,
-    grown,
-    may_be_negative,
-    natural_faults,
-    substituted,
-    why_not,
-)
+from dpverify.catalogue.checks import grown, number_faults, substituted
 from dpverify.catalogue.kinds import BUILTIN, KINDS, dimension_of, is_combinator, mechanism_faults, of, read, read_kind
 from dpverify.catalogue.kinds.fields import A_NOISE, FRESH, NOISES, NUMBER, PART, PARTS, REPORT, TIMES, Field
 from dpverify.catalogue.kinds.finite import close_pairs
@@ -64,8 +57,10 @@ from dpverify.trusted.language.model import (
     kind_name,
     kind_of,
     names_of,
+    repeated,
 )
 from dpverify.trusted.order.queries import query_faults
+from dpverify.trusted.well_formed import expressions
 
 MAX_PARAMETERS: Final = 1000
 
@@ -212,6 +207,8 @@ class Mechanisms:
                 table.fault(fault)
             if not isinstance(noise, OnLine):
                 table.fault(f"{kind_of(noise)} is no noise on one number.")
+            elif (dimension := dimension_of(noise)) != ONE:
+                table.fault(f"noise of dimension {shorten(dimension)} cannot be added to one answer. Give it the dimension 1.")
         self.values = outer
         return None if len(self.faults) > before else noise
 
@@ -221,8 +218,8 @@ class Mechanisms:
         free = sorted(symbols(value) - self.domains.keys() - self.broken)
         if free:
             table.fault(f"{field.name} = {shorten(value)} has the free symbol {free[0]!r}. Write a number, or give it in parameters.")
-        elif field.check is not None:
-            for fault in field.check(field.name, value, self.domains):
+        else:
+            for fault in number_faults(field.name, value, self.domains):
                 table.fault(fault)
         return value
 
@@ -261,8 +258,9 @@ class Mechanisms:
         self.domains = {**everything, **self.domains}
         if sensitivity is not None and not symbols(sensitivity) <= known:
             table.fault(f"sensitivity = {shorten(sensitivity)} has the free symbol {min(symbols(sensitivity) - known)!r}.")
-        elif sensitivity is not None and may_be_negative(sensitivity, self.domains):
-            table.fault(f"sensitivity = {shorten(sensitivity)} {why_not(sensitivity, 'is negative', 'non-negative')}")
+        elif sensitivity is not None:
+            for fault in number_faults("sensitivity", sensitivity, self.domains):
+                table.fault(fault)
         query = None
         if table.has("query"):
             if sensitivity is not None:
@@ -288,7 +286,7 @@ class Mechanisms:
             sensitivity = None
         else:
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
-        return None if len(self.faults) > before else Part(mechanism, sensitivity, query, adjacency, times)
+        return None if len(self.faults) > before else repeated(Part(mechanism, sensitivity, query, adjacency), times)
 
     def parameters(self, table: Fields, parameters: Mapping[str, Any], variables: Mapping[str, tuple[str, ...]]) -> None:
         """Give every parameter its value or its domain; values may be expressions in other parameters."""
@@ -373,8 +371,7 @@ class Mechanisms:
         renamed = {key: f"{key}_" if key in FUNCTIONS else key for key in raw}
         self.parameters(table, {renamed[key]: value for key, value in raw.items()}, {"": ("r", "z")})
         parameters = {key: self.values.get(symbol, Sym(symbol)) for key, symbol in renamed.items()}
-        checked = {key: field.check for key, field in numbers.items() if key in parameters and field.check is not None}
-        faults = [fault for key, check in checked.items() for fault in check(key, parameters[key], self.domains)]
+        faults = [fault for key in numbers if key in parameters for fault in number_faults(key, parameters[key], self.domains)]
         for fault in faults:
             table.fault(fault)
         needed = {key for key, field in numbers.items() if field.required}
@@ -395,7 +392,7 @@ class Mechanisms:
                 table.fault("query: only additive noise answers a query.")
             elif not isinstance(dimension := dimension_of(mechanism), Num):
                 table.fault("query: the dimension must be a number. Give the mechanism one.")
-            elif not list(natural_faults("dimension", dimension, 1, self.domains)):
+            elif not list(number_faults("dimension", dimension, self.domains)):
                 for fault in query_faults(query, int(dimension.value)):
                     table.fault(fault)
             return mechanism, None

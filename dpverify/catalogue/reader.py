@@ -11,18 +11,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpverify.catalogue.checks import (
-    expressions,
-    free_symbols,
-    grown,
-    loss_faults,
-    may_be_negative,
-    space_faults,
-    why_not,
-)
+from dpverify.catalogue.checks import free_symbols, grown, loss_faults, number_faults, space_faults
 from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
-from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, meant, not_toml, read_text, shorten, show
+from dpverify.catalogue.toml import (
+    Decimal,
+    Fault,
+    Fields,
+    bound_nesting,
+    long_integers,
+    meant,
+    not_readable,
+    not_toml,
+    read_text,
+    shorten,
+    show,
+)
 from dpverify.catalogue.values import (
     VERDICTS,
     lies_in,
@@ -50,12 +54,11 @@ from dpverify.trusted.language.canonical_form import TIGHT
 from dpverify.trusted.language.certificate import PRECISIONS, unpack
 from dpverify.trusted.language.errors import CertificateError, ExprError
 from dpverify.trusted.language.expr import (
-    ONE,
     ZERO,
     Expr,
-    sub,
     symbols,
 )
+from dpverify.trusted.language.fitting import unseen
 from dpverify.trusted.language.model import (
     ADJACENCIES,
     CLAIMED_MEASURES,
@@ -77,6 +80,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.language.nearness import DISTANCES
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
+from dpverify.trusted.well_formed import CLAIMED, NOT_NEGATIVE, expressions, require_well_formed
 
 if TYPE_CHECKING:
     from dpverify.catalogue.declared import Declared
@@ -178,7 +182,7 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{file}: {not_toml(error, text)}") from error
     except ValueError as error:  # integers of more digits than Python reads, impossible dates
-        raise SpecError(f"{file}: not readable: {error}.") from error
+        raise SpecError(f"{file}: {not_readable(error, text)}") from error
     except Fault as error:
         raise SpecError(f"{file}: {error}") from error
 
@@ -220,7 +224,7 @@ class _Reader(Mechanisms):
         audit = top.may("audit", read_table, None)
         top.done()
         name = Path(self.file).stem
-        if not self.file.isprintable():
+        if unseen(self.file) or name.isspace():
             self.faults.append(f"{self.file!r}: the file's name, or a folder's, holds a line break or another unseen character. Rename it.")
         mechanism = None if mechanism_table is None else self.mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
         if audit is not None:
@@ -423,10 +427,8 @@ class _Reader(Mechanisms):
             table.fault(f"{key} = {shown} has the free symbol {free[0]!r}. Write a number, or give it in the mechanism's parameters.{near}")
         if key == "epsilon" and symbols(value):
             return value  # where a bound in the parameters is negative it is merely not met
-        if may_be_negative(value, self.domains):
-            table.fault(f"{key} = {shown} {why_not(value, 'is negative', 'non-negative')}")
-        elif key == "delta" and may_be_negative(sub(ONE, value), self.domains):
-            table.fault(f"delta = {shown} {why_not(sub(ONE, value), 'is above 1', 'at most 1')} It is a probability, such as 1e-6.")
+        for fault in number_faults(key, value, self.domains, CLAIMED.get(key, NOT_NEGATIVE)):
+            table.fault(f"{fault}{' It is a probability, such as 1e-6.' if key == 'delta' else ''}")
         return value
 
     def _idle(self, claims: Iterable[Fields]) -> None:
@@ -452,7 +454,7 @@ class _Reader(Mechanisms):
             if stated is None:
                 continue
             try:
-                unpack(pack(stated.claim, PRECISIONS[0], "UNKNOWN", ()))
+                require_well_formed(unpack(pack(stated.claim, PRECISIONS[0], "UNKNOWN", ())).claim)
             except (CertificateError, RecursionError) as error:
                 why = error if isinstance(error, CertificateError) else "it is nested too deeply."
                 place = self._at(f"claim {number}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from dpverify.catalogue.synonyms import SYNONYMS
-from dpverify.ground.outside import printable, read_regular
+from dpverify.ground.outside import plainly, printable, read_regular
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     MAX_DIGITS,
@@ -86,6 +86,14 @@ def long_integers(value: Any, place: str) -> Iterator[str]:
         yield from long_integers(item, f"{place}, {key}")
     for number, item in enumerate(value if isinstance(value, list) else (), 1):
         yield from long_integers(item, f"{place} {number}")
+
+
+def not_readable(error: ValueError, text: str) -> str:
+    """Why a text that is TOML has no value: an integer of more digits than Python reads, or an impossible date."""
+    digits = re.search(rf"\d(?:_?\d){{{MAX_DIGITS},}}", text)
+    if digits is None:
+        return f"not readable: {plainly(error)}."
+    return f"an integer of more than {MAX_DIGITS} digits at line {text.count(chr(10), 0, digits.start()) + 1}."
 
 
 def not_toml(error: Exception, text: str) -> str:

@@ -18,14 +18,13 @@ from dpverify.trusted.language.expr import (
     parse,
     parse_number,
 )
+from dpverify.trusted.language.fitting import unseen
 from dpverify.trusted.language.model import L1, L2, LINF, Domain, Matrix, Norm, Vector
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.domains import is_empty
 
 SCHEMES: Final = ("poisson", "without_replacement")
 """How records are sampled."""
-COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
-"""The covariances of Gaussian processes that a declaration names."""
 
 VERDICTS: Final = ("proved", "refuted", "unknown")
 NUMBER_HELP: Final = 'Write an integer, a decimal, a fraction "887/500" or an expression such as "log(3)".'
@@ -136,9 +135,8 @@ def read_string(value: Any) -> str:
     """A short text on one line, without characters that move the cursor or turn the writing round."""
     if not isinstance(value, str) or not value.strip() or len(value) > 500:
         raise Fault("is not a short text in quotes.")
-    if not value.isprintable():
-        unseen = ", ".join(dict.fromkeys(f"U+{ord(mark):04X}" for mark in value if not mark.isprintable()))
-        raise Fault(f"holds a line break or another character that cannot be seen, or told from others: {unseen}. Leave it out.")
+    if hidden := ", ".join(dict.fromkeys(f"U+{ord(mark):04X}" for mark in unseen(value))):
+        raise Fault(f"holds a line break or another character that cannot be seen, or told from others: {hidden}. Leave it out.")
     return value
 
 

@@ -16,7 +16,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -25,7 +25,8 @@ import click
 from dpverify.cli.completion import complete
 from dpverify.cli.output import fault, say, unwritten
 from dpverify.errors import SpecError
-from dpverify.ground.outside import show_all
+from dpverify.ground import streams
+from dpverify.ground.outside import GONE, gone
 from dpverify.ground.version import __version__
 from dpverify.trusted.language.errors import DpverifyError
 
@@ -69,39 +70,71 @@ class _Commands(Mapping[str, click.Command]):
 class _Verbs(click.Group):
     """The verbs, with one place where failures become messages and exit codes."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """What is told while the line is read, such as --help."""
+        with _heard():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a verb. A reader that closes the pipe is no verdict, which click's exit code 1 would say."""
-        try:
+        """Run a verb."""
+        with _heard():
             return super().invoke(ctx)
-        except BrokenPipeError as error:
-            sys.stdout = None  # nothing to flush at the end
-            raise click.ClickException("the output was closed before all of it was written.") from error
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a verb and leave with its exit code: 2 for bad usage or files, 3 for a fault of dpverify, 130 for Ctrl-C."""
+        """Run a verb and leave with its exit code: that of what it found, or 128 and the number of the signal that ended it."""
+        streams.prepare()
+        with _ended_in_order() as ended_by:
+            code = self._code(ended_by, *args, **kwargs)
+        if ended_by:
+            say(f"ended by {ended_by[0].name}; no file is left half-written.", err=True)
+            code = 128 + ended_by[0]
+        sys.exit(code)
+
+    def _code(self, ended_by: Sequence[signal.Signals], *args: Any, **kwargs: Any) -> Any:
+        """The exit code: 2 for bad usage or files, and for an answer that cannot be told; 3 for a fault of dpverify; 130 for Ctrl-C."""
         kwargs["standalone_mode"] = False
-        show_all(sys.stdout, sys.stderr)
         try:
-            with _ended_in_order():
-                sys.exit(super().main(*args, **kwargs) or 0)
-        except click.Abort:
-            click.echo("interrupted; no file is left half-written.", err=True)
-            sys.exit(INTERRUPTED)
+            code = super().main(*args, **kwargs) or 0
+            sys.stdout.flush()
         except click.ClickException as error:
             _show(error)
-            sys.exit(2)
+            return 2
         except SpecError as error:
             say(*(f"SpecError: {said}" for said in error.faults), err=True)
-            sys.exit(2)
+            return 2
         except DpverifyError as error:
             say(*f"{type(error).__name__}: {error}".split("\n"), err=True)
-            sys.exit(2)
+            return 2
         except OSError as error:
+            streams.drop()
             say(unwritten(error), err=True)
-            sys.exit(2)
+            return 2
+        except SystemExit as left:
+            return 2 if left.code == 1 else left.code  # click has 1 where it knows no such shell
         except Exception as error:
-            say(*fault(error).split("\n"), err=True)
-            sys.exit(3)
+            if not _broken_off(error):
+                say(*fault(error).split("\n"), err=True)
+                return 3
+            if not ended_by:  # which is told by whoever knows it
+                say("interrupted; no file is left half-written.", err=True)
+            return INTERRUPTED
+        return code
+
+
+def _broken_off(error: Exception) -> bool:
+    """Whether an error came of a signal alone: code in C makes a SystemError of what comes in while it calls back."""
+    inside = error.__cause__ or error.__context__ if isinstance(error, SystemError) else error
+    return isinstance(inside, click.Abort | KeyboardInterrupt | SystemExit)
+
+
+@contextlib.contextmanager
+def _heard() -> Iterator[None]:
+    """See that a reader that closes the pipe is no verdict, which click's exit code 1 would say."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        streams.drop()
+        raise click.ClickException("the output was closed before all of it was written.") from error
 
 
 def _show(error: click.ClickException) -> None:
@@ -112,15 +145,23 @@ def _show(error: click.ClickException) -> None:
 
 
 @contextlib.contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """See that a signal that ends this process lets it end its own processes first, as an exit does."""
+def _ended_in_order() -> Iterator[list[signal.Signals]]:
+    """See that a signal that ends this process lets it end its own processes first, as an exit does; the signal, once there is one."""
     numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
     here = threading.current_thread() is threading.main_thread()
     mine = [number for number in numbers if here and signal.getsignal(number) is signal.SIG_DFL]
+    ended_by: list[signal.Signals] = []
+
+    def end(number: int, _: object) -> None:
+        for other in mine:
+            signal.signal(other, signal.SIG_IGN)  # what is put in order is not broken off
+        ended_by.append(signal.Signals(number))
+        sys.exit(128 + number)
+
     for number in mine:
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
+        signal.signal(number, end)
     try:
-        yield
+        yield ended_by
     finally:
         for number in mine:
             signal.signal(number, signal.SIG_DFL)
@@ -137,6 +178,8 @@ def main() -> None:
     Exit codes: 0 all as expected; 1 a verdict other than expected, or a violation found; 2 bad usage or a bad file; 3 a fault of
     dpverify itself; 4 nothing wrong found but something undecided.
     """
+    if gone():
+        raise click.ClickException(GONE)
     # Matrices are small here: threads of BLAS only wait for each other, ten times as long as the work takes on a busy machine.
     for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(library, "1")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from dpverify.errors import SpecError
-from dpverify.ground.outside import read_regular, visible
+from dpverify.ground.outside import plainly, read_regular, visible
 from dpverify.report.results import AUDIT_RULES, CLAIM_RULES, RULES, Results
 from dpverify.trusted.language.certificate import MAX_BYTES
 
@@ -94,7 +94,7 @@ def read(file: Path, root: Path) -> Baseline:
     except json.JSONDecodeError as error:
         raise SpecError(f"{file}: not JSON at line {error.lineno}, column {error.colno}: {error.msg}. {_AGAIN}") from error
     except (ValueError, RecursionError) as error:
-        raise SpecError(f"{file}: not a baseline: {error}. {_AGAIN}") from error
+        raise SpecError(f"{file}: not a baseline: {plainly(error)}. {_AGAIN}") from error
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise SpecError(f'{file}: not a baseline of this version: it has no "schema": "{SCHEMA}". {_AGAIN}')
     known = data.get("known")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpverify.cli.audit import sampling
-from dpverify.cli.output import say, writable, write
+from dpverify.cli.output import Writing, say, writable
 from dpverify.cli.settings import Settings, judging, profiled, root_of
 
 if TYPE_CHECKING:
@@ -52,9 +52,13 @@ def baseline(
     seen = audited(sampled, **how) if sampled else Results()
     results = replace(seen, entries=entries, faults=[*seen.faults, *unread], root=root_of(file))
     known, gone = accepted(results, before), before.gone(results)
-    write(file, render(known))
+    writing = Writing()
+    writing.write(file, render(known))
     marks = {one.fingerprint for one in known}
     new = marks - before.fingerprints
+    if writing.failed:
+        say(f"{results.summary}; nothing is accepted anew")
+        return writing.code(results.exit_code)
     say(f"{file}: {len(known)} accepted, {len(new)} of them new; {len(gone)} gone")
     for one in gone:
         say(f"gone: {one.file}, {one.name}: {one.rule}", err=True)

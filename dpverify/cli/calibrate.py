@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,10 +63,11 @@ def calibrate(file: Path, digits: int, written: bool, certificates: Path | None,
         return 1 if found.verdict == "REFUTED" else 4
     calibration, text = found
     sides = _sides(file, calibration, certificates)
+    writing = output.Writing()
     if certificates is not None:
-        _write_certificates(certificates, sides)
+        sides = _with_certificates(certificates, sides, writing)
     if written:
-        output.write(file, text)
+        written = writing.write(file, text)  # else the file is printed
     told = calibration.lines()
     if style == "json":
         click.echo(json.dumps(_record(file, calibration, sides), indent=1))
@@ -75,7 +76,7 @@ def calibrate(file: Path, digits: int, written: bool, certificates: Path | None,
     else:
         say(*(f"# {line}" for line in told))
         click.echo(text, nl=not text.endswith("\n"))
-    return 0 if calibration.fails.judgement.verdict == "REFUTED" else 4
+    return writing.code(0 if calibration.fails.judgement.verdict == "REFUTED" else 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +116,20 @@ def _sides(file: Path, found: Calibration, folder: Path | None) -> list[tuple[st
     return [(name, entry(name, stated, one), one) for name, (_, stated, one) in zip(names, sides, strict=True)]
 
 
-def _write_certificates(folder: Path, sides: Sequence[tuple[str, Entry, Verified]]) -> None:
-    """The certificate of every decided claim on both sides."""
+def _with_certificates(
+    folder: Path, sides: Sequence[tuple[str, Entry, Verified]], writing: output.Writing
+) -> list[tuple[str, Entry, Verified]]:  # fmt: skip
+    """The same, with the certificate of every decided claim on both sides written; an entry names its own where it is."""
     from dpverify.cli.found import NAME, found_in, refuse
     from dpverify.project.calibration import DIGITS
     from dpverify.search.certificates import encode
 
     decided = {name: one.certificate for name, entry, one in sides if entry.verdict != "UNKNOWN"}
     refuse(folder, [NAME, *decided])
-    for name, certificate in decided.items():
-        output.write(folder / name, encode(certificate))
-    found_in(folder).add(list(decided), DIGITS)
+    there = [name for name, certificate in decided.items() if writing.write(folder / name, encode(certificate))]
+    with writing.tried():
+        found_in(folder).add(there, DIGITS)
+    return [(name, entry if name in there else replace(entry, certificate=None), one) for name, entry, one in sides]
 
 
 def _record(file: Path, found: Calibration, sides: Sequence[tuple[str, Entry, Verified]]) -> dict[str, Any]:

@@ -60,6 +60,7 @@ def check(
     replays = _replays(replay, replay_to, bounds)  # before long work is done for them
     rechecked: dict[Path, Rechecked] = {}
     files = list(dict.fromkeys(file for path in certificates for file in _files(path)))
+    writing = output.Writing()
     answers = in_order(partial(_rechecked, trust), [[file] for file in files], worthwhile(len(files), 0), bounds)
     for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, Ended):
@@ -68,7 +69,11 @@ def check(
         rechecked[file] = answer
         say(*_told(rechecked[file], trust), err=rechecked[file].code != 0)
         if replays is not None and answer.judgement is not None:
-            say(replays.of(file, answer.judgement))
+            proved = None
+            with writing.tried():
+                proved = replays.of(file, answer.judgement)
+            if proved is not None:
+                say(proved)
     wrong = [line for path in certificates if path.is_dir() for line in _beside_page(path, rechecked)]
     wrong += _beside_claims(expected, rechecked) if against else []
     if wrong:
@@ -78,7 +83,8 @@ def check(
     say(told + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
     if replays is not None:
         say(replays.summary())
-    return max([1 if wrong or (replays is not None and replays.refused) else 0, *(one.code for one in rechecked.values())])
+    found = max([1 if wrong or (replays is not None and replays.refused) else 0, *(one.code for one in rechecked.values())])
+    return writing.code(found)
 
 
 def _replays(replay: str | None, folder: Path | None, bounds: Bounds) -> Replays | None:

@@ -159,20 +159,21 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 
 def verified(
     specs: Sequence[Spec], certificates: Path | None, digits: int, *, cache: Cache | None = None, jobs: int | None = 1,
-    names: Sequence[str] = (), force: bool = False, bounds: Bounds | None = None,
+    names: Sequence[str] = (), force: bool = False, bounds: Bounds | None = None, writing: output.Writing | None = None,
 ) -> list[Entry]:  # fmt: skip
     """The outcome of every claim, with certificates written as they come. Each is judged in a process that can be ended.
 
     cache: what was found before; a folder of certificates is one too. jobs: processes, None for as many as are worth it.
     names: of the claims that are meant, where not all are. force: whether foreign files in the folder are replaced too. bounds: of each
-    claim's judging. Raises SpecError for names that no claim has, and for files in the way.
+    claim's judging. writing: is told of certificates that cannot be written. Raises SpecError for names that no claim has, and for files
+    in the way.
     """
     import dpverify.search  # noqa: F401  # before the processes are forked, which need it
     from dpverify.cli.judging import Judge, Outcome, Task
     from dpverify.cli.progress import Progress
     from dpverify.ground.processes import Bounds, in_order, worthwhile
 
-    bounds = bounds or Bounds()
+    bounds, writing = bounds or Bounds(), writing or output.Writing()
 
     stems = unique(certificate_stem(spec.mechanism, stated.claim.name) for spec in specs for stated in spec.claims)
     files = {(spec.file, stated.claim.name): f"{next(stems)}.cert.json" for spec in specs for stated in spec.claims}
@@ -199,16 +200,19 @@ def verified(
     ):
         for (spec, stated), outcome in zip(work, outcomes, strict=True):
             certificate = None if certificates is None else certificates / files[spec.file, stated.claim.name]
-            entries.append(_entry(spec, stated, digits, outcome, certificate, bounds))
+            entries.append(_entry(spec, stated, digits, outcome, certificate, bounds, writing))
             searched |= isinstance(outcome, Outcome) and outcome.searched
     if earlier is not None:
-        earlier.add([Path(entry.certificate).name for entry in entries if entry.certificate], digits)
+        with writing.tried():
+            earlier.add([Path(entry.certificate).name for entry in entries if entry.certificate], digits)
     if cache is not None and searched:
         cache.prune()
     return entries
 
 
-def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds) -> Entry:
+def _entry(
+    spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds, writing: output.Writing
+) -> Entry:  # fmt: skip
     """The entry of a claim, with its certificate written."""
     from dpverify.ground.processes import Ended
     from dpverify.report import Entry
@@ -224,14 +228,14 @@ def _entry(spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, ce
         output.say(*f"{spec.file}, {stated.claim.name}: {outcome.fault}".split("\n"), err=True)
         return Entry(**common, fault=outcome.fault, seconds=outcome.seconds)
     verified = outcome.verified
-    decided = certificate is not None and verified.judgement.verdict != "UNKNOWN"
-    if certificate is not None and decided:
-        output.write(certificate, encode(verified.certificate))
+    written = False
+    if certificate is not None and verified.judgement.verdict != "UNKNOWN":
+        written = writing.write(certificate, encode(verified.certificate))
     return Entry(
         **common,
         judgement=verified.judgement,
         reasons=verified.reasons,
-        certificate=str(certificate) if decided else None,
+        certificate=str(certificate) if written else None,
         seconds=outcome.seconds,
         proved=verified.proved,
     )

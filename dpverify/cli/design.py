@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpverify.cli.output import Writing
 from dpverify.cli.settings import Settings, judging, profiled
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def design(file: str, output: Path | None, settings: Settings, style: str) -> in
         return [entry.judgement for entry in entries]
 
     found = designer.design(designer.read_question(file), judge)
+    writing = Writing()
     if output is not None:
-        found = designer.written(found, output)
+        with writing.tried():
+            found = designer.written(found, output)
     click.echo(designs.render(found, settings.digits) if style == "json" else "\n".join(designs.lines(found)))
-    return 0 if found.ranked else UNDECIDED
+    return writing.code(0 if found.ranked else UNDECIDED)

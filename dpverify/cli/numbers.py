@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, Final
 
 import click
+
+_LONGEST: Final = 80
+"""Characters of a value that are shown."""
 
 
 class Whole(click.IntRange):
@@ -22,7 +25,7 @@ class Whole(click.IntRange):
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
             between = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
-            self.fail(f"{value!r} is not a whole number {between}, such as {self.like}.", param, ctx)
+            self.fail(f"{_shown(value)} is not a whole number {between}, such as {self.like}.", param, ctx)
 
 
 class Count(Whole):
@@ -33,7 +36,7 @@ class Count(Whole):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number. Raises click.BadParameter."""
-        written = re.fullmatch(r"(\d[\d_]*)[eE]\+?(\d\d?)", str(value).strip())
+        written = re.fullmatch(r"(\d[\d_]{,99})[eE]\+?(\d\d?)", str(value).strip())
         return super().convert(value if written is None else int(written[1]) * 10 ** int(written[2]), param, ctx)
 
 
@@ -50,7 +53,7 @@ class Seconds(click.FloatRange):
         except click.BadParameter:
             seconds = math.nan
         if not math.isfinite(seconds):
-            self.fail(f"{value!r} is not a number of seconds of at least 0, such as 60 or 0.5.", param, ctx)
+            self.fail(f"{_shown(value)} is not a number of seconds of at least 0, such as 60 or 0.5.", param, ctx)
         return seconds
 
 
@@ -64,5 +67,11 @@ class Confidence(click.types.FloatParamType):
         except click.BadParameter:
             confidence = math.nan
         if not 0 < confidence < 1:
-            self.fail(f"{value!r} is not a confidence between 0 and 1, such as 0.999.", param, ctx)
+            self.fail(f"{_shown(value)} is not a confidence between 0 and 1, such as 0.999.", param, ctx)
         return confidence
+
+
+def _shown(value: Any) -> str:
+    """What was given, as much of it as tells readers which it is."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from dpverify.ground.outside import printable
+from dpverify.ground.outside import plainly, printable
 from dpverify.ground.processes import Failed
 from dpverify.ground.whole import scratch_of as scratch_of
 from dpverify.ground.whole import write as write
@@ -66,6 +68,41 @@ def writable(folder: Path) -> None:
         raise PermissionError(13, "Permission denied", str(folder))
 
 
+class Writing:
+    """The files that go with an answer. One that cannot be written is told of at once, and takes neither the answer nor other files away.
+
+    failed: whether there is one, which the exit code says at the end.
+    """
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    @contextlib.contextmanager
+    def tried(self) -> Iterator[None]:
+        """Go on after what is written here, whatever becomes of it. Nothing is told on stdout here, whose own failure is another."""
+        try:
+            yield
+        except OSError as error:
+            self._tell(error)
+
+    def write(self, path: Path, content: str) -> bool:
+        """Write a whole file or nothing, and say which."""
+        try:
+            write(path, content)
+        except OSError as error:
+            self._tell(error)
+            return False
+        return True
+
+    def _tell(self, error: OSError) -> None:
+        self.failed = True
+        say(unwritten(error), err=True)
+
+    def code(self, code: int) -> int:
+        """The exit code of an answer that has this one where all is written; a fault of dpverify says more."""
+        return 2 if self.failed and code != 3 else code
+
+
 def unwritten(error: OSError) -> str:
     """A file that could not be written or read, in a sentence."""
     return f"cannot write or read {error.filename or 'the output'}: {error.strerror or error}."
@@ -73,7 +110,7 @@ def unwritten(error: OSError) -> str:
 
 def fault(error: Exception) -> str:
     """A fault of dpverify itself, in a sentence with the way out."""
-    said = str(error) if isinstance(error, Failed) else f"{type(error).__name__}: {error}"
+    said = str(error) if isinstance(error, Failed) else f"{type(error).__name__}: {plainly(error)}"
     return (
         f"dpverify itself failed: {said}. This is a bug: please report it with the claim file "
         "and the traceback that DPVERIFY_DEBUG=1 shows."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from dpverify.cli.output import write
 from dpverify.ground.outside import printable, read_regular
 from dpverify.project.formal import coq, foundations
 from dpverify.project.formal.replay import replay
@@ -36,7 +37,7 @@ class Replays:
         target = ""
         if self._folder is not None:
             written = self._folder / (re.sub(r"\W", "_", file.name.removesuffix(".cert.json")) + ".v")
-            written.write_text(made.text, encoding="utf-8")
+            write(written, made.text)
             self.written += 1
             target = f"{_INDENT}written to {written}: {made.proves}."
         if self._theory is None:

@@ -14,7 +14,7 @@ import click
 
 from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
-from dpverify.cli.output import FORMATS, paint, rendered, say, writable, write
+from dpverify.cli.output import FORMATS, Writing, paint, rendered, say, writable
 from dpverify.cli.settings import Settings, configured, judging
 from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import DpverifyError
@@ -84,7 +84,11 @@ def report(
         refuse(output, own)
         refuse(output / where.curves, [data_name(stem) for stem in _stems(spec.file for spec in specs).values()])
     certificates = output / where.certificates
-    entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds)
+    writing = Writing()
+    entries = verified(
+        specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds,
+        writing=writing,
+    )  # fmt: skip
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
     unrun = [*unread, *(not_audited(specs) if audits and not settings.code else [])]
@@ -92,38 +96,44 @@ def report(
     results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun], made=how))
     run = _run(results, settings, where)
     data = _curves(run)
-    if data:
-        writable(output / where.curves)
-    for name, content in data.items():
-        write(output / where.curves / name, content)
+    with writing.tried():
+        if data:
+            writable(output / where.curves)
+        for name, content in data.items():
+            writing.write(output / where.curves / name, content)
     for name, content in pages(run).items():
-        write(output / name, content)
+        writing.write(output / name, content)
     if latex:
         from dpverify.report import theorem
 
-        write(output / THEOREMS, theorem.theorems(entries))
-        write(output / REFERENCES, theorem.bibtex(entries))
+        writing.write(output / THEOREMS, theorem.theorems(entries))
+        writing.write(output / REFERENCES, theorem.bibtex(entries))
     for style in styles:
-        write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
-    _clean(output, run, where)
-    for folder in (output, output / CERTIFICATES):
-        found_in(folder).add((), settings.digits)
+        writing.write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
+    with writing.tried():
+        _clean(output, run, where)
+        for folder in (output, output / CERTIFICATES):
+            found_in(folder).add((), settings.digits)
     for name in (CERTIFICATES, CURVES):
         with contextlib.suppress(OSError):
             (output / name).rmdir()  # where nothing is left in it
     click.echo(_told(results))
+    if writing.failed:
+        return writing.code(results.exit_code)
     say(f"written to {output / 'index.html'}")
     if program is not None:
-        pdf.print_page(output / "index.html", output / "index.pdf", program)
-        say(f"printed to {output / 'index.pdf'}")
+        with writing.tried():
+            pdf.print_page(output / "index.html", output / "index.pdf", program)
+        if not writing.failed:
+            say(f"printed to {output / 'index.pdf'}")
     if figures:
-        drawn = _figures(run, output / FIGURES, program, force=force)
+        drawn = _figures(run, output / FIGURES, program, force=force, writing=writing)
         say(f"{drawn} figures drawn to {output / FIGURES}")
-    return results.exit_code
+    return writing.code(results.exit_code)
 
 
-def _figures(run: Run, folder: Path, program: str | None, *, force: bool) -> int:
-    """Write each picture to a file of its own, named as it is on the page, with a browser also on paper; how many there are."""
+def _figures(run: Run, folder: Path, program: str | None, *, force: bool, writing: Writing) -> int:
+    """Write each picture to a file of its own, named as it is on the page, with a browser also on paper; how many are written."""
     from dpverify.cli.found import refuse
     from dpverify.report.page import blocks, figures
 
@@ -131,11 +141,13 @@ def _figures(run: Run, folder: Path, program: str | None, *, force: bool) -> int
     writable(folder)
     if not force:
         refuse(folder, [f"{name}.svg" for name in drawn])
+    count = 0
     for name, svg in drawn.items():
-        write(folder / f"{name}.svg", svg)
-        if program is not None:
-            pdf.print_picture(svg, folder / f"{name}.pdf", program)
-    return len(drawn)
+        with writing.tried():
+            count += writing.write(folder / f"{name}.svg", svg)
+            if program is not None:
+                pdf.print_picture(svg, folder / f"{name}.pdf", program)
+    return count
 
 
 def _run(results: Results, settings: Settings, where: Folders) -> Run:

@@ -14,6 +14,7 @@ from dpverify.cli import output
 from dpverify.cli.numbers import Count, Whole
 from dpverify.cli.settings import Settings, codeless, profiled
 from dpverify.errors import DataError, SpecError
+from dpverify.ground.outside import plainly
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec
@@ -84,7 +85,7 @@ def _given(data: str) -> Any:
     try:
         return json.loads(data[:_MOST_DATA])
     except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"--data {data[:80]}: not JSON ({error}). Write a number, or a list such as [0, 1.5].") from error
+        raise click.UsageError(f"--data {data[:80]}: not JSON ({plainly(error)}). Write a number, or a list such as [0, 1.5].") from error
 
 
 def _meant(specs: Sequence[Spec], names: Sequence[str]) -> Claim:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dpverify.cli.output import FORMATS, rendered
+from dpverify.cli.output import FORMATS, Writing, rendered
 from dpverify.cli.settings import Settings, configured, judging
 
 
@@ -33,8 +33,12 @@ def verify(
         specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
     except BadFiles as error:
         return refused(error, style)
-    entries = verified(specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds)
+    writing = Writing()
+    entries = verified(
+        specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds,
+        writing=writing,
+    )  # fmt: skip
     results = settings.marked(Results(entries=entries, faults=unread), whole=not claims)
     digits = None if verbose or settings.digits_asked else PLAIN.digits
     click.echo(rendered(results, style, Detail(quiet, verbose, digits)))
-    return results.exit_code
+    return writing.code(results.exit_code)

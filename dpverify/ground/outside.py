@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import re
 import stat
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 from unicodedata import category
 
 
@@ -28,11 +29,40 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
+def quoted(name: str) -> str:
+    """A name in quotes, so that what stands in it is not read as what stands beside it."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+def named(name: str, apart: str = "") -> str:
+    """A name as it stands; in quotes where it holds some, or what sets it apart: two spaces, or one of the marks that are given."""
+    return quoted(name) if any(mark in name for mark in ('"', "  ", *apart)) else name
+
+
 def show_all(*streams: TextIO | None) -> None:
     """Have streams write letters that their encoding lacks as escapes, where they would fail."""
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def plainly(error: Exception) -> str:
+    """What an exception says. Of an integer too long for Python to read or write that is advice for programs, which is left out."""
+    found = re.match(r"Exceeds the limit \((\d+) digits\) for integer string conversion", str(error))
+    return f"an integer of more than {found[1]} digits" if found else str(error)
+
+
+GONE: Final = "the working directory is gone: it was removed or moved. Change to one that is there, and run this again."
+
+
+def gone() -> bool:
+    """Whether the working directory is no longer there, where files are looked for by their names."""
+    try:
+        return not Path.cwd().is_dir()
+    except FileNotFoundError:
+        return True
+    except OSError:  # it may be there, and not be ours to look at
+        return False
 
 
 def read_regular(path: Path, most: int) -> bytes:

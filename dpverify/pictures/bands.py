@@ -23,7 +23,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num
-from dpverify.trusted.language.model import ONE_WAY, Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess
+from dpverify.trusted.language.model import ONE_WAY, Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess, repeated
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import Run, check_adjacencies, merged
@@ -655,7 +655,7 @@ def _within_reach(curve: Curve) -> Curve:
 
 def _together(runs: Sequence[Run]) -> Run:
     """The composition of runs, as one."""
-    return Run(Part(Compose(tuple(replace(_behind_maps(run), times=num(run.times)) for run in runs))))
+    return Run(Part(Compose(tuple(repeated(_behind_maps(run), num(run.times)) for run in runs))))
 
 
 def _behind_maps(run: Run) -> Part:

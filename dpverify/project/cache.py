@@ -193,7 +193,11 @@ class Cache:
         if not self._marked():
             if self._foreign() or (self.folder / TAG).is_symlink():
                 raise FileExistsError(self.folder)
-            (self.folder / TAG).write_text(_TAG, encoding="ascii", newline="\n")
+            try:
+                (self.folder / TAG).write_text(_TAG, encoding="ascii", newline="\n")
+            except OSError:
+                _remove(self.folder / TAG)
+                raise
         if _linked(file.parents[1], file.parent):
             raise FileExistsError(file.parent)
         file.parent.mkdir(parents=True, exist_ok=True)

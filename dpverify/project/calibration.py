@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpverify.catalogue import Spec, Stated, read_spec, read_tables
-from dpverify.catalogue.checks import range_faults
 from dpverify.catalogue.inline import OF_A_CLAIM, Noise, tables
 from dpverify.catalogue.kinds import BUILTIN, KINDS
-from dpverify.catalogue.kinds.fields import Field
+from dpverify.catalogue.kinds.fields import GAMMA, RATE, Field, P
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.toml import Decimal, meant, read_text
 from dpverify.catalogue.toml import Fault as Unread
@@ -184,7 +183,7 @@ def _get(data: Any, place: Path_) -> Any:
 def _limits(data: Mapping[str, Any], place: Path_) -> tuple[Fraction | None, Fraction | None]:
     """Between which numbers one is looked for: those that its key takes. The truth is told at least as often as any other answer."""
     field, table = _field(data, place)
-    if field is None or field.check is not range_faults:
+    if field not in (GAMMA, P, RATE):
         return None, None
     if field.name != "p":
         return None, Fraction(1)

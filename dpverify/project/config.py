@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.toml import Decimal, Fault, Fields, meant, show
 from dpverify.errors import SpecError
-from dpverify.ground.outside import read_regular
+from dpverify.ground.outside import plainly, read_regular
 from dpverify.ground.processes import MEMORY, TIMEOUT
 
 FILE: Final = "pyproject.toml"
@@ -118,7 +118,7 @@ def read_config(start: Path) -> Config:
     except OSError as error:
         raise SpecError(f"{file}: cannot be read: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
-        raise SpecError(f"{file}: not TOML: {error}.") from error
+        raise SpecError(f"{file}: not TOML: {plainly(error)}.") from error
     table = tool.get("dpverify") if isinstance(tool, dict) else None
     if table is None:
         return Config(file)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpverify.errors import ProjectError
+from dpverify.ground.outside import plainly
 from dpverify.project.config import leads_inside
 from dpverify.project.files import Action, Planned, extended, planned, read
 from dpverify.project.origin import KEPT, Origin, running
@@ -99,8 +100,8 @@ def _settings(file: Path) -> Mapping[str, Any]:
         return {}
     try:
         return tomllib.loads(read(file))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ProjectError(f"{file}: not TOML: {error}. Correct it first, so that [tool.dpverify] can be added.") from error
+    except (ValueError, RecursionError) as error:
+        raise ProjectError(f"{file}: not TOML: {plainly(error)}. Correct it first, so that [tool.dpverify] can be added.") from error
 
 
 def _folder_of(settings: Mapping[str, Any], root: Path) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpverify.catalogue.checks import expressions
 from dpverify.errors import SpecError
 from dpverify.search.numeric import number
 from dpverify.search.verify import Verified, verify
@@ -20,6 +19,7 @@ from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num, parse, symbols
 from dpverify.trusted.language.model import Claim, Space
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.well_formed import expressions
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,10 @@ def delta_enclosure(judgement: Judgement | None, digits: int) -> tuple[str | Non
     """Decimals rounded outward round the tight delta at the claimed epsilon, None for a side that is not known."""
     if judgement is None:
         return None, None
-    lower, upper = decimal(judgement.delta_lower, digits, 0), decimal(judgement.delta_upper, digits, 1)
+    most = judgement.delta_upper
+    if isinstance(most, Num) and Fraction(9, 10) < most.value < 1:  # just below 1 the digits count from what is missing
+        digits += int((1 / (1 - most.value)).__floor__().bit_length() * 0.30103)
+    lower, upper = decimal(judgement.delta_lower, digits, 0), decimal(most, digits, 1)
     # decimals of a closed form may leave the interval that probabilities lie in
     return (
         "0" if lower is not None and Fraction(lower) < 0 else lower,

@@ -13,7 +13,7 @@ from dpverify.catalogue.formulas.boxes import Box, Lines, Number, Op, Sub, Sup, 
 from dpverify.catalogue.formulas.pieces import EQUAL, MOST_ENTRIES, M
 from dpverify.catalogue.formulas.typeset import raised, typeset
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Combinator, Mechanism, Part, parts_of
+from dpverify.trusted.language.model import Combinator, Mechanism, Part, once, parts_of
 
 MOST_LINES: Final = 20
 """As many lines as a combinator and its parts take, at every depth together."""
@@ -37,7 +37,7 @@ def _structure(mechanism: Combinator, path: Path, said: tuple[Box, ...] = ()) ->
     """What a combinator does on one line, and its parts on those below. said: what is said of it as a part itself."""
     does, *where = kinds.of(mechanism).formula(mechanism, _runs(parts_of(mechanism), path))
     yield comma(row(_name(path), EQUAL, does), *where, *said)
-    for index, part in enumerate(parts_of(mechanism), 1):
+    for index, (part, _) in enumerate(map(once, parts_of(mechanism)), 1):
         place = (*path, index)
         if isinstance(part.mechanism, Combinator):
             yield from _structure(part.mechanism, place, tuple(_moves(part)))
@@ -60,6 +60,6 @@ def _name(path: Path) -> Box:
 
 def _runs(parts: Sequence[Part], path: Path) -> list[Box]:
     """Each part's name, raised to how many times it is run."""
-    names = [(_name((*path, index)), part.times) for index, part in enumerate(parts[:MOST_ENTRIES], 1)]
+    names = [(_name((*path, index)), once(part)[1]) for index, part in enumerate(parts[:MOST_ENTRIES], 1)]
     runs = [name if times == ONE else Sup(name, row(Op("∘", prefix=True), raised(times))) for name, times in names]
     return [*runs, *([Words("…")] if len(parts) > MOST_ENTRIES else [])]

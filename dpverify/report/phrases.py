@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from dpverify.ground.outside import named
 from dpverify.report import Entry, asked, ceiling, delta_enclosure, enclosure, exact, quantity, short
 from dpverify.report.dyadic import readable
 from dpverify.trusted.language.expr import ZERO
@@ -20,7 +21,7 @@ def surprise_text(entry: Entry) -> str:
     """A claim that is not as expected, in a sentence or two."""
     witness = entry.judgement.witness if entry.judgement else None
     what = quantity(entry.claim)
-    said = [f"{entry.claim.name}: {entry.verdict} at {what} {short(asked(entry.claim))}, expected {entry.expected}."]
+    said = [f"{named(entry.claim.name, ':')}: {entry.verdict} at {what} {short(asked(entry.claim))}, expected {entry.expected}."]
     known = tight_text(entry)
     said += [f"Tight {what}: {known}" if known else "", f"Witness: {witness_text(witness)}" if witness else ""]
     said += [entry.reason or "", advice(entry)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from dpverify.ground.outside import named
 from dpverify.report import Entry, brief, quantity
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.utility import NAMES
@@ -46,7 +47,7 @@ def tree(entry: Entry) -> Step:
     What a rule checks is told where the rule is met first.
     """
     claim = entry.claim
-    head = f"{entry.verdict}: {entry.mechanism}, {claim.name}: {brief(claim)}"
+    head = f"{entry.verdict}: {named(entry.mechanism, ',:')}, {named(claim.name, ',:')}: {brief(claim)}"
     if entry.judgement is None:
         return Step("claim", head, below=(Step("fact", entry.fault or ""),))
     told: set[str] = set()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from dpverify.ground.outside import printable
+from dpverify.ground.outside import named, printable
 from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short
 from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
 from dpverify.report.results import Results
@@ -64,7 +64,7 @@ def render(
         said.extend(textwrap.wrap(printable(first), WIDTH, break_long_words=False, break_on_hyphens=False))
     for number, (_, group) in enumerate(groups):
         said.extend(map(printable, heads[number : number + 1]))
-        width = min(_LONGEST_NAME, max(len(printable(entry.claim.name)) for entry in group))
+        width = min(_LONGEST_NAME, max(len(printable(named(entry.claim.name))) for entry in group))
         for before, entry in zip([None, *group], group, strict=False):
             lines = claim_lines(entry, width, paint, detail, known=(entry.file, entry.claim.name) in known, before=before, reasons=reasons)
             said.extend(lines)
@@ -88,7 +88,7 @@ def claim_lines(
     known: whether a baseline accepts that it is not as expected. before: the claim of the same file that is told just above.
     reasons: why errors are not known, as far as that has been said.
     """
-    name, after = f"{printable(entry.claim.name):{width}}", []
+    name, after = f"{printable(named(entry.claim.name)):{width}}", []
     if not entry.as_expected:
         after.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
     for known_of in _claimed(entry, detail, before):  # the fullest that a line holds

@@ -40,10 +40,10 @@ from dpverify.trusted.language.model import (
     Mixture,
     NoisyMax,
     Parallel,
-    Part,
     PostProcess,
     Product,
     Radial,
+    Repeat,
     Sampled,
     Space,
     Staircase,
@@ -143,9 +143,11 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
     if isinstance(mechanism, Stream):
         return of_stream(mechanism, grid)
     if isinstance(mechanism, Compose | Parallel):
-        return _together([_of_part(part, grid, walk) for part in mechanism.parts])
+        return _together([_law(part.mechanism, grid, walk) for part in mechanism.parts])
+    if isinstance(mechanism, Repeat):
+        return _repeated(mechanism, grid, walk)
     if isinstance(mechanism, Group | Lipschitz):
-        return _of_part(mechanism.part, grid, walk)
+        return _law(mechanism.part.mechanism, grid, walk)
     if isinstance(mechanism, PostProcess):
         return _mapped(mechanism, grid, walk)
     if isinstance(mechanism, EllipticalProcess):
@@ -185,11 +187,9 @@ def _reason(mechanism: Guarantee | Sampled | Space | Subsample) -> str:
 # -- parts -------------------------------------------------------------------------------------------------------
 
 
-def _of_part(part: Part, grid: Grid | None, walk: Walking | None) -> Law:
-    """A part, as often as it is run: on one true answer, its outputs one after the other."""
-    times, law = whole(part.times, "times"), _law(part.mechanism, grid, walk)
-    if times == 1:
-        return law
+def _repeated(mechanism: Repeat, grid: Grid | None, walk: Walking | None) -> Law:
+    """A part as often as it is run: on one true answer, its outputs one after the other."""
+    times, law = whole(mechanism.times, "times"), _law(mechanism.part.mechanism, grid, walk)
     if times * law.outputs > MOST:
         raise NoSampler(f"the parts put out more than {MOST} numbers.")
 
@@ -222,7 +222,7 @@ def _mapped(mechanism: PostProcess, grid: Grid | None, walk: Walking | None) -> 
     """A linear map of what a part puts out."""
     if not mechanism.matrix:
         raise NoSampler("the file names the map and does not say what it does. Call the sampler of the part, and the map on its outputs.")
-    law, rows = _of_part(mechanism.part, grid, walk), mechanism.matrix
+    law, rows = _law(mechanism.part.mechanism, grid, walk), mechanism.matrix
     if any(len(row) != law.outputs for row in rows):
         raise NoSampler(f"the rows of the matrix do not have {law.outputs} entries, one for each number that the part puts out.")
 

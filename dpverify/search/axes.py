@@ -151,8 +151,9 @@ def repeated(axis: Expr, near: Expr) -> Iterator[Told]:
     for share in (1.05, 1.25, 1.5, 2, 3):
         short = np.nonzero(~(lengths >= limit * share))[0]
         first = int(short[0]) if short.size else len(lengths)
-        if first:
-            yield {"least": str(next(_below(limit * share, limit))), "first": first}
+        above = next(_below(limit * share, limit), None)
+        if first and above is not None:  # near 0 there are none of few digits
+            yield {"least": str(above), "first": first}
 
 
 @lru_cache(maxsize=64)

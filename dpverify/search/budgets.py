@@ -12,7 +12,7 @@ from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, format_expr
-from dpverify.trusted.language.model import Claim, Compose, Part, kind_of
+from dpverify.trusted.language.model import Claim, Compose, Part, kind_of, once
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.rules.composition import basic_composition, combination
 from dpverify.trusted.rules.composition.combined_values import Values, each
@@ -51,7 +51,8 @@ def _pure(claim: Claim, fact: Fact) -> dict[str, str]:
 
 
 def _title(part: Part) -> str:
-    return kind_of(part.mechanism) + ("" if part.times == ONE else f" x {format_expr(part.times)}")
+    inner, times = once(part)
+    return kind_of(inner.mechanism) + ("" if times == ONE else f" x {format_expr(times)}")
 
 
 def _both(claim: Claim, fact: Fact) -> dict[str, str]:

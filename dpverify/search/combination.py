@@ -26,6 +26,7 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Repeat,
     Selection,
     Subsample,
     Translation,
@@ -290,6 +291,8 @@ class _Search:
                 factor, place = ONE, (*place, ONE_STEP)
             plans = [self.plan((*place, {"part": i}), inner, factor, side, left_out) for i, inner in enumerate(mechanism.parts)]
             return None if None in plans else {"parts": plans}
+        if isinstance(mechanism, Repeat):
+            return self.plan((*place, {"part": 0}), mechanism.part, factor, side, left_out)
         if isinstance(mechanism, PostProcess):
             return None if side == "lower" else self.plan((*place, {"part": 0}), mechanism.part, factor, side, left_out)
         if isinstance(mechanism, Group | Lipschitz):
@@ -313,11 +316,11 @@ class _Search:
         if factor == ONE and _is_one_way(part, self.domains):
             return {}
         try:
-            noise, sensitivity, query = leaf(Run(part, factor), dict(self.domains))
+            asked = leaf(Run(part, factor), self.domains)
         except Undecided:
             if not isinstance(mechanism, Selection):
                 raise
             once = self.plan((*place, ONE_STEP), part, ONE, side, left_out) if side == "upper" else None
             return None if once is None else {ONE_STEP: once}
-        step = self.premises(Claim(noise, None, sensitivity=sensitivity, query=query, domains=self.domains), side)
+        step = self.premises(asked, side)
         return None if step is None else bound(self.proof, place, step)

@@ -9,7 +9,7 @@ from math import floor
 from typing import Final
 
 from dpverify.search.grids import diagonally
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr, Num, substitute, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.domains import closed
@@ -56,6 +56,14 @@ def points(domains: Mapping[str, Domain]) -> Iterator[dict[str, Expr]]:
     """Values of parameters, the simplest first."""
     for point in diagonally([list(grid(domain)) for domain in domains.values()]):
         yield {name: Num(value) for name, value in zip(domains, point, strict=True)}
+
+
+def simplest(domains: Mapping[str, Domain]) -> dict[str, Expr]:
+    """The simplest value of each parameter. Raises Undecided where there is none that is looked at."""
+    values = {name: next(grid(domain), None) for name, domain in domains.items()}
+    if (nothing := [name for name, value in values.items() if value is None]):
+        raise Undecided(f"no value of {', '.join(nothing)} is found in its domain.")
+    return {name: Num(value) for name, value in values.items() if value is not None}
 
 
 def grid(domain: Domain) -> Iterator[Fraction]:

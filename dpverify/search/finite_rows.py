@@ -49,8 +49,8 @@ def parameters(runs: Sequence[Run], name: str, epsilon: Fraction, most: int | No
 
 def row(run: Run, epsilon: Fraction) -> dict[str, Any]:
     """The parameter of the rule about one run: the pair of rows that is worst at an epsilon; nothing where there is but one pair."""
-    mechanism, sensitivity, _ = leaf(run)
-    faces = faces_of(mechanism, sensitivity)
+    asked = leaf(run)
+    faces = faces_of(asked.mechanism, asked.sensitivity)
     every = list(faces.all.values())
     if len(every) == 1 or isinstance(run.part, OnePair):
         return {}

@@ -19,7 +19,7 @@ from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Profile
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.model import Claim, Combinator, Compose, Finite, Guarantee, Parallel, Stream, Subsample
+from dpverify.trusted.language.model import Claim, Combinator, Compose, Finite, Guarantee, Parallel, Repeat, Stream, Subsample
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts import at_pair, candidates
@@ -122,8 +122,8 @@ class _Search:
         for plan in stream_gaussians.plans(self.proof.places.run(place)) if isinstance(mechanism, Stream) else ():
             with suppress(DpverifyError):
                 yield self.proof.infer(streams.NAME, place, {key: value for key, value in plan.items() if key != "rule"})
-        if isinstance(mechanism, Parallel) and not place:
-            yield from self._parallel(mechanism)
+        if isinstance(mechanism, Parallel):
+            yield from self._parallel(place, mechanism)
         if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel):
             yield from self._added(place, question)
         elif not isinstance(mechanism, Guarantee):
@@ -132,30 +132,31 @@ class _Search:
                 if granted is not None:
                     yield self.proof.infer(implied.NAME, place, {}, [granted])
 
-    def _parallel(self, mechanism: Parallel) -> Iterator[Fact]:
+    def _parallel(self, place: Place, mechanism: Parallel) -> Iterator[Fact]:
         """The greatest value of the parts, from both sides."""
-        facts = []
-        for number in range(len(mechanism.parts)):
-            there: Place = ({"part": number},)
-            facts.append(list(self._at(there, self.proof.places.question(there))))
+        facts = [self._inside((*place, {"part": number})) for number in range(len(mechanism.parts))]
         with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
             least = [min((fact for fact in those if _says(fact, "upper")), key=_value("upper")) for those in facts]
-            yield self.proof.infer(parallel.NAME, (), {"side": "upper"}, least)
+            yield self.proof.infer(parallel.NAME, place, {"side": "upper"}, least)
         below = [(_value("lower")(fact), number, fact) for number, those in enumerate(facts) for fact in those if _says(fact, "lower")]
         with suppress(DpverifyError, ValueError):
             _, index, fact = min(below, key=lambda one: one[:2])
-            yield self.proof.infer(parallel.NAME, (), {"side": "lower", "index": index}, [fact])
+            yield self.proof.infer(parallel.NAME, place, {"side": "lower", "index": index}, [fact])
+
+    def _inside(self, place: Place) -> list[Fact]:
+        """Facts about what is at a place; none where it is not known what is asked there."""
+        with suppress(DpverifyError):
+            return list(self._at(place, self.proof.places.question(place)))
+        return []
 
     def _added(self, place: Place, question: Claim) -> Iterator[Fact]:
-        if place:
-            return
-        with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
-            yield self._at_every_pair(question)
-        with suppress(DpverifyError):
-            lower = list(self._at_one_pair(question)) if not self.claim.order else []
-            yield from sorted(lower, key=_value("lower"))[:1]
-        runs = merged(whole(question).part)
-        facts = [list(self._at((i,), self.proof.places.question((i,)))) for i in range(len(runs))]
+        if not place:
+            with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
+                yield self._at_every_pair(question)
+            with suppress(DpverifyError):
+                lower = list(self._at_one_pair(question)) if not self.claim.order else []
+                yield from sorted(lower, key=_value("lower"))[:1]
+        facts = [self._inside((*place, i)) for i in range(len(merged(whole(question).part)))]
         for side in ("upper", "lower"):
             with suppress(DpverifyError):
                 premises = [
@@ -178,7 +179,7 @@ class _Search:
                 numbers.append(None)
                 continue
             there = self.proof.places.question(place)
-            found = list(self._at(place, there)) if not isinstance(there.mechanism, Compose) else [self._sum(place, there)]
+            found = list(self._at(place, there)) if not isinstance(there.mechanism, Compose | Repeat) else [self._sum(place, there)]
             premises.append(min((fact for fact in found if _says(fact, "upper")), key=_value("upper")))
             numbers.append(len(premises) - 1)
         return self.proof.infer(added.NAME, (), {"side": "upper", "at": numbers}, premises)
@@ -186,6 +187,8 @@ class _Search:
     def _at_one_pair(self, question: Claim) -> Iterator[Fact]:
         """Bounds from below by each pair of neighbours."""
         root = whole(question).part
+        if any(run.processed for run in merged(root)):
+            return  # the rule grants nothing there: what a map of the output leaves to be seen is not known
         for choice in candidates.choices(root):
             pair = at_pair.written(choice)
             place: Place = ({"pair": pair},)
@@ -198,10 +201,11 @@ class _Search:
     def _least(self, place: Place, question: Claim) -> Fact:
         """A bound from below at a place: of one mechanism, or by the curve there."""
         with suppress(DpverifyError, ValueError):
-            if not isinstance(question.mechanism, Compose):
-                return next(fact for fact in self._at(place, question) if _says(fact, "lower"))
-            inner = [fact for fact in self._at((*place, 0), self.proof.places.question((*place, 0))) if _says(fact, "lower")]
-            return self.proof.infer(added.NAME, place, {"side": "lower"}, inner[:1])
+            summed = isinstance(question.mechanism, Compose | Repeat)
+            there = (*place, 0) if summed else place
+            inner = [fact for fact in self._at(there, self.proof.places.question(there)) if _says(fact, "lower")]
+            if inner or summed:
+                return self.proof.infer(added.NAME, place, {"side": "lower"}, inner[:1]) if summed else inner[0]
         asked = replace(question, measure=self.claim.measure)
         known = privacy_profile.curve_at(self.proof, place, _CURVE_DIGITS, self.premises)
         if not isinstance(known.says, Curve) or known.says.lower is None:

@@ -28,7 +28,8 @@ Plan = dict[str, Any]
 
 def plan(run: Run, premise: Plan, epsilon: float | None) -> Plan:
     """The step for the curve of a run of a kernel, given the one for its pure epsilon. Raises Undecided for other mechanisms."""
-    kernel, sensitivity, _ = leaf(run)
+    claim = leaf(run)
+    kernel, sensitivity = claim.mechanism, claim.sensitivity
     if not isinstance(kernel, Kernel):
         raise Undecided("the mechanism is no kernel.")
     low, high = (numeric.number(end) for end in kernel.input)

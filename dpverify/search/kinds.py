@@ -131,7 +131,10 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
         else:
             from dpverify.search import modulus, stationary
 
-            proposal.extend(partial(modulus.propose, ask=stationary.closed_forms), claim, digits)
+            if not proposal.extend(partial(modulus.propose, ask=stationary.closed_forms), claim, digits):
+                from dpverify.search import modulus_parts
+
+                proposal.extend(modulus_parts.propose, claim, digits)
         from dpverify.search import attained
 
         proposal.steps += attained.propose(claim, proposal.steps)

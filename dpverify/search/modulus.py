@@ -44,6 +44,7 @@ from dpverify.trusted.rules.additive.sides import Period, Side
 
 STARTS = tuple(Fraction(2) ** k for k in (4, 6, 8, 10, 13, 16, 20, 26, 34, 50, 70, 90, 120, 160, 200, 260, 330))
 MOST_CELLS = 1500
+MOST_STARTS = 24
 
 
 Ask = Callable[[Sequence[Peak]], list[tuple[Peak, Expr, Expr]]]
@@ -62,7 +63,9 @@ def bits_for(digits: int) -> int:
 
 
 @dataclass(slots=True)
-class _Search:
+class Search:
+    """Where a line's loss is looked at: its kinks, and the peaks that were found."""
+
     line: Line
     digits: int
     kinks: list[Fraction] = field(default_factory=list)
@@ -193,10 +196,9 @@ class _Search:
         length = step_period(self.line.smooth(*ends), self.line.name)
         if length is None:
             return None
-        fixed = [abs(k) for k in kinks(self.line.h, self.line.name, levels=())]
-        start = outward * max([*fixed, Fraction(0)])
-        found = Period(start, length, outward)
-        return found if sides.period_rise(self.line, found) is not None else None
+        fixed = {abs(k) for k in kinks(self.line.h, self.line.name, levels=())}
+        sides_tried = (Period(outward * start, length, outward) for start in sorted({*fixed, Fraction(0)})[:MOST_STARTS])
+        return next((side for side in sides_tried if sides.period_rise(self.line, side) is not None), None)
 
     # covering
 
@@ -470,17 +472,17 @@ def propose(claim: Claim, digits: int = 20, ask: Ask | None = None) -> list[dict
         if line.half:
             between = [k for k in between if k > 0]
         try:
-            evidence = _evidence(_Search(line, digits, between), ask)
+            evidence = _evidence(Search(line, digits, between), ask)
         except NotFound:
             if ask is None:
                 raise
-            evidence = _evidence(_Search(line, digits, between), None)  # a bound that is not met may be easier than one that is
+            evidence = _evidence(Search(line, digits, between), None)  # a bound that is not met may be easier than one that is
         if gauge:
             evidence["sensitivity"] = gauge
         return [{"rule": modulus.NAME, "evidence": evidence}]
 
 
-def _evidence(search: _Search, ask: Ask | None) -> dict[str, Any]:
+def _evidence(search: Search, ask: Ask | None) -> dict[str, Any]:
     line = search.line
     far_period, near_period = search.period(1), None if line.half else search.period(-1)
     candidates: list[tuple[arb, Expr | None]] = list(search.maxima(1))
@@ -491,10 +493,10 @@ def _evidence(search: _Search, ask: Ask | None) -> dict[str, Any]:
     if not monotone:
         candidates += list(search.maxima(-1))
         candidates += list(_turn_values(search, turning))
-    bound = _bound(candidates, search.digits)
+    bound = bound_of(candidates, search.digits)
     if ask is not None and not any(expr == bound for _, expr in candidates):
         candidates += search.closed(ask, constant(bound) * (1 - arb(10) ** -search.digits))
-        bound = _bound(candidates, search.digits)
+        bound = bound_of(candidates, search.digits)
     far: Side = far_period or search.far_end(bound)
     near: Side | None = near_period or search.near_end(bound)
     radius = Fraction(1, 64)
@@ -513,12 +515,12 @@ def _evidence(search: _Search, ask: Ask | None) -> dict[str, Any]:
         raise NotFound(f"the turning points of the density: {refused}")
     evidence: dict[str, Any] = {
         "bound": format_expr(bound),
-        "far": _side_text(far),
+        "far": side_text(far),
         "pieces": [[written(cut), kind] for cut, kind in pieces],
     }
     begins = first
     if near is not None:
-        evidence["near"] = _side_text(near)
+        evidence["near"] = side_text(near)
         if not line.half:
             reach = near.start - near.length if isinstance(near, Period) else first
             begins = _floor_dyadic(reach - exact(line.step.upper()))
@@ -527,7 +529,8 @@ def _evidence(search: _Search, ask: Ask | None) -> dict[str, Any]:
     return evidence
 
 
-def _side_text(side: Side) -> Any:
+def side_text(side: Side) -> Any:
+    """A side as evidence writes it."""
     return {"start": written(side.start), "period": written(side.length)} if isinstance(side, Period) else written(side.start)
 
 
@@ -536,7 +539,7 @@ def _floor_dyadic(x: Fraction) -> Fraction:
     return Fraction((x * 16).__floor__(), 16)
 
 
-def _turn_values(search: _Search, turning: Sequence[Fraction]) -> Iterator[tuple[arb, Expr | None]]:
+def _turn_values(search: Search, turning: Sequence[Fraction]) -> Iterator[tuple[arb, Expr | None]]:
     line = search.line
     points = sorted({*turning, *search.kinks, *([Fraction(0)] if line.half else [])})
     step = constant(line.shift)
@@ -550,7 +553,7 @@ def _turn_values(search: _Search, turning: Sequence[Fraction]) -> Iterator[tuple
             yield up - down, None
 
 
-def _bound(candidates: Sequence[tuple[arb, Expr | None]], digits: int) -> Expr:
+def bound_of(candidates: Sequence[tuple[arb, Expr | None]], digits: int) -> Expr:
     """The greatest candidate: as it is where it is exact, else a dyadic just above it."""
     if not candidates:
         raise NotFound("the loss has no finite value anywhere that was tried.")

@@ -65,14 +65,17 @@ def _of_a_shift(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     effort = shifts.Effort(*(parameters[key] for key in ("far", "point", "cell")))
     with shifts.whole():
         found = shifts.divergences(reading, effort).at(epsilon.mid())
-        swapped = bool(found.point(-at) > found.point(at))
+        swapped = bool(found.over(-at, -at) > found.over(at, at))
         side = -at if swapped else at
-        p, q, texts = arb(0), arb(0), list[str]()
-        for low, high in found.decided(side)[0]:
-            more = found.masses(side, low, high)
-            p, q = p + more[0] / found.density.total, q + more[1] / found.density.total
-            start, end = (x * constant(length) + rational(reading.offset) for x in (low, high))
-            texts.append(f"{start.str(15, radius=False)} < y - q(x) < {end.str(15, radius=False)}")
+        ends = [(*end.near(rational(side)), sign) for end, sign in found.cell(side, side).ends.items() if sign]
+        p, q = arb(0), arb(0)
+        for y, z, sign in ends:
+            p, q = (mass + sign * found.density.below(x) / found.density.total for mass, x in ((p, y), (q, z)))
+        texts = list[str]()
+        ends.sort(key=lambda end: (float(end[0].mid()), -end[2]))
+        for (low, *_), (high, *_) in zip(ends[::2], ends[1::2], strict=True):
+            start, stop = (x.mid() * constant(length) + rational(reading.offset) for x in (low, high))
+            texts.append(f"{start.str(15, radius=False)} < y - q(x) < {stop.str(15, radius=False)}")
         moved = f"answers q(x) and q(x') = q(x) {'-' if swapped else '+'} {format_expr(mul(length, Num(at)))}"
         event = "{y : " + " or ".join(texts[:_MOST_SHOWN]) + (" or ..." if len(texts) > _MOST_SHOWN else "") + "}"
         return {"pair": moved, "event": event if texts else "{}", "P": p.str(15), "Q": q.str(15)}
@@ -82,7 +85,7 @@ def _of_bins(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     """The bins that lose more than epsilon between two inputs of a kernel."""
     run, parameters = fact.about, fact.parameters
     assert isinstance(run, Run)
-    kernel = leaf(run)[0]
+    kernel = leaf(run).mechanism
     assert isinstance(kernel, Kernel)
     inputs = [parse(parameters[key]) for key in ("theta", "other")]
     cuts = tuple(Fraction(cut) for cut in parameters["cuts"])

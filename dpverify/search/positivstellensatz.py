@@ -8,6 +8,7 @@ weights are solved for in rationals.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,6 +48,9 @@ _SIMPLE = 60
 """Simple values of the parameters that are looked at before anything else."""
 MAX_PRODUCTS = 200
 """The most products of constraints that are tried."""
+MOST_BETWEEN = 6
+"""The most pairs of neighbouring integers that a product of two factors is taken of."""
+_NEAR_REAL = 1e-6
 ZERO_LEVEL = 1e-9
 DENOMINATORS = (1, 2, 4, 12, 60)
 
@@ -166,10 +170,27 @@ def expr(gap: Gap, p: Poly) -> Expr:
 def constraints(gap: Gap) -> Iterator[tuple[Expr, str]]:
     """What is known to be at least zero of the variables of a gap."""
     for variable in dict.fromkeys((*map(Sym, sorted(gap.domains)), *gap.variables)):
-        for side in ("lower", "upper") if isinstance(variable, Sym) else ("zero",):
+        for side in ("lower", "upper", *_between(gap, variable)) if isinstance(variable, Sym) else ("zero",):
             with suppress(DpverifyError):
                 gap.constraint(variable, side)
                 yield variable, side
+
+
+def _between(gap: Gap, variable: Sym) -> list[str]:
+    """Integers k of an integer parameter such that the gap may be below zero between k and k + 1: roots lie there, others being simple."""
+    domain, found = gap.domains.get(variable.name), set[int]()
+    if domain is None or not domain.integer or variable not in gap.generators:
+        return []
+    place = gap.variables.index(variable)
+    for others in (1, 2):
+        coefficients: dict[int, float] = {}
+        for monomial, c in gap.numerator.terms():
+            powers = sum(int(e) for i, e in enumerate(monomial) if i != place)
+            coefficients[int(monomial[place])] = coefficients.get(int(monomial[place]), 0.0) + int(c.p) / int(c.q) * others**powers
+        roots = np.roots([coefficients.get(e, 0.0) for e in range(max(coefficients, default=0), -1, -1)])
+        real = [float(root.real) for root in roots if abs(root.imag) < _NEAR_REAL]
+        found |= {math.floor(root + shift) for root in real for shift in (-_NEAR_REAL, _NEAR_REAL)}
+    return [str(k) for k in sorted(found) if domain.holds(Fraction(k)) and domain.holds(Fraction(k + 1))][:MOST_BETWEEN]
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,8 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         if claim.delta not in (None, ZERO):
             assert isinstance(known.says, Curve)
             # beside what is asked only where evaluations are quick
-            found = _inverse(known.says, constant(claim.delta), digits) if claim.epsilon is None or cells(known.says) > _SLOW else {}
+            quick = cells(known.says) > _SLOW
+            found = _at_a_delta(Run(root), plan, known.says, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
         return [*steps, *_budget(claim, root, target)]
 
@@ -211,8 +212,7 @@ def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
 
 def _premise(run: Run, target: Target) -> Plan | None:
     """Evidence for the pure epsilon of a single mechanism."""
-    noise, sensitivity, query = leaf(run)
-    return target.premises(Claim(noise, None, sensitivity=sensitivity, query=query))
+    return target.premises(leaf(run))
 
 
 def _other(run: Run, target: Target) -> Plan | None:
@@ -523,11 +523,8 @@ def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
 
 def _words(run: Run, target: Target) -> Iterator[Plan]:
     """Words that tell two neighbours apart, as far as they are found."""
-    mechanism, sensitivity, _ = leaf(run)
     with suppress(DpverifyError):
-        question = asked(
-            Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream
-        )
+        question = asked(leaf(run), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream)
         for found in words_of_streams.at_delta(question, target.epsilon or 0.0):
             plan = {"rule": delta_told_words.NAME, **found, "prec": _WORDS_BITS}
             building.curve_of_one(run, plan)
@@ -570,6 +567,8 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
             if isinstance(noise, Radial | Product) and name in (gauge.NAME, product.NAME):
                 told = told | asymptotics.evidence(noise)
             yield {"rule": name, **told}
+            if name == lattice.NAME:
+                yield {"rule": name, "any": True}
 
 
 def _of_a_process(name: str, noise: EllipticalProcess, target: Target) -> Iterator[Plan]:
@@ -583,7 +582,7 @@ def _of_a_process(name: str, noise: EllipticalProcess, target: Target) -> Iterat
 
 def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:
     with suppress(DpverifyError):
-        yield every_shift.plan(run, target.epsilon, target.delta)
+        yield every_shift.plan(run, target.epsilon, target.delta, rough=target.inside or target.drawn)
 
 
 def _place(target: Target) -> Fraction:
@@ -635,17 +634,27 @@ def _group(run: Run, target: Target) -> Plan:
 # -- the epsilon of a delta ----------------------------------------------------------------------------
 
 
+def _at_a_delta(run: Run, plan: Plan, curve: Curve, delta: arb, digits: int) -> Plan:
+    """As of `_inverse`; where one evaluation takes long, by what its plan was aimed at."""
+    rest = None if curve.lower is None else curve.lower.rest
+    if plan["rule"] == shifts.NAME and curve.upper is not None and not (rest is not None and rest() > delta):
+        found = every_shift.passes(run, float(delta))
+        if found and curve.upper.worst(rational(Fraction(found["upper"]))) <= delta:
+            return found
+    return _inverse(curve, delta, digits)
+
+
 def _inverse(curve: Curve, delta: arb, digits: int) -> Plan:
     """Rationals just above and just below where the upper and the lower bound pass delta."""
     found: Plan = {}
+    rest = None if curve.lower is None else curve.lower.rest
+    if rest is not None and rest() > delta:
+        return {"lower": "inf"}
     if curve.upper is not None:
         upper = _passes(curve.upper, delta, digits, 1)
         if upper is not None:
             found["upper"] = str(upper)
     if curve.lower is not None:
-        rest = curve.lower.rest
-        if rest is not None and rest() > delta:
-            return {"lower": "inf"}
         lower = _passes(curve.lower, delta, digits, -1)
         if lower is not None:
             found["lower"] = str(lower)

@@ -56,7 +56,8 @@ class Proposal:
             self.reasons.append(str(error))
             return False
         except (ArithmeticError, ValueError) as error:
-            self.reasons.append(f"the search met numbers beyond its range ({error}); a claim in other units may be within it.")
+            said = "of more digits than are written" if "max_str_digits" in str(error) else error  # Python's advice is for programs
+            self.reasons.append(f"the search met numbers beyond its range ({said}); a claim in other units may be within it.")
             return False
         self.steps += [step for step in found if step not in self.steps]
         return bool(found)

@@ -244,7 +244,7 @@ def _peaks(claim: Claim) -> list[Peak]:
         return []
     question = asked(replace(claim, mechanism=replace(mechanism, bounds=None)), {"side": "lower"}, threshold.NAME)
     queries, limit = int(mechanism.queries.value), int(min(mechanism.queries.value, most.value))
-    sample = {name: num(next(counterexample.grid(domain))) for name, domain in claim.domains}
+    sample = counterexample.simplest(dict(claim.domains))
     return [_peak(loss, mechanism.resample, queries, limit, sample) for loss in shifted.losses_of(question, mechanism)]
 
 

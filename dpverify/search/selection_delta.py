@@ -63,7 +63,8 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool, prem
     """The curve of one run of a selection. every: it is wanted at all epsilons, and not at the claimed one alone. premise: the step for its
     pure epsilon. Raises Undecided, with the reasons, where nothing bounds it.
     """
-    mechanism, sensitivity, _ = leaf(run)
+    claim = leaf(run)
+    mechanism, sensitivity = claim.mechanism, claim.sensitivity
     assert isinstance(mechanism, Compared)
     reasons: list[str] = []
     above: list[Plan] = []
@@ -156,9 +157,10 @@ def _written(cuts: list[Fraction]) -> list[str]:
 
 def event_of(run: Run, epsilon: float | None, delta: float | None) -> Plan:
     """The event that tells the most. Raises Undecided, Rejected where there is none to look for."""
-    mechanism, sensitivity, _ = leaf(run)
+    claim = leaf(run)
+    mechanism = claim.mechanism
     assert isinstance(mechanism, Compared)
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, "the search", near=True)
+    question = asked(claim, {"side": "lower"}, "the search", near=True)
     step = question.value(question.moved, "the sensitivity")
     if not step > 0:
         raise Undecided("the answers do not certainly move.")

@@ -35,7 +35,7 @@ _CHOSEN_AT = 256
 
 def leaf_plan(run: Run, epsilon: float | None, delta: float | None) -> Plan:
     """Evidence for the curve of a guarantee. epsilon, delta: where it is wanted to be sharp."""
-    known, _, _ = leaf(run)
+    known = leaf(run).mechanism
     assert isinstance(known, Guarantee)
     plan: Plan = {"rule": stated_guarantee.NAME}
     if known.measure in ("zcdp", "renyi"):
@@ -49,7 +49,7 @@ def leaf_plan(run: Run, epsilon: float | None, delta: float | None) -> Plan:
 def composition_plan(runs: Sequence[Run], premises: Sequence[Plan | None], epsilon: float | None, delta: float | None) -> Plan:
     """Evidence for the sum of the divergences of runs. Raises Rejected where one has none, or where the stated orders are not the same."""
     divergences = [renyi_composition.of(run, _known(run, step))[0] for run, step in zip(runs, premises, strict=True)]
-    mechanisms = [leaf(run)[0] for run in runs]
+    mechanisms = [leaf(run).mechanism for run in runs]
     orders = _orders([known for known in mechanisms if isinstance(known, Guarantee)])
     plan: Plan = {"rule": renyi_composition.NAME, "points": points(divergences, [run.times for run in runs], orders, epsilon, delta)}
     if any(step is not None for step in premises):

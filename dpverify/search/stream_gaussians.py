@@ -9,7 +9,7 @@ from dpverify.search.plans import Plan
 from dpverify.search.stream_modes import control_of, numbers_of
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Claim, Stream
+from dpverify.trusted.language.model import Stream
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, leaf
@@ -27,10 +27,11 @@ Rows = tuple[tuple[str, tuple[Fraction, ...]], ...]
 
 def plans(run: Run) -> Iterator[Plan]:
     """Uses of the rule: without anything that is followed, then with what the branches tell."""
-    mechanism, sensitivity, _ = leaf(run)
+    claim = leaf(run)
+    mechanism = claim.mechanism
     if not isinstance(mechanism, Stream) or any(faults(mechanism)):
         return
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {}, unseen_shifts.NAME, wanted=Stream)
+    question = asked(claim, {}, unseen_shifts.NAME, wanted=Stream)
     deviations = {}
     for drawn in mechanism.fresh:
         try:

@@ -29,6 +29,7 @@ from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, ste
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.selection import alignment, told_words, ways, worst_run
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, slopes
+from dpverify.trusted.rules.selection.stepwise import settled
 
 MANY: Final = 10**6
 """As many steps as stand for any number of them."""
@@ -51,6 +52,7 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     for fault in faults(claim.mechanism):
         proposal.reasons.append(fault)
         return
+    claim = replace(claim, mechanism=settled(claim.mechanism))
     found = proposal.extend(lambda claim, _: _both(claim, known, proposal.above), claim, digits)
     if found and all(step["rule"] != alignment.NAME for step in proposal.steps):
         proposal.reasons.append(_NONE)
@@ -188,7 +190,7 @@ def _cannot_break(claim: Claim, steps: Steps) -> bool:
 def _samples(claim: Claim) -> Iterator[dict[str, Expr]]:
     """Simple values of the parameters, with many steps where their number is one, and with few."""
     counted = _numbers_of_steps(claim)
-    simple: dict[str, Expr] = {name: num(next(counterexample.grid(domain))) for name, domain in claim.domains}
+    simple = counterexample.simplest(dict(claim.domains))
     if counted:
         many: dict[str, Expr] = {name: num(MANY) for name in counted if dict(claim.domains)[name].holds(Fraction(MANY))}
         yield simple | many

@@ -23,6 +23,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected, Undecid
 from dpverify.trusted.language.expr import ZERO, Expr
 from dpverify.trusted.language.model import Claim, Leaf, Space
 from dpverify.trusted.proof import Place, Proof
+from dpverify.trusted.well_formed import require_well_formed
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
@@ -51,6 +52,7 @@ class Verified:
 def verify(claim: Claim, digits: int = 20) -> Verified:
     """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it."""
     claim = from_json(to_json(claim))  # what is judged is what the certificate says
+    require_well_formed(claim)
     proposal = propose(claim, digits)
     kept = _Kept(claim, proposal.prec)
     judgement = kept.judged(proposal.steps)

@@ -56,6 +56,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "one-way-point": "{kind}: {where}",
     "worst-output": "the worst output",
     "beyond-the-second": "outputs that the second answer cannot give, or far from both",
+    "far-out": "outputs without end, ever {side}",
     "far-on-the-first-side": "far from both answers, on the side of the first, in the limit",
     "inputs-and-output": "inputs {inputs[0]} and {inputs[1]}, output {output}",
     "in-the-claimed-order": "two neighbours in the order that is claimed",

@@ -19,7 +19,8 @@ from dpverify.search.runs_of_streams import Used, paths
 from dpverify.search.witness_words import in_words
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import ONE_WAY, Claim, Stream, Vector
+from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.model import ONE_WAY, Stream, Vector
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.streams import FAMILIES, vertices
@@ -223,7 +224,7 @@ def told(question: Asked, score: Callable[[float, float], float], pointed: Seque
     """Words that tell the most, of those that are looked at, the best first. pointed: branches and moves to begin with."""
     stream = question.claim.mechanism
     assert isinstance(stream, Stream)
-    if not all(branch.emit or branch.tell for branch in stream.steps):
+    if question.moved == ZERO or not all(branch.emit or branch.tell for branch in stream.steps):
         return []
     ground = Ground(question, stream, score, {drawn.name: Rough(drawn.noise) for drawn in (*stream.once, *stream.fresh)})
     seen: dict[tuple[Any, ...], Told] = {}
@@ -355,9 +356,10 @@ def described(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     """The words that a fact about a curve is about, or all other outputs, in the order of neighbours in which they tell more."""
     run = fact.about
     assert isinstance(run, Run)
-    mechanism, sensitivity, _ = leaf(run)
+    claim = leaf(run)
+    mechanism = claim.mechanism
     assert isinstance(mechanism, Stream)
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
+    question = asked(claim, {"side": "lower"}, told_words.NAME, near=True, wanted=Stream)
     p, q = told_words.probabilities(question, fact.parameters)
     told = in_words({"says": "any-of-words", "words": fact.parameters["words"]})
     factor, sides = epsilon.exp(), fact.parameters["answers"]

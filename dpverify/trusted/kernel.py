@@ -22,6 +22,7 @@ from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.proof import CHECKED, Memory, Proof
+from dpverify.trusted.well_formed import require_well_formed
 
 if TYPE_CHECKING:
     from dpverify.trusted.facts.errors import ErrorBound
@@ -73,6 +74,7 @@ def check(data: Any) -> Judgement:
 
 def replay(certificate: Certificate, known: Memory | None = None) -> list[Fact]:
     """The facts of a certificate, each made again by its rule: from nothing, or from what is known. Raises Rejected, CertificateError."""
+    require_well_formed(certificate.claim)
     proof, facts = Proof(certificate.claim, known=Memory() if known is None else known), list[Fact]()
     for number, line in enumerate(certificate.lines):
         try:

@@ -29,6 +29,7 @@ _OF_THE_MECHANISM: Final = {
     "mixture-closed-form": "additive.mixture_closed",
     "mixture-concave": "additive.mixture_concave",
     "modulus": "additive.modulus",
+    "modulus-parts": "additive.modulus_parts",
     "point-witness": "additive.point_witness",
     "power-identity": "additive.power_identity",
     "product-lipschitz": "additive.product_lipschitz",

@@ -14,7 +14,7 @@ from dpverify.audits.plan import make_plan
 from dpverify.errors import AuditError
 from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import L2, Claim, Compose, Kernel, Part, Radial, Sampled, Subsample
+from dpverify.trusted.language.model import L2, Claim, Compose, Kernel, Part, Radial, Sampled, Subsample, repeated
 
 mpmath.mp.dps = 40
 GRID = 2.0**20
@@ -25,7 +25,7 @@ def number(value):
     return Num(Fraction(value))
 
 
-TWO = Claim(Compose((Part(GAUSS, number(1), times=number(2)),)), number(4), number("1/10"), name="two gaussians")
+TWO = Claim(Compose((repeated(Part(GAUSS, number(1)), number(2)),)), number(4), number("1/10"), name="two gaussians")
 SAMPLED = Claim(Subsample(Part(GAUSS, number(1), adjacency="add-remove"), number("1/4")), number(1), number("1/10"), name="sampled")
 
 

@@ -16,6 +16,7 @@ from dpverify.trusted.language.model import L2, Part, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves.moved_density import Density
+from dpverify.trusted.rules.curves.shifts import Effort, divergences
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 GRID = np.linspace(-40, 40, 400_001)
@@ -63,24 +64,20 @@ def test_over_a_ball_a_density_is_all_that_it_is_there_and_no_more():
     with precision(64):
         ends, kink = density_of("1", "-1", "2"), density_of("exp(-abs(z))")
         for low, high, values in ((-1.5, -0.5, (0, 1)), (1.5, 2.5, (0, 1)), (-0.5, 0.5, (1, 1)), (2.5, 3, (0, 0)), (-4, -3, (0, 0))):
-            found = ends.over(arb(low).union(arb(high))).v
+            found = ends.value(arb(low), arb(high))
             assert (found.lower() > -1e-9, found.upper() < 1.000001) == (True, True)
             assert all(found.contains(arb(value)) for value in values) and (found.contains(arb(0)) or values == (1, 1))
         for low, high in ((-0.5, 0.25), (-0.25, 0.5), (0.25, 0.5)):
-            found = kink.over(arb(low).union(arb(high)))
-            assert found.v.contains(arb(1) if low < 0 else arb(-0.5).exp()) and found.v.contains(arb(-0.5).exp())
-            assert found.v.upper() < 1.01 and found.v.lower() > 0.6 and found.d1.abs_upper() < 1.01
+            found = kink.value(arb(low), arb(high))
+            assert found.contains(arb(1) if low < 0 else arb(-0.5).exp()) and found.contains(arb(-0.5).exp())
+            assert found.upper() < 1.01 and found.lower() > 0.6 and kink.slope(arb(low), arb(high)).abs_upper() < 1.01
 
 
-def test_a_density_leaps_at_the_cuts_that_a_ball_holds_and_at_no_others():
+def test_a_density_leaps_at_the_cuts_inside_a_ball_and_at_no_others():
     with precision(64):
-        found = density_of("1", "-1", "2")
-        sizes = [
-            [float(size) for size in found.over(arb(low).union(arb(high))).leaps.values()]
-            for low, high in ((-2, 3), (-2, 0), (0, 3), (0, 1))
-        ]
-        assert sizes == [[1, 1], [1], [1], []]
-        assert not density_of("exp(-abs(z))").over(arb(0, 1)).leaps
+        found, near = density_of("1", "-1", "2"), ((-2, 3), (-2, 0), (0, 3), (0, 1), (-1, 2), (-2, -1))
+        assert [found.leaps(arb(low), arb(high)) for low, high in near] == [True, True, True, False, False, False]
+        assert not density_of("exp(-abs(z))").leaps(arb(-1), arb(1))
 
 
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [("1", "1/2"), ("2", "1"), ("1/10", "0")])
@@ -198,6 +195,53 @@ def test_a_density_without_bounded_variation_gets_no_bound_below_1():
 
 
 def test_coarser_fineness_only_widens_the_bounds():
-    rough, fine = ({**COARSE, "point": bits, "cell": bits // 12 - 1} for bits in (12, 36))
+    cuts = [str(Fraction(i, 32)) for i in range(33)]
+    rough, fine = ({**COARSE, "cuts": cuts, "point": bits, "cell": bits // 12 - 1} for bits in (12, 36))
     wide, narrow = (delta(curve_of_one(run_of(ZERO_INSIDE), step).upper, "1/2") for step in (rough, fine))
-    assert wide[0] <= narrow[0] + 1e-12 and narrow[1] <= wide[1] + 1e-12
+    assert wide[0] <= narrow[0] + 1e-12 and narrow[1] <= wide[1] + 1e-8 and narrow[1] < 0.3
+
+
+def alternating(y):
+    return np.where((y >= -2) & (y < 2), 1 + np.floor(y + 2) - 2 * np.floor((y + 2) / 2), 0)
+
+
+ALTERNATING = Translation(parse("1 + floor(z + 2) - 2*floor((z + 2)/2)"), (parse("-2"), parse("2")))
+FIVE = Translation(parse("exp(-abs(z)) + 2*exp(-4*abs(z - 1))"))
+
+
+def five(y):
+    return np.exp(-np.abs(y)) + 2 * np.exp(-4 * np.abs(y - 1))
+
+
+@pytest.mark.parametrize(("noise", "density"), [(ALTERNATING, alternating), (FIVE, five), (TWO_MODES, two_modes)])
+@pytest.mark.parametrize("epsilon", ["0", "3/8", "2"])
+def test_a_cell_reaches_over_the_sums_on_a_grid_at_all_its_shifts(noise, density, epsilon):
+    """Steps that meet the moved ones inside of a cell, at 1; kinks; roots that a cell moves."""
+    for low, high in (("-1/10", "1/10"), ("19/20", "21/20"), ("-21/20", "-19/20"), ("3/10", "31/100"), ("1/2", "1/2")):
+        ends = Fraction(low), Fraction(high)
+        with precision(96):
+            found = divergences(in_pieces(noise), Effort(6, 40, 4)).at(rational(Fraction(epsilon))).over(*ends)
+        sums = [on_the_grid(density, float(t), float(Fraction(epsilon))) for t in np.linspace(*map(float, ends), 5)]
+        assert float(found.upper()) >= max(sums) - 5e-4
+        assert float(found.lower()) <= sums[2] + 5e-4
+        if low == high:
+            assert float(found.upper() - found.lower()) < 1e-6
+
+
+def test_the_bound_over_all_shifts_of_five_bumps_is_what_quadrature_shows():
+    weights = {0: 1, 1: 0.1, -1: 0.1, 2: 0.01, -2: 0.01}
+    text = " + ".join(f"{Fraction(str(w))}*exp(-25*(z - ({c}))**2/2)" for c, w in weights.items())
+    low, high = delta(searched(run_of(Translation(parse(text))), 3.6327).upper, "3.6327")
+    grid = np.linspace(-6, 6, 40_001)
+    p, *moved = (
+        sum(w * np.exp(-12.5 * (grid - shift - c) ** 2) for c, w in weights.items()) for shift in (0, *np.linspace(0.617, 0.6185, 31))
+    )
+    true = max(float(np.maximum(p - np.exp(3.6327) * q, 0).sum() / p.sum()) for q in moved)
+    assert low - 1e-7 <= true <= high + 1e-7 and high - low < 1e-7
+
+
+def test_what_only_one_neighbour_can_give_is_known_where_the_support_ends():
+    found = curve_of_one(run_of(ALTERNATING, "1/2"), {**COARSE, "cuts": ["-1", "1"]})
+    with precision(64):  # the first half unit holds 1/2 of 6, the last 1
+        ahead, behind = (float(rest().mid()) for rest in found.lower.rests)
+    assert (ahead, behind) == pytest.approx((1 / 12, 1 / 6))

@@ -13,7 +13,7 @@ from mpmath import mp
 from dpverify.search import finite_rows, plans
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L2, Compose, Exponential, Group, KaryResponse, Lipschitz, Radial, Table
+from dpverify.trusted.language.model import L2, Compose, Exponential, Group, KaryResponse, Lipschitz, Radial, Table, repeated
 from dpverify.trusted.language.model import Part as Piece
 from dpverify.trusted.numbers.balls import exact, precision, rational
 from dpverify.trusted.parts.runs import Run
@@ -308,7 +308,7 @@ def derived(mechanism, **evidence):
 @pytest.mark.parametrize("rows", [0, [], [0, 0], [2], [-1], [True], ["0"], [None], {"0": 0}])
 def test_rows_that_are_no_pair_for_each_run_are_refused(rows):
     with pytest.raises(CertificateError, match="rows"):
-        derived(Compose((Piece(table(LOPSIDED), times=num(2)),)), rows=rows)
+        derived(Compose((repeated(Piece(table(LOPSIDED)), num(2)),)), rows=rows)
 
 
 @given(st.integers(0, 4), st.integers(0, 4), FACTORS)
@@ -324,7 +324,7 @@ def test_any_rows_are_those_of_some_neighbours_and_below_the_upper_curve(first, 
 
 
 def test_without_rows_there_is_no_lower_bound():
-    assert derived(Compose((Piece(table(LOPSIDED), times=num(2)),))).lower is None
+    assert derived(Compose((repeated(Piece(table(LOPSIDED)), num(2)),))).lower is None
 
 
 def test_the_search_leaves_what_is_more_work_than_is_wanted():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpverify.search import finite_rows
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation
+from dpverify.trusted.language.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation, repeated
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.composition import finite_losses, laws
@@ -29,7 +29,7 @@ def table(*rows):
 
 
 def sample(part, rate, times=1, scheme="poisson"):
-    return Part(Subsample(part, parse(str(rate)), scheme), times=num(times))
+    return repeated(Part(Subsample(part, parse(str(rate)), scheme)), num(times))
 
 
 def found(*parts, at=0):
@@ -161,7 +161,7 @@ SYMMETRIC = ((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))
 
 def test_ten_samples_of_two_randomized_responses():
     """The number is that of an outside accountant, from the list of wrong answers that this rule mends."""
-    curve = found(sample(Part(Compose((table(*SYMMETRIC),)), times=num(2)), F(1, 3), 10))
+    curve = found(sample(repeated(Part(Compose((table(*SYMMETRIC),))), num(2)), F(1, 3), 10))
     with precision(BITS):
         assert abs(float(curve.upper.worst(arb(1)).mid()) - 0.41716) < 5e-6 and curve.exact
 
@@ -169,7 +169,7 @@ def test_ten_samples_of_two_randomized_responses():
 def test_samples_in_samples_and_exponentials_of_irrational_size():
     e = "exp(1)/(1 + exp(1))"
     response = Part(Table(((parse(e), parse("1/(1 + exp(1))")), (parse("1/(1 + exp(1))"), parse(e)))))
-    inner = Part(Subsample(response, parse("1/2")), times=num(2))
+    inner = repeated(Part(Subsample(response, parse("1/2"))), num(2))
     curve = found(sample(Part(Compose((inner,))), "exp(-1)", 2))
     with precision(BITS):
         p = constant(parse(e))
@@ -225,7 +225,7 @@ def test_what_is_no_sample_of_finite_mechanisms_is_rejected(part, says):
 def test_more_products_than_are_in_reach_are_undecided(monkeypatch):
     skew = table((F(3, 4), F(1, 4)), (F(1, 5), F(4, 5)))
     with pytest.raises(Undecided, match="inside a sample"):
-        found(sample(Part(Compose((skew,)), times=num(2)), F(1, 3)))
+        found(sample(repeated(Part(Compose((skew,))), num(2)), F(1, 3)))
     monkeypatch.setattr(laws, "MOST_PRODUCTS", 20)
     monkeypatch.setattr(laws, "MOST_WORK", 20)
     with pytest.raises(Undecided, match="more than 20 products of probabilities"):

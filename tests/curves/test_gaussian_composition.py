@@ -8,7 +8,7 @@ from mpmath import mp
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, Compose, Norm, Part, Product, Query, Radial
+from dpverify.trusted.language.model import L1, L2, Compose, Norm, Part, Product, Query, Radial, repeated
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries
@@ -18,7 +18,7 @@ F = Fraction
 
 def gaussian(sigma, sensitivity=1, times=1, dimension=1, norm=L2):
     noise = Radial(parse("exp(-r**2/2)"), norm, num(dimension), Num(F(sigma)))
-    return Part(noise, Num(F(sensitivity)), times=num(times))
+    return repeated(Part(noise, Num(F(sensitivity))), num(times))
 
 
 def curve(*parts):

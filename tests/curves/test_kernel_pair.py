@@ -13,7 +13,7 @@ from dpverify.search.proposal import of_run
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Compose, Kernel, Part, Translation
+from dpverify.trusted.language.model import Claim, Compose, Kernel, Part, Translation, repeated
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.parts.runs import Run
 
@@ -46,7 +46,7 @@ def test_a_composition_of_kernels_has_nearly_the_delta_of_the_two_inputs_in_all_
     p, loss = np.exp(-y) / np.exp(-y).sum(), 1 - 2 * y
     joint, mass = loss[:, None] + loss[None, :], p[:, None] * p[None, :]
     below = (mass * np.maximum(-np.expm1(1 - joint), 0)).sum()
-    found = judged(Compose((Part(CONDITIONED, times=num(2)),)), "1", None)
+    found = judged(Compose((repeated(Part(CONDITIONED), num(2)),)), "1", None)
     assert below - 1e-3 < float(found.delta_lower.value) < below + 1e-4
 
 

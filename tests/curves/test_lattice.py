@@ -8,6 +8,7 @@ import mpmath
 import pytest
 from flint import arb
 
+from dpverify.report import delta_enclosure
 from dpverify.search.events import probabilities
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import Rejected, Undecided
@@ -15,6 +16,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Radial, Staircase, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.rules.curves import lattice as rule
 from dpverify.trusted.rules.curves import unimodal
 from dpverify.trusted.rules.curves.lattice import whole
 from tests.told import lattice as curve
@@ -305,3 +307,44 @@ def test_an_end_of_the_support_that_has_more_than_the_nothing_before_it_is_seen(
     """The probabilities fall to 0 before 5, and that of 5 is not 0."""
     with precision(64), pytest.raises(Undecided, match="step at an integer"):
         unimodal.read(on_integers(text, "0", "5"), unimodal.Hints())
+
+
+SEVERAL = {
+    "two ends": (on_integers("1 + abs(z)", "-2", "2"), lambda n: MP.mpf(1 + abs(n)) if abs(n) <= 2 else MP.mpf(0)),
+    "a gap": (on_integers("max(0, abs(z) - 1)", "-3", "4"), lambda n: MP.mpf(max(0, abs(n) - 1)) if -3 <= n <= 4 else MP.mpf(0)),
+    "two modes": (
+        on_integers("exp(-abs(z)) + exp(-2*(z - 4)**2)"), lambda n: MP.exp(-MP.mpf(abs(n))) + MP.exp(-2 * MP.mpf(n - 4) ** 2)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_of_probabilities_of_any_shape_every_shift_counts(name):
+    noise, p = SEVERAL[name]
+    for most in (1, 3):
+        with precision(64):
+            found = rule.curve(noise, Sensitivity(num(most), num(most)), unimodal.Hints(), None)
+        for text in ("0", "1/2", "2"):
+            point, exactly = arb(float(Fraction(text))), MP.mpf(Fraction(text).numerator) / Fraction(text).denominator
+            each = {shift: term_by_term(p, shift, exactly) for shift in range(-most, most + 1) if shift}
+            with precision(64):
+                close(found.upper.worst(point), max(each.values()), 10)
+                close(found.lower.worst(point), max(each[most], each[-most]), 10)
+        with precision(64):
+            alone = [MP.fsum(p(n) for n in range(-60, 61) if p(n - s) == 0) / MP.fsum(p(n) for n in range(-60, 61)) for s in (most, -most)]
+            for rest, truth in zip(found.lower.rests, alone, strict=True):
+                assert abs(float(rest().mid()) - float(truth)) < 1e-12
+
+
+def test_integers_far_out_of_reach_are_enclosed_and_not_refused():
+    """A sum of 60 digits: delta at 0 is 0.019947114020; the claim is below it."""
+    gauss = Claim(on_integers("exp(-z**2/800)"), ZERO, sensitivity=ONE, delta=parse("0.0199470940729"))
+    assert verify(gauss).judgement.verdict == "REFUTED"
+
+
+def test_a_delta_just_below_1_is_told_to_the_digits_of_what_is_missing():
+    """1/(1 + 2 e^-50 + ...), so that 3.86e-22 are missing."""
+    narrow = Claim(on_integers("exp(-50*z**2)"), ZERO, sensitivity=ONE, delta=None)
+    lower, upper = map(MP.mpf, delta_enclosure(verify(narrow).judgement, 6))
+    truth = 1 / (1 + 2 * MP.exp(-50) + 2 * MP.exp(-200))
+    assert lower <= truth <= upper < 1 and upper - lower < MP.mpf(10) ** -24

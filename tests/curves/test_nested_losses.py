@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial, Subsample
+from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial, Subsample, repeated
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.composition import loss_distribution, losses, poisson_subsampling
 from tests.effort import tries
@@ -158,7 +158,7 @@ def test_masses_with_more_than_all_of_the_other_side_still_bound_from_below():
 # -- certificates that are made to refute what is true ----------------------------------------------------
 
 FORGED = {"spacing": "1/100", "nudge": "1/102400", "bits": 128, "tail": 3, "ranges": [[-9, 74]], "strides": [[[-6, 10]]]}
-TWO_LAPLACE = Part(Radial(parse("exp(-r/2000)"), L1, num(1)), num(1), times=num(2))
+TWO_LAPLACE = repeated(Part(Radial(parse("exp(-r/2000)"), L1, num(1)), num(1)), num(2))
 GAUSSIAN = Part(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1))
 
 

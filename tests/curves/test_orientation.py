@@ -20,7 +20,19 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Part, PostProcess, Product, Query, Subsample, Translation
+from dpverify.trusted.language.model import (
+    Claim,
+    Compose,
+    Group,
+    Lipschitz,
+    Part,
+    PostProcess,
+    Product,
+    Query,
+    Subsample,
+    Translation,
+    repeated,
+)
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.one_pair import is_told
@@ -193,7 +205,7 @@ def test_a_sample_alone_is_as_private_as_the_worse_of_its_two_orders(noise, colu
     up, down = (2, 1) if noise.support == (None, None) else (1, math.inf)
     ahead, behind = (max(up * sign * c if sign * c > 0 else -down * sign * c for c in columns if c) for sign in (1, -1))
     truth = times * max(math.log1p(math.expm1(ahead) / 3), -math.log(2 / 3 + math.exp(-behind) / 3))
-    part = Part(Subsample(asked(*columns, noise=noise), parse("1/3")), times=Num(F(times)))
+    part = repeated(Part(Subsample(asked(*columns, noise=noise), parse("1/3"))), Num(F(times)))
     for claim in (Claim(Compose((part,)), None), *([Claim(part.mechanism, None)] if times == 1 else [])):
         found = verify(claim).judgement
         if math.isinf(truth):

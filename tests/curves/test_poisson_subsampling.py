@@ -10,7 +10,7 @@ from dpverify.search import plans
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import Compose, Part, Subsample, Table
+from dpverify.trusted.language.model import Compose, Part, Subsample, Table, repeated
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import poisson_subsampling
@@ -114,7 +114,7 @@ def test_bounds_stay_on_their_side_and_exact_curves_exact():
 def test_either_of_two_inputs_may_have_the_record_whatever_the_evidence_says_of_their_order(rows):
     # three answers, of which 1 - (2/5)^3 can be given with the record alone if it is the second input that has it
     rate = F(1, 5)
-    inner = Part(Compose((Part(Table(tuple(tuple(map(Num, row)) for row in rows)), times=Num(F(3))),)))
+    inner = Part(Compose((repeated(Part(Table(tuple(tuple(map(Num, row)) for row in rows))), Num(F(3))),)))
     joint = {"rule": "joint-neighbours", "above": {"plans": [{"rule": "finite-composition"}], "of": [0]}}
     with precision(100):
         found = plans.curve(Run(Part(Subsample(inner, Num(rate)))), {"rule": "poisson-subsampling", "part": joint})

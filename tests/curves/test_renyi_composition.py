@@ -12,7 +12,7 @@ from dpverify.search import stated_guarantee as search
 from dpverify.search.proposal import of_run
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L2, Compose, Group, Guarantee, Part, Radial, Subsample
+from dpverify.trusted.language.model import L2, Compose, Group, Guarantee, Part, Radial, Subsample, repeated
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import renyi_composition
 
@@ -24,7 +24,7 @@ def part(measure, *rows):
 
 
 def times(count, one):
-    return replace(one, times=num(count))
+    return repeated(one, num(count))
 
 
 def gaussian(sigma, sensitivity="1"):

@@ -22,6 +22,7 @@ from dpverify.trusted.language.model import (
     Staircase,
     Subsample,
     Table,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.parts.relations import adjacency_faults
@@ -33,7 +34,7 @@ HALF = parse("1/2")
 
 
 def times(part, count):
-    return Part(part.mechanism, part.sensitivity, part.query, part.adjacency, num(count))
+    return repeated(Part(part.mechanism, part.sensitivity, part.query, part.adjacency), num(count))
 
 
 def counts(mechanism):
@@ -41,7 +42,7 @@ def counts(mechanism):
 
 
 def test_equal_runs_are_counted_together_and_counts_multiply():
-    inner = Part(Compose((times(LAPLACE, 3), LAPLACE)), times=num(5))
+    inner = repeated(Part(Compose((times(LAPLACE, 3), LAPLACE))), num(5))
     assert counts(Compose((inner, LAPLACE))) == [(num(1), 21, False)]
 
 
@@ -64,7 +65,7 @@ def test_samples_and_parallel_parts_are_single_runs():
 @pytest.mark.parametrize("count", ["0", "-1", "1/2", "k", str(MOST_TIMES + 1)])
 def test_what_is_no_count_is_rejected(count):
     with pytest.raises(Rejected):
-        merged(Part(Compose((Part(NOISE, num(1), times=parse(count)),))))
+        merged(Part(Compose((repeated(Part(NOISE, num(1)), parse(count)),))))
 
 
 def test_distances_grow_with_the_factor():
@@ -72,17 +73,18 @@ def test_distances_grow_with_the_factor():
         assert reach(Run(LAPLACE, parse("5/2"))).upper == parse("5/2")
         asked = Part(NOISE, None, Query(((Fraction(2), Fraction(3)),), "add-remove"))
         assert reach(Run(asked, num(2))).upper == num(6)
-        assert leaf(Run(asked, num(2)))[1:] == (None, Query(((Fraction(4), Fraction(6)),), "add-remove"))
-        assert leaf(Run(LAPLACE, HALF))[1] == HALF
-        assert leaf(Run(Part(Staircase(num(1), HALF)), num(2)))[1] == num(2)
+        found = leaf(Run(asked, num(2)))
+        assert (found.sensitivity, found.query) == (None, Query(((Fraction(4), Fraction(6)),), "add-remove"))
+        assert leaf(Run(LAPLACE, HALF)).sensitivity == HALF
+        assert leaf(Run(Part(Staircase(num(1), HALF)), num(2))).sensitivity == num(2)
 
 
 def test_neighbours_of_neighbours_in_a_table_are_all_inputs_so_many_steps_apart():
     rows = tuple(tuple(map(num, row)) for row in ((1, 0), (1, 0), (1, 0), (1, 0)))
     chain = Part(Table(rows, ((0, 1), (1, 2), (2, 3))))
     with precision(80):
-        two, three = (leaf(Run(chain, num(steps)))[0].adjacent for steps in (2, 3))
-        between = leaf(Run(chain, parse("3/2")))[0].adjacent
+        two, three = (leaf(Run(chain, num(steps))).mechanism.adjacent for steps in (2, 3))
+        between = leaf(Run(chain, parse("3/2"))).mechanism.adjacent
     assert set(two) == {(0, 1), (1, 2), (2, 3), (0, 2), (1, 3)} == set(between)
     assert set(three) == set(two) | {(0, 3)}
 
@@ -90,7 +92,7 @@ def test_neighbours_of_neighbours_in_a_table_are_all_inputs_so_many_steps_apart(
 def test_a_table_whose_inputs_are_all_neighbours_stays_as_it_is():
     for mechanism in (Table(((num(1),), (num(1),))), KaryResponse(num(3), HALF)):
         with precision(80):
-            assert leaf(Run(Part(mechanism), num(7)))[0] == mechanism
+            assert leaf(Run(Part(mechanism), num(7))).mechanism == mechanism
 
 
 def test_a_part_of_unknown_distance_has_no_group():

@@ -16,7 +16,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Measure, Part, Subsample
+from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Measure, Part, Subsample, repeated
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
@@ -693,8 +693,8 @@ def test_three_candidates_are_between_two_groups_and_one_gaussian():
 def test_a_selection_is_a_part_like_others():
     part = Part(largest(G2, 2), ONE)
     alone, delta = normal(math.sqrt(2) / 2, 0.5), normal(1, 0.5)
-    assert judged(Compose((Part(part.mechanism, ONE, times=num(2)),)), "1/2", str(delta * 1.01), None).verdict == "PROVED"
-    assert judged(Compose((Part(part.mechanism, ONE, times=num(2)),)), "1/2", str(alone / 2), None).verdict == "REFUTED"
+    assert judged(Compose((repeated(Part(part.mechanism, ONE), num(2)),)), "1/2", str(delta * 1.01), None).verdict == "PROVED"
+    assert judged(Compose((repeated(Part(part.mechanism, ONE), num(2)),)), "1/2", str(alone / 2), None).verdict == "REFUTED"
     assert judged(Group(part, num(2)), "1/2", str(normal(math.sqrt(2), 0.5) * 1.000001), None).verdict == "PROVED"
     assert judged(Group(part, num(2)), "1/2", str(normal(math.sqrt(2), 0.5) * 0.999999), None).verdict == "REFUTED"
     inner = math.log(1 + math.expm1(0.5) / 0.25)

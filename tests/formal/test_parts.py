@@ -36,6 +36,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
+    repeated,
 )
 
 WITH_COQ = pytest.mark.skipif(
@@ -64,7 +65,7 @@ def statement(text):
 
 
 def test_parts_that_follow_each_other_are_listed_with_how_often_they_are_run():
-    text = statement(written(Compose((replace(HALF, times=num(3)), RESPONSE)), "3/2 + log(3)"))
+    text = statement(written(Compose((repeated(HALF, num(3)), RESPONSE)), "3/2 + log(3)"))
     assert "noise_of_norm (fun r => exp (- r)) 2 1." in text
     assert "answers_by_table [\n  [3 / 4; 1 / 4];\n  [1 / 4; 3 / 4]]\n  [(0, 1)%nat]." in text
     assert "(one_after_the_other (nseq 3%nat noise_0 ++ nseq 1%nat table_1)%SEQ) Inputs Neighbours shown Outputs M ->" in text
@@ -79,7 +80,7 @@ def test_parts_that_follow_each_other_are_listed_with_how_often_they_are_run():
         (PostProcess(HALF), "1/2", "(seen_through_a_map noise_0) Inputs"),
         (Subsample(HALF, parse("1/4")), "log(3/4 + exp(1/2)/4)", "(on_sample (1 / 4) noise_0) Inputs"),
         (Lipschitz(HALF, num(3)), "3/2", "noise_of_norm (fun r => exp (- r)) 2 3."),
-        (Compose((Part(Guarantee("approximate", ((parse("1/3"), num(0)),)), times=num(2)),)), "2/3", "nseq 2%nat (guaranteed (1 / 3))"),
+        (Compose((repeated(Part(Guarantee("approximate", ((parse("1/3"), num(0)),))), num(2)),)), "2/3", "nseq 2%nat (guaranteed (1 / 3))"),
         (Compose((replace(HALF, sensitivity=num(0)), HALF)), "1/2", "nseq 1%nat (@answers_neighbours_the_same) ++ nseq 1%nat noise_0"),
         (NoisyMax(LAPLACE, num(5)), "1", "(index_of_greatest 5%nat noise_0 (Ropp 1) 1) Inputs"),
         (NoisyMax(LAPLACE, num(5), "monotone"), "1/2", "(index_of_greatest 5%nat noise_0 0 1) Inputs"),
@@ -125,13 +126,13 @@ def test_a_budget_in_l2_is_not_taken_for_one_in_l1_in_a_part():
     [
         (Compose((HALF,)), "499/1000", "it loses up to 1/2, which is more than is claimed"),
         (Group(HALF, num(2)), "999/1000", "it loses up to 1, which is more than is claimed"),
-        (Compose((replace(HALF, times=num(10**4)),)), "5000", "a part is run 10000 times, more than are written in unary"),
+        (Compose((repeated(HALF, num(10**4)),)), "5000", "a part is run 10000 times, more than are written in unary"),
         (Subsample(HALF, parse("1/4"), "without_replacement"), "1/8", "it loses up to log(exp(1/2)/4 + 3/4), which is more"),
         (Subsample(HALF, num(0), "without_replacement"), "1", "the fraction of the records that is sampled may be 0"),
         (Parallel((replace(HALF, adjacency="replace"),)), "1", "where a record is added or removed alone"),
-        (Parallel((replace(HALF, times=num(2)),)), "1", "run several times beside others in parallel"),
+        (Parallel((repeated(HALF, num(2)),)), "999/1000", "it loses up to 1, which is more than is claimed"),
         (Lipschitz(RESPONSE, num(2)), "3", "a part of the kind table behind a map of the data is not written in Coq yet"),
-        (Lipschitz(replace(HALF, times=num(2)), num(2)), "3", "run several times behind a map of the data"),
+        (Lipschitz(repeated(HALF, num(2)), num(2)), "3", "a part of the kind repeat behind a map of the data is not written in Coq yet"),
         (PostProcess(Part(Guarantee("zcdp", ((num(1),),)))), "1", "a guarantee that is not pure"),
         (PostProcess(Part(Product(parse("exp(-abs(z))"), num(2), LINF), num(1))), "3", "in another norm than l1 and l2"),
         (PostProcess(Part(Guarantee("approximate", ((num(1), num(0)),), "one-sided"))), "1", "a guarantee that is not pure"),
@@ -140,7 +141,7 @@ def test_a_budget_in_l2_is_not_taken_for_one_in_l1_in_a_part():
         (NoisyMax(Translation(parse("exp(-z)"), (None, num(0))), num(5)), "2", "noise that ends is not written in Coq yet"),
         (AboveThreshold(num(9), None, LAPLACE), "9", "a threshold without noise is not written in Coq yet"),
         (AboveThreshold(num(9), LAPLACE, LAPLACE, report="fresh", fresh=LAPLACE, positives=None), "9", "without a limit on how many"),
-        (Compose((replace(HALF, times=num(3)), RESPONSE)), "3/2 + log(3) - 1/10**9", "which is more than is claimed"),
+        (Compose((repeated(HALF, num(3)), RESPONSE)), "3/2 + log(3) - 1/10**9", "which is more than is claimed"),
         (Compose((Part(LAPLACE, query=Query(((1, 1),), "add-remove")),) * 2), "999/1000", "it loses up to 1, which is more"),
         (AboveThreshold(num(9), LAPLACE, LAPLACE), "1", "it loses up to 3/2, which is more than is claimed"),
         (AboveThreshold(num(2), LAPLACE, LAPLACE), "1/2", "it loses up to 3/2, which is more than is claimed"),
@@ -197,7 +198,7 @@ def test_greatest_of_two_lines_and_logarithms_of_a_size_are_bounded_by_their_lem
 @pytest.mark.parametrize(
     ("mechanism", "epsilon", "less"),
     [
-        (Compose((replace(HALF, times=num(3)), RESPONSE)), "3/2 + log(3)", "3 / 2 + ln 3 - 1 / 1000000"),
+        (Compose((repeated(HALF, num(3)), RESPONSE)), "3/2 + log(3)", "3 / 2 + ln 3 - 1 / 1000000"),
         (Subsample(HALF, parse("1/4")), "log(3/4 + exp(1/2)/4)", "1 / 8"),
         (Subsample(RESPONSE, parse("1/4"), "without_replacement"), "log(3/2)", "ln (3 / 2) - 1 / 1000000"),
         (NoisyMax(LAPLACE, num(5)), "1", "999999 / 1000000"),

@@ -28,6 +28,7 @@ from dpverify.trusted.language.model import (
     Radial,
     Subsample,
     Table,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision
 
@@ -43,15 +44,15 @@ COARSE = 6
 
 
 def laplace(scale: Fraction | int, sensitivity: Fraction | int = 1, times: int = 1) -> Part:
-    return Part(Radial(parse("exp(-r)"), L1, num(1), Num(Fraction(scale))), Num(Fraction(sensitivity)), times=num(times))
+    return repeated(Part(Radial(parse("exp(-r)"), L1, num(1), Num(Fraction(scale))), Num(Fraction(sensitivity))), num(times))
 
 
 def gaussian(sigma: Fraction | int, sensitivity: Fraction | int = 1, times: int = 1) -> Part:
-    return Part(Radial(parse("exp(-r**2/2)"), L2, num(1), Num(Fraction(sigma))), Num(Fraction(sensitivity)), times=num(times))
+    return repeated(Part(Radial(parse("exp(-r**2/2)"), L2, num(1), Num(Fraction(sigma))), Num(Fraction(sensitivity))), num(times))
 
 
 def response(p: Fraction, times: int = 1) -> Part:
-    return Part(Table(((Num(p), Num(1 - p)), (Num(1 - p), Num(p)))), times=num(times))
+    return repeated(Part(Table(((Num(p), Num(1 - p)), (Num(1 - p), Num(p))))), num(times))
 
 
 @lru_cache(maxsize=4096)
@@ -211,7 +212,7 @@ def test_delta_at_the_tight_epsilon_is_the_delta_asked_for(part, delta):
     "mechanism",
     [
         Compose((laplace(2), gaussian(3), response(Fraction(3, 5)))),
-        Compose((Part(Subsample(gaussian(1), Num(Fraction(1, 8))), times=num(8)),)),
+        Compose((repeated(Part(Subsample(gaussian(1), Num(Fraction(1, 8)))), num(8)),)),
         Compose((Part(Subsample(laplace(1), Num(Fraction(1, 8)))), Part(Parallel((laplace(2), laplace(3)))))),
         Subsample(Part(Compose((laplace(2), laplace(3)))), Num(Fraction(1, 4))),
     ],
@@ -234,7 +235,7 @@ tables = entries.map(rows)
 
 
 def as_part(table: list[list[Fraction]], times: int = 1) -> Part:
-    return Part(Table(tuple(tuple(map(Num, row)) for row in table)), times=num(times))
+    return repeated(Part(Table(tuple(tuple(map(Num, row)) for row in table))), num(times))
 
 
 def divergence(p: list[Fraction], q: list[Fraction], epsilon: Fraction):

@@ -32,9 +32,11 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Repeat,
     Subsample,
     Table,
     all_parts,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.order.enclosed import enclose
@@ -67,9 +69,8 @@ small = st.sampled_from([1, 2])
 
 
 def combined(below: st.SearchStrategy[Part]) -> st.SearchStrategy[Part]:
-    repeated = st.builds(lambda part, count: replace(part, times=num(count)), below, times)
-    several = st.lists(repeated, min_size=1, max_size=2).map(tuple)
-    one = below.map(lambda part: replace(part, times=ONE))
+    one = st.builds(lambda part, count: repeated(part, num(count)), below, times)
+    several = st.lists(one, min_size=1, max_size=2).map(tuple)
     return st.one_of(
         several.map(lambda parts: Part(Compose(parts))),
         st.builds(lambda part, rate: Part(Subsample(part, num(Fraction(rate, 10)))), one, st.integers(0, 10)),
@@ -143,8 +144,8 @@ def collect(part: Part, linked: dict[int, list[Any]], steps: int, top: bool) -> 
         return collect(mechanism.part, linked, steps * size_of(mechanism), True)
     elif isinstance(mechanism, PostProcess):
         return collect(mechanism.part, linked, steps, top)
-    elif isinstance(mechanism, Subsample):
-        collect(mechanism.part, linked, steps, False)
+    elif isinstance(mechanism, Repeat) or (isinstance(mechanism, Subsample) and (top or mechanism.rate == ONE)):
+        collect(mechanism.part, linked, steps, False)  # in a sample that other parts are not in, the inputs are those of the sample
     elif isinstance(mechanism, Table):
         linked.setdefault(len(mechanism.rows), []).append(mechanism)
     return steps
@@ -164,10 +165,15 @@ def outputs(part: Part, steps: int, pairs: Pairs | None, top: bool) -> list[Pair
         found = splits(mechanism.parts, steps)
     elif isinstance(mechanism, Group | Lipschitz):
         found = outputs(mechanism.part, steps * size_of(mechanism), pairs if top else None, top)
+    elif isinstance(mechanism, Repeat):
+        found = one = outputs(mechanism.part, steps, pairs, False)
+        for _ in range(int(exact(enclose(mechanism.times, 64))) - 1):
+            found = product(found, one)
     elif isinstance(mechanism, PostProcess):
         found = outputs(mechanism.part, steps, pairs, top)
     elif isinstance(mechanism, Subsample):
-        rate, inside = mechanism.rate.value, outputs(mechanism.part, 1, pairs if steps == 1 else None, False)
+        rate, same = mechanism.rate.value, steps == 1 and (top or mechanism.rate == ONE)
+        inside = outputs(mechanism.part, 1, pairs if same else None, False)
         found = [pair(((1 - rate) * q + rate * p, q) for p, q in one) for one in inside]
         if steps > 1 and not isinstance(mechanism.part.mechanism, Combinator):
             found += two_records(mechanism.part.mechanism, rate)
@@ -179,9 +185,6 @@ def outputs(part: Part, steps: int, pairs: Pairs | None, top: bool) -> list[Pair
         else:
             reached = within(beside(len(rows), adjacent), steps)
             found = list(dict.fromkeys(pair(zip(rows[a], rows[b], strict=True)) for a in reached for b in reached[a]))
-    once = found
-    for _ in range(int(exact(enclose(part.times, 64))) - 1):
-        found = product(found, once)
     return found
 
 

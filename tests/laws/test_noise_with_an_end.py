@@ -12,7 +12,7 @@ import pytest
 
 from dpverify.search.verify import verify
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Part, Query, Subsample, Translation
+from dpverify.trusted.language.model import Claim, Compose, Part, Query, Subsample, Translation, repeated
 from dpverify.trusted.numbers.balls import constant
 
 EXPONENTIAL = Translation(parse("exp(-z)"), (ZERO, None))
@@ -24,7 +24,7 @@ def up(columns=(1,), noise=EXPONENTIAL):
 
 
 def several(part, times):
-    return Part(Compose((Part(part.mechanism, part.sensitivity, part.query, part.adjacency, num(times)),)))
+    return Part(Compose((repeated(Part(part.mechanism, part.sensitivity, part.query, part.adjacency), num(times)),)))
 
 
 def sampled(part, rate):

@@ -16,7 +16,21 @@ from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import Expr, Num, num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample, Table
+from dpverify.trusted.language.model import (
+    L1,
+    L2,
+    Claim,
+    Compose,
+    Group,
+    Lipschitz,
+    Parallel,
+    Part,
+    PostProcess,
+    Radial,
+    Subsample,
+    Table,
+    repeated,
+)
 from dpverify.trusted.numbers.balls import constant, exact, precision
 from tests.tools import load
 
@@ -26,7 +40,7 @@ LAPLACE = Part(Radial(parse("exp(-r)"), L1, num(1)), num(1))
 GAUSSIAN = Part(Radial(parse("exp(-r**2/2)"), L2, num(1), num(2)), num(1))
 WARNER = Part(Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))))
 MECHANISMS = {
-    "Gaussians": Compose((GAUSSIAN, Part(GAUSSIAN.mechanism, num(2), times=num(3)))),
+    "Gaussians": Compose((GAUSSIAN, repeated(Part(GAUSSIAN.mechanism, num(2)), num(3)))),
     "a sample": Subsample(GAUSSIAN, HALF),
     "a sample without replacement": Subsample(LAPLACE, HALF, "without_replacement"),
     "parallel parts": Parallel((LAPLACE, GAUSSIAN, WARNER)),

@@ -412,7 +412,7 @@ def test_two_steps_one_way_and_back_lose_no_more_than_is_proved():
 )
 def test_log_concave_noises_lose_in_proportion_over_several_steps(noise):
     run = Run(Part(stream(noise, laplace(2), "monotone"), ONE), factor=num(3))
-    assert leaf(run) == (run.part.mechanism, num(3), None)
+    assert leaf(run) == Claim(run.part.mechanism, None, sensitivity=num(3))
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ def test_other_noises_of_answers_that_move_together_are_not_followed_over_severa
     for mechanism in (stream(noise, laplace(2), "monotone"), stream(laplace(2), noise, "hull", hull=((Fraction(1),),))):
         with pytest.raises(Undecided, match="one way and back"):
             leaf(Run(Part(mechanism, ONE), factor=num(2)))
-    assert leaf(Run(Part(stream(noise, noise, "all"), ONE), factor=num(2)))[1] == num(2)
+    assert leaf(Run(Part(stream(noise, noise, "all"), ONE), factor=num(2))).sensitivity == num(2)
 
 
 def premise_of(question, epsilon):

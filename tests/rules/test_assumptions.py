@@ -78,6 +78,7 @@ ROUND = Radial(parse("exp(-r)"), L2, num(2))
 GAUSS = Radial(parse("exp(-r**2/2)"), L2, num(2))
 CORNERED = Radial(parse("exp(-r)"), LINF, num(2))
 COPIES = Product(parse("exp(-abs(z))"), num(2))
+WHOLE_STEPS = f"{WHOLE}, so that they move by at most 1"
 STAIRS = Staircase(ONE, parse("1/2"))
 TABLE = Table(numbers(("3/4", "1/4"), ("1/4", "3/4")))
 LISTED = replace(TABLE, adjacent=((0, 1),))
@@ -94,7 +95,7 @@ CASES = {
     "line, l1": (LINE, {"query": query((1, -1), adjacency="l1")}, "1/2", {IDEAL}, {IDEAL}),
     "line, l2": (LINE, {"query": query((1, 2), adjacency="l2")}, "2", {IDEAL}, {REAL, IDEAL}),
     "line, l2 of one kind of record": (LINE, {"query": query((2, 0), adjacency="l2")}, "1", {IDEAL}, {IDEAL}),
-    "integers, stated": (INTEGERS, {"sensitivity": parse("3/2")}, "1/2", {MOVES, WHOLE, IDEAL}, {WHOLE_ATTAINED, IDEAL}),
+    "integers, stated": (INTEGERS, {"sensitivity": parse("3/2")}, "1/2", {MOVES, WHOLE_STEPS, IDEAL}, {WHOLE_ATTAINED, IDEAL}),
     "integers, add-remove": (INTEGERS, {"query": query((1, -1))}, "1/2", {IDEAL}, {IDEAL}),
     "integers, replace": (INTEGERS, {"query": query(("1/2", "3/2"), adjacency="replace")}, "1/2", {IDEAL}, {IDEAL}),
     "integers, off them": (INTEGERS, {"query": query(("1/2",))}, "9", None, {IDEAL}),

@@ -8,7 +8,7 @@ from dpverify.search import budgets
 from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial
+from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial, repeated
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.proof import Proof
 from tests.proofs import Step, bound, fact
@@ -17,7 +17,7 @@ LAPLACE = Part(Radial(parse("exp(-r/2)"), L1, num(1)), num(1))
 GAUSSIAN = Part(Radial(parse("exp(-r**2/8)"), L2, num(1)), num(1))
 PREMISE = {"premise": {"rule": "concave-exponent", "evidence": {"side": "upper"}}}
 SHARE = {"curve": {"rule": "gaussian"}, "epsilon": "1", "delta": "1/100"}  # the tight delta at 1 is 0.00683
-CLAIM = Claim(Compose((LAPLACE, Part(GAUSSIAN.mechanism, num(1), times=num(3)))), num(4), parse("1/20"))
+CLAIM = Claim(Compose((LAPLACE, repeated(Part(GAUSSIAN.mechanism, num(1)), num(3)))), num(4), parse("1/20"))
 
 
 def run(claim, *parts):

@@ -21,6 +21,7 @@ from dpverify.trusted.language.model import (
     Radial,
     Subsample,
     Table,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.parts.neighbours import APART
@@ -60,8 +61,8 @@ def kov(times, ratio, epsilon):
         (GAUSSIAN, "1", "2", lambda: gaussian(MP.mpf(1), MP.mpf(1))),
         (WARNER, "1/2", None, lambda: (3 - MP.exp(MP.mpf(1) / 2)) / 4),
         (KaryResponse(num(4), parse("1/2")), "1/2", None, lambda: MP.mpf(1) / 2 - MP.exp(MP.mpf(1) / 2) / 6),
-        (Compose((Part(WARNER, times=num(5)),)), "2", None, lambda: kov(5, 3, MP.mpf(2))),
-        (Compose((Part(GAUSSIAN, num(2)), Part(GAUSSIAN, num(2), times=num(3)))), "1", None, lambda: gaussian(MP.mpf(2), MP.mpf(1))),
+        (Compose((repeated(Part(WARNER), num(5)),)), "2", None, lambda: kov(5, 3, MP.mpf(2))),
+        (Compose((Part(GAUSSIAN, num(2)), repeated(Part(GAUSSIAN, num(2)), num(3)))), "1", None, lambda: gaussian(MP.mpf(2), MP.mpf(1))),
         (Group(Part(LAPLACE, num(1)), num(2)), "1", None, lambda: 1 - MP.exp(MP.mpf(-3) / 2)),
     ],
 )
@@ -83,7 +84,7 @@ def test_of_post_processed_parts_the_upper_bound_alone_is_closed():
     [
         Radial(parse("(1 + r**2)**(-2)"), L2, num(1)),
         Compose((Part(LAPLACE, num(1)), Part(GAUSSIAN, num(1)))),
-        Compose((Part(LAPLACE, num(1), times=num(2)),)),
+        Compose((repeated(Part(LAPLACE, num(1)), num(2)),)),
         Subsample(Part(GAUSSIAN, num(1)), parse("1/2")),
         Parallel((Part(LAPLACE, num(1)), Part(LAPLACE, num(1)))),
     ],

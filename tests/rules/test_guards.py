@@ -47,7 +47,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers import complex, integrability
 from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.balls import constant, hull, precision, rational
+from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import quasi_period
 from dpverify.trusted.order import compare
@@ -71,6 +71,7 @@ from dpverify.trusted.rules.curves import (
     student,
     variances,
 )
+from dpverify.trusted.rules.finite import densities as kernel_densities
 from dpverify.trusted.rules.finite import kernel_box, kernel_point, normaliser, part_slopes
 from dpverify.trusted.rules.inequalities import positivstellensatz
 from tests.proofs import Step, bound, saying
@@ -275,7 +276,7 @@ EDGE = box([*UNIT, (Fraction(0), Fraction(0)), (Fraction(0), Fraction(0))])
 )
 def test_a_tangent_bounds_a_concave_loss_alone(loss, point, target, taken):
     with precision(128):
-        tree = kernel_box._Tree(parse(target), ())
+        tree = kernel_box.Tree(parse(target))
         assert tree.tangent(EDGE, parse(loss), (Fraction(point), Fraction(0), Fraction(0))) is taken
 
 
@@ -283,15 +284,15 @@ def test_a_tangent_bounds_a_concave_loss_alone(loss, point, target, taken):
 def test_a_tangent_touches_in_the_box_where_the_loss_is_concave(point):
     # -y^3 is concave right of 0 alone: its tangent at -1 lies below it there
     with precision(128), pytest.raises(CertificateError, match="point of tangency"):
-        kernel_box._Tree(num(-2), ()).tangent(CUBE, parse("-y**3"), tuple(map(Fraction, point)))
+        kernel_box.Tree(num(-2)).tangent(CUBE, parse("-y**3"), tuple(map(Fraction, point)))
 
 
 @pytest.mark.parametrize("index", range(8))
 def test_the_mean_value_bound_counts_the_steepest_way_to_another_vertex(index):
     loss = parse("y**2 + theta")
     with precision(128):
-        assert kernel_box._Tree(parse("51/10"), ()).corner(CUBE, loss, index)
-        assert not kernel_box._Tree(parse("19/10"), ()).corner(CUBE, loss, index)
+        assert kernel_box.Tree(parse("51/10")).corner(CUBE, loss, index)
+        assert not kernel_box.Tree(parse("19/10")).corner(CUBE, loss, index)
 
 
 def test_a_point_of_a_kernel_wants_a_value_for_every_symbol():
@@ -813,7 +814,7 @@ def test_an_exponential_is_compared_with_1_by_the_sign_of_its_exponent(rising):
 )
 def test_a_kink_of_a_kernel_is_decided_over_an_event_where_it_is_certain(expr, low, high, settled):
     with precision(64):
-        found = kernel_point._settled(parse(expr), {"y": hull(Fraction(low), Fraction(high))})
+        found = kernel_densities.resolve(parse(expr), box([(Fraction(low), Fraction(high)), *[(Fraction(0), Fraction(0))] * 2]))
     assert compare.certainly_equal(found, parse(settled), {"y": LINE}) and (found == parse(expr)) is (expr == settled)
 
 

@@ -25,6 +25,7 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Subsample,
+    repeated,
 )
 from dpverify.trusted.rules.composition import post_processing
 from tests import proofs
@@ -168,8 +169,8 @@ def test_the_sensitivity_of_a_query_is_no_move_of_one_coordinate():
 def test_what_a_query_moves_independent_gaussian_coordinates_by_in_l1_is_no_euclidean_distance(times):
     # both answers move by 1: 2 in the l1 norm, sqrt(2) in the Euclidean one that decides
     noise = Product(parse("exp(-z**2/2)"), num(2), L1)
-    asked = Part(noise, query=Query(((Fraction(1),), (Fraction(1),)), "add-remove"), times=num(times))
-    stated = Part(noise, num(2), times=num(times))
+    asked = repeated(Part(noise, query=Query(((Fraction(1),), (Fraction(1),)), "add-remove")), num(times))
+    stated = repeated(Part(noise, num(2)), num(times))
     assert {each.side for each in bound(Compose((stated,)), "closed-profile", {}, delta="1/10")} == {"upper", "lower"}
     with pytest.raises(Rejected, match="move together"):
         bound(Compose((asked,)), "closed-profile", {}, delta="1/10")
@@ -191,14 +192,15 @@ def test_what_a_query_moves_independent_gaussian_coordinates_by_in_l1_is_no_eucl
 def test_a_mechanism_runs_a_whole_number_of_times(times, rule, evidence):
     noise = GAUSSIAN if rule in ("closed-profile", "privacy-profile") else LAPLACE
     with pytest.raises((Rejected, CertificateError), match="integer from 1 to"):
-        bound(Compose((Part(noise.mechanism, num(1), times=parse(times)),)), rule, evidence, epsilon="1", delta="1/10")
+        bound(Compose((repeated(Part(noise.mechanism, num(1)), parse(times)),)), rule, evidence, epsilon="1", delta="1/10")
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
 @pytest.mark.parametrize("times", ["3/2", "0", "-1", "1001/1000", "sqrt(2)", "k"])
 def test_a_part_of_a_combination_runs_a_whole_number_of_times(times, side):
-    whole = Subsample(Part(LAPLACE.mechanism, num(1), times=parse(times)), HALF)
+    whole = Subsample(repeated(Part(LAPLACE.mechanism, num(1)), parse(times)), HALF)
     evidence = {"side": side, "part": UPPER if side == "upper" else LOWER}
     with pytest.raises(Rejected, match="integer of at least 1"):
         bound(whole, "combination", evidence, k=Domain(Fraction(1)))
-    assert bound(replace(whole, part=replace(whole.part, times=parse("k"))), "combination", evidence, k=COUNT)[0].side == side
+    counted = replace(whole, part=repeated(Part(LAPLACE.mechanism, num(1)), parse("k")))
+    assert bound(counted, "combination", evidence, k=COUNT)[0].side == side

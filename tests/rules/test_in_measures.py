@@ -40,6 +40,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.proof import Proof
@@ -187,7 +188,7 @@ def test_gaussian_noise_is_exact_in_every_measure(name, value, less):
 
 
 def test_values_add_up_and_are_exact_for_one_mechanism_run_many_times():
-    ten = Compose((Part(LAPLACE, parse("1/2"), times=num(10)),))
+    ten = Compose((repeated(Part(LAPLACE, parse("1/2")), num(10)),))
     assert verdict(ten, "zcdp", "10*(exp(-1/2) - 1/2)") == "PROVED"
     assert verdict(ten, "zcdp", "1.0653065") == "REFUTED"
     mixed = Compose((Part(LAPLACE, parse("1/2")), Part(GAUSSIAN, ONE), Part(Guarantee("zcdp", ((parse("1/10"),),)))))
@@ -200,7 +201,7 @@ def test_values_add_up_and_are_exact_for_one_mechanism_run_many_times():
 def counts(*parts):
     """A composition of noise that counts in one of two bins: (noise, bin, times)."""
     rows = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
-    return Compose(tuple(Part(noise, query=Query((rows[where],), "add-remove"), times=num(times)) for noise, where, times in parts))
+    return Compose(tuple(repeated(Part(noise, query=Query((rows[where],), "add-remove")), num(times)) for noise, where, times in parts))
 
 
 def test_queries_on_the_same_records_are_looked_at_together():
@@ -302,7 +303,7 @@ def test_gaussian_noise_on_a_sample_has_the_divergence_of_the_mixture(rate, mu, 
 
 
 def test_samples_of_gaussian_noise_add_up():
-    steps = Compose((Part(Subsample(Part(GAUSSIAN, ONE), parse("1/100")), times=num(1000)),))
+    steps = Compose((repeated(Part(Subsample(Part(GAUSSIAN, ONE), parse("1/100"))), num(1000)),))
     each = log(sum(comb(4, k) * 0.99 ** (4 - k) * 0.01**k * np.exp(k * (k - 1) / 2) for k in range(5))) / 3
     assert enclosed(steps, Measure("renyi", None, Fraction(4))) == pytest.approx((1000 * each, 1000 * each), rel=1e-9)
 

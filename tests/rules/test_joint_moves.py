@@ -12,7 +12,21 @@ from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, Domain, Group, Part, PostProcess, Product, Query, Radial, Translation
+from dpverify.trusted.language.model import (
+    L1,
+    L2,
+    Claim,
+    Compose,
+    Domain,
+    Group,
+    Part,
+    PostProcess,
+    Product,
+    Query,
+    Radial,
+    Translation,
+    repeated,
+)
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts import moves
 from dpverify.trusted.proof import Proof
@@ -33,7 +47,7 @@ def student(u):
 
 
 def part(noise, *rows, adjacency="l2", times=1):
-    return Part(noise, None, Query(tuple(tuple(Fraction(x) for x in row) for row in rows), adjacency), times=num(times))
+    return repeated(Part(noise, None, Query(tuple(tuple(Fraction(x) for x in row) for row in rows), adjacency)), num(times))
 
 
 def upper(*parts):
@@ -165,14 +179,14 @@ def test_what_is_no_noise_about_one_real_histogram_is_refused(parts):
 
 
 def test_a_group_that_is_run_several_times_is_no_single_run():
-    mapped = Part(PostProcess(part(CAUCHY, (1, 0))), times=num(3))
+    mapped = repeated(Part(PostProcess(part(CAUCHY, (1, 0)))), num(3))
     (found,) = moves.leaves(Part(Group(mapped, num(2))))
     with pytest.raises(Rejected, match="no noise"):
         joint_moves.part_rows(found[0])
-    assert list(moves.leaves(Part(Compose((part(CAUCHY, (1, 0), times=3),)), times=num(2)))) == [(part(CAUCHY, (1, 0), times=3), 6)]
+    assert list(moves.leaves(repeated(Part(Compose((part(CAUCHY, (1, 0), times=3),))), num(2)))) == [(part(CAUCHY, (1, 0)), 6)]
     for times in ("1/2", "3/2", "0", "n", "floor(sqrt(10))"):
         with pytest.raises(Rejected, match="integer"):
-            list(moves.leaves(Part(CAUCHY, None, part(CAUCHY, (1, 0)).query, times=parse(times))))
+            list(moves.leaves(repeated(Part(CAUCHY, None, part(CAUCHY, (1, 0)).query), parse(times))))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,12 +12,14 @@ from dpverify.search import kernel_box as search
 from dpverify.search import normaliser
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.expr import format_expr, num, parse
 from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Kernel
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.polytopes import Polytope, box
 from dpverify.trusted.rules.finite import kernel_box, kernel_point, part_slopes
+from dpverify.trusted.rules.finite.densities import losses
+from dpverify.trusted.rules.finite.far_outputs import far
 
 BOUNDED_LAPLACE = "exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"
 
@@ -112,7 +115,7 @@ def test_a_negative_density_is_reported():
 def test_a_tail_that_depends_on_the_output_is_refused():
     gaussian = kernel("exp(-(y - theta)**2/2)/sqrt(2*pi)", (None, None))
     with pytest.raises(Rejected, match="depends on y"):
-        check(gaussian, {"value": "10", "reach": ["-4", "5"], "tree": ["corner", 0]})
+        check(gaussian, {"value": "10", "reach": ["-4", "5"], "tree": ["corner", 0], "tails": [["0", ["corner", 0]]] * 2})
 
 
 def test_a_slide_must_climb():
@@ -217,7 +220,7 @@ NOTHING = "log(6) - log(2) - log(3)"
 )
 def test_finitely_many_values_are_all_at_most_the_target(loss, target, taken):
     with precision(64):
-        assert kernel_box._Tree(parse(target), ()).leaf(["values"], LINE, parse(loss)) is taken
+        assert kernel_box.Tree(parse(target)).leaf(["values"], LINE, parse(loss)) is taken
 
 
 @pytest.mark.parametrize("a", range(-2, 3))
@@ -250,14 +253,14 @@ def test_a_quadratic_loss_is_concave_where_its_form_is_nowhere_positive(a):
 )
 def test_a_loss_rises_by_the_greatest_step_or_not_at_all(start, target, steps, taken):
     with precision(64):
-        found = kernel_box._Tree(parse(target), ()).rises_to(parse(start), vector("0", "0", "0"), [constant(parse(step)) for step in steps])
+        found = kernel_box.Tree(parse(target)).rises_to(parse(start), vector("0", "0", "0"), [constant(parse(step)) for step in steps])
         assert found is taken
 
 
 @pytest.mark.parametrize(("slope", "taken"), [(NOTHING, True), (f"{NOTHING} + 2**(-100)", False), (f"{NOTHING} - 2**(-100)", True)])
 def test_a_tangent_whose_slope_no_ball_tells_from_0_is_compared_exactly(slope, taken):
     with precision(64):
-        assert kernel_box._Tree(num(0), ()).leaf(["tangent", ["0", "0", "0"]], LINE, parse(f"({slope})*y")) is taken
+        assert kernel_box.Tree(num(0)).leaf(["tangent", ["0", "0", "0"]], LINE, parse(f"({slope})*y")) is taken
 
 
 def test_the_slope_along_one_axis_asks_for_no_other():
@@ -269,7 +272,7 @@ def test_the_slope_along_one_axis_asks_for_no_other():
 
 def test_a_slide_has_a_tree_for_each_of_its_faces():
     loss, low, high = parse("y"), ["corner", 0], ["values"]
-    tree = kernel_box._Tree(num(1), ())
+    tree = kernel_box.Tree(num(1))
     with precision(64):
         tree.walk(["slide", ["1", "0", "0"], [low]], LINE, loss, 0)
         for trees in ([], [low, high], [low, low]):
@@ -278,11 +281,96 @@ def test_a_slide_has_a_tree_for_each_of_its_faces():
 
 
 def test_a_step_at_the_end_of_the_reach_holds_for_all_outputs_beyond_it():
-    # The law is exp(-y) up to a factor, and exp(theta) times that from 1 on. All y > 1 look like the end of the reach, y = 1, and so the
-    # step there is no exception of measure zero: theta = 1 and other = 0 give them the loss 1 - log(2 - 1/e) = 0.51, the greatest.
+    # The law is exp(-y) up to a factor, and exp(theta) times that from 1 on: theta = 1 and other = 0 give all y > 1 the loss
+    # 1 - log(2 - 1/e) = 0.51, the greatest, and all y < 1 the loss -log(2 - 1/e).
     claim = kernel("exp(-y + theta*floor(min(y, 1)))/(1 - exp(-1) + exp(theta - 1))", ("0", None))
     shown = {"normaliser": normaliser.propose(claim.mechanism), "reach": ["0", "1"]}
     for node in (["values"], *(["corner", vertex] for vertex in range(8))):
         with pytest.raises(Rejected):
-            check(claim, {"value": "log(2 - exp(-1))", "tree": node, **shown})
+            check(claim, {"value": "log(2 - exp(-1))", "tree": node, "tails": [["0", node]], **shown})
     assert certainly_equal(bounds(claim)["upper"].value, parse("1 - log(2 - exp(-1))"))
+
+
+LINE_OF_OUTPUTS = (None, None)
+
+
+@pytest.mark.parametrize(
+    ("density", "inputs", "tight"),
+    [
+        # the weight of the tail grows with the scale: p(y; 1)/p(y; 0) = 2 (1 + y^2)/(4 + y^2) rises to 2; at y = 0 it is 1/2
+        ("(1 + theta)/(pi*((1 + theta)**2 + y**2))", ("0", "1"), "log(2)"),
+        # (1 + (y + 1)^2)/(1 + y^2) is greatest where y^2 + y = 1
+        ("1/(pi*(1 + (y - theta)**2))", ("0", "1"), "2*asinh(1/2)"),
+        # the slower of two exponentials has the tail: (3/4 + ...)/(1/4 + ...) falls from 3 at infinity to (3/4 + 1/2)/(1/4 + 3/2) at 0
+        ("theta*exp(-abs(y))/2 + (1 - theta)*exp(-abs(y)/2)/4", ("1/4", "3/4"), "log(3)"),
+        # Laplace noise at f(theta) costs the range of f
+        ("exp(-abs(y - theta**2))/2", ("0", "2"), "4"),
+        ("exp(-abs(y - theta**2))/2", ("-1", "2"), "4"),
+        ("exp(-max(2*(y - theta), theta - y))*2/3", ("0", "1"), "2"),
+        ("exp(-(y - theta))/(1 + exp(-(y - theta)))**2", ("0", "1"), "1"),
+    ],
+)
+def test_tails_that_depend_on_the_output_are_bounded_far_out(density, inputs, tight):
+    found = bounds(kernel(density, LINE_OF_OUTPUTS, inputs), 8)
+    with precision(128):
+        assert certainly_le(found["lower"].value, parse(tight)) and certainly_le(parse(tight), found["upper"].value)
+        assert certainly_lt(parse(f"{tight} - 10**(-8)"), found["lower"].value)
+        assert certainly_lt(found["upper"].value, parse(f"{tight} + 10**(-8)"))
+
+
+@pytest.mark.parametrize(
+    "density",
+    ["exp(-abs(y)/(1 + theta))/(2*(1 + theta))", "exp(-(y - theta)**2/2)/sqrt(2*pi)", "2**theta*(1 + abs(y))**(-2 - theta)"],
+)
+def test_a_loss_that_grows_far_out_is_infinite(density):
+    assert bounds(kernel(density, LINE_OF_OUTPUTS))["lower"].value is INFINITE
+
+
+def test_a_peak_inside_the_outputs_is_found():
+    # at y = 0 the ratio is (3/4)/(1/4); at the ends of the output it is 5/3
+    found = bounds(kernel("theta/2 + (1 - theta)*3*y**2/2", ("-1", "1"), ("1/4", "3/4")))
+    assert certainly_equal(found["upper"].value, parse("log(3)")) and certainly_equal(found["lower"].value, parse("log(3)"))
+
+
+def test_a_tail_wants_a_coordinate_in_which_the_loss_is_bounded():
+    claim = kernel("(1 + theta)/(pi*((1 + theta)**2 + y**2))", LINE_OF_OUTPUTS)
+    shown = {"value": "log(2)", **{key: found for key, found in tree(claim).items() if key != "value"}}
+    check(claim, shown | {"value": "log(2) + 10**(-9)"})
+    with pytest.raises(Rejected, match="not certainly below"):
+        check(claim, shown | {"value": "log(2) - 10**(-9)"})
+    low, high = shown["tails"]
+    for tails in ([], [low], [["-1", low[1]], high], [low, ["1", high[1]]]):
+        with pytest.raises((Rejected, ValueError)):
+            check(claim, shown | {"value": "100", "tails": tails})
+    with pytest.raises(Rejected, match="no such rate"):  # outputs on both sides of 0 have no coordinate start/s
+        check(claim, shown | {"value": "100", "reach": ["1", "4"]})
+
+
+@pytest.mark.parametrize("rate", [1, 2])
+def test_the_coordinate_of_a_tail_keeps_the_loss(rate):
+    claim = kernel("exp(-abs(y))*(1 + theta*exp(-2*abs(y)))/(1 + theta/3)/2", LINE_OF_OUTPUTS)
+    space = losses(claim, (Fraction(-3), Fraction(2)))
+    with precision(128):
+        for ray, share, theta in product(space.rays, (Fraction(1, 5), Fraction(1)), (Fraction(0), Fraction(3, 4))):
+            loss, region = far(space, ray, Fraction(rate))
+            away = constant(parse(f"{3 if ray[0] < 0 else 2} - log({share})/{rate}")) * int(ray[0])
+            inputs = {"theta": rational(theta), "other": rational(Fraction(1, 3))}
+            assert value(loss, {"y": rational(share), **inputs}).overlaps(value(space.loss, {"y": away, **inputs}))
+            assert region.box[0] == (0, 1) and region.box[1:] == space.region.box[1:]
+
+
+def test_a_kink_is_replaced_by_a_side_that_is_nowhere_less():
+    loss = parse("abs(y - 1/3) - abs(theta - 1/2) + 2*min(y, theta, 1/4) - 3*max(y, theta)")
+    terms = {format_expr(term): number for number, term in enumerate(loss.args)}
+    falls, rises = terms["-abs(theta - 1/2)"], terms["abs(y - 1/3)"]
+    points = list(product((Fraction(n, 4) for n in range(5)), repeat=2))
+    with precision(64):
+        for number in set(range(4)) - {rises}:
+            for choice in range(2):
+                greater = part_slopes.under(loss, number, choice)
+                for y, theta in points:
+                    at = {"y": rational(y), "theta": rational(theta)}
+                    assert value(loss, at) <= value(greater, at) + arb("1e-15")
+    assert part_slopes.under(loss, falls, 0) != part_slopes.under(loss, falls, 1)
+    with pytest.raises(Rejected, match="no kink"):
+        part_slopes.under(loss, rises, 0)

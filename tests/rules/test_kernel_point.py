@@ -86,3 +86,41 @@ def test_symbols_and_other_mechanisms_are_refused():
         check(claim(), **EVIDENCE | {"theta": "t"})
     with pytest.raises(Rejected, match="kernel"):
         check(claim(KaryResponse(num(2), parse("1/2"))), **EVIDENCE)
+
+
+def on_the_line(density, **evidence):
+    kernel = Kernel(parse(density), (None, None), (num(0), num(1)))
+    return check(claim(kernel), **{"theta": "1", "other": "0", "beyond": 1, **evidence})
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_ratio_that_grows_with_the_output_is_infinite(side):
+    found = on_the_line("exp(-abs(y)/(1 + theta))/(2*(1 + theta))", beyond=side)
+    assert found.side == "lower" and found.value is INFINITE
+    # of Gaussians one apart, log p(y; 1) - log p(y; 0) = y - 1/2 grows on the one side, and falls on the other
+    gaussian = "exp(-(y - theta)**2/2)/sqrt(2*pi)"
+    assert on_the_line(gaussian, beyond=side, theta=str(int(side > 0)), other=str(int(side < 0))).value is INFINITE
+    with pytest.raises(Rejected, match="grow"):
+        on_the_line(gaussian, beyond=side, theta=str(int(side < 0)), other=str(int(side > 0)))
+
+
+@pytest.mark.parametrize(
+    ("density", "why"),
+    [
+        ("(1 + theta)/(pi*((1 + theta)**2 + y**2))", "grow"),  # the ratio stays below 2
+        ("exp(-abs(y - theta))/2", "grow"),
+        ("max(0, 1 - abs(y))*exp(theta*y)", "grow"),  # no outputs beyond 1 at all, whatever the other factor
+    ],
+)
+def test_a_ratio_that_is_bounded_or_of_no_outputs_is_not_infinite(density, why):
+    for side in (1, -1):
+        with pytest.raises(Rejected, match=why):
+            on_the_line(density, beyond=side)
+
+
+def test_outputs_without_end_are_looked_for_where_the_output_has_none():
+    half = Kernel(parse("(1 + theta)*exp(-(1 + theta)*y)"), (num(0), None), (num(0), num(1)))
+    assert check(claim(half), theta="0", other="1", beyond=1).value is INFINITE
+    for side in (-1, 2, 0):
+        with pytest.raises(Rejected, match="end"):
+            check(claim(half), theta="0", other="1", beyond=side)

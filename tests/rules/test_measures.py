@@ -22,6 +22,7 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Table,
+    repeated,
 )
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import measures as rule
@@ -63,7 +64,7 @@ def test_gaussian_noise_is_gdp_and_zcdp_exactly():
 
 
 def test_compositions_add_in_squares_and_post_processing_leaves_a_bound():
-    parts = Compose((Part(gaussian("2"), num(1), times=num(3)), Part(gaussian("2"), num(1))))
+    parts = Compose((repeated(Part(gaussian("2"), num(1)), num(3)), Part(gaussian("2"), num(1))))
     assert shown(claim(parts))["GDP"] == "mu = 1"
     assert shown(claim(PostProcess(Part(parts))))["GDP"] == "mu <= 1"
     stated = Compose((Part(Guarantee("gdp", ((parse("3/5"),),))), Part(gaussian("5"), num(4))))

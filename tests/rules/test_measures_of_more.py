@@ -23,6 +23,7 @@ from dpverify.trusted.language.model import (
     Radial,
     Table,
     Translation,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.proof import Proof
@@ -73,8 +74,8 @@ def test_divergences_of_the_discrete_gaussian_are_at_most_those_of_the_gaussian_
     [
         (discrete(), "5/2", RHO, 4 / 8),
         (discrete(), "1/2", RHO, 0),
-        (Compose((Part(discrete(), num(1), times=num(3)),)), None, RHO, 3 / 8),
-        (Compose((Part(discrete(), num(1), times=num(3)),)), None, TWO, 3 / 4),
+        (Compose((repeated(Part(discrete(), num(1)), num(3)),)), None, RHO, 3 / 8),
+        (Compose((repeated(Part(discrete(), num(1)), num(3)),)), None, TWO, 3 / 4),
         (Group(Part(discrete(), num(1)), num(3)), None, RHO, 9 / 8),
         (Parallel((gaussian("2"), gaussian("3"))), None, RHO, 1 / 8),
         (Parallel((gaussian("2"), gaussian("3"))), None, MU, 1 / 2),

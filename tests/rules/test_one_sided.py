@@ -30,6 +30,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
     Translation,
+    repeated,
 )
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.exchanged import either_order
@@ -174,7 +175,7 @@ def test_what_is_stated_of_one_order_says_nothing_of_the_other_nor_of_both(order
 
 
 def test_compositions_and_groups_of_one_order():
-    two = Compose((Part(stated("1", "1/100"), times=num(2)), Part(stated("1/2", "1/50"))))
+    two = Compose((repeated(Part(stated("1", "1/100")), num(2)), Part(stated("1/2", "1/50"))))
     assert verdict(two, "one-sided", "5/2", "1/25") == "PROVED"
     assert verdict(two, "one-sided", "2.499", "1/25") == "UNKNOWN"
     three = Group(Part(stated("1", "1/1000")), num(3))

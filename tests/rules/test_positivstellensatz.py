@@ -49,6 +49,10 @@ KNOWN = [
     ("4*u*v*w*x", "u**4 + v**4 + w**4 + x**4", dict.fromkeys("uvwx", POSITIVE)),  # the means of four
     ("u*v", "(u**3 + 2*v**(3/2))/3", {"u": POSITIVE, "v": POSITIVE}),  # Young, with a root
     ("log(1 + 8*u*v*w)", "log(1 + (u + v)*(v + w)*(w + u))", THREE),
+    # at every integer, and not between 2 and 3, or 4 and 5, or 20 and 21
+    ("k", "k + (k - 2)*(k - 3)", {"k": COUNT}),
+    ("k", "k + (k - 2)*(k - 3)*(k - 4)*(k - 5)", {"k": COUNT}),
+    ("k*u", "k*u + (k - 41/2)**2*u - u/4", {"k": COUNT, "u": POSITIVE}),
     ("u/v + v/w + w/u", "u**2/v**2 + v**2/w**2 + w**2/u**2", THREE),
 ]
 FALSE = [
@@ -58,6 +62,8 @@ FALSE = [
     ("u", "1/2", {"u": UNIT}, {"u": 1}),
     ("u*v", "u + v - 1", {"u": UNIT, "v": UNIT}, {"u": 0, "v": 0}),
     ("k", "k**2/2 - 1/100", {"k": COUNT}, {"k": 2}),
+    ("k", "k + (k - 2)*(k - 4)", {"k": COUNT}, {"k": 3}),
+    ("u", "u + (u - 2)*(u - 3)", {"u": POSITIVE}, {"u": Fraction(5, 2)}),
 ]  # each with a point where it fails
 
 
@@ -231,3 +237,19 @@ def test_functions_are_taken_as_variables_of_known_sign():
     domains = {"k": COUNT, "u": REAL, "v": REAL}
     assert found("u*v*log(k)", "(u**2 + v**2)*log(k)/2", domains) is not None
     assert found("u*v*log(k/10)", "(u**2 + v**2)*log(k/10)/2", domains) is None  # negative for k below 10
+
+
+@given(st.integers(-6, 6), st.integers(-9, 9))
+def test_between_two_integers_a_product_is_below_zero_and_at_none(k, n):
+    at_integers, anywhere = (Gap(parse("n"), parse("n + n**2"), {"n": replace(REAL, integer=whole)}) for whole in (True, False))
+    product_there = at_integers.constraint(parse("n"), str(k))
+    assert product_there == at_integers.polynomial(parse(f"(n - ({k}))*(n - ({k + 1}))"))
+    assert (n - k) * (n - k - 1) >= 0
+    for gap, name, side in (
+        (anywhere, "n", str(k)),
+        (at_integers, "n", "1/2"),
+        (at_integers, "n", "between"),
+        (at_integers, "n + 1", str(k)),
+    ):
+        with pytest.raises(Rejected):
+            gap.constraint(parse(name), side)

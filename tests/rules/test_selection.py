@@ -29,6 +29,7 @@ from dpverify.trusted.language.model import (
     Part,
     Radial,
     Subsample,
+    repeated,
 )
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
@@ -383,11 +384,11 @@ def test_what_noise_that_is_not_log_concave_loses_by_itself_bounds_comparisons(m
 @pytest.mark.parametrize(
     ("mechanism", "value"),
     [
-        (Compose((Part(largest(laplace(2), 3), ONE, times=num(2)), Part(sparse(laplace(2), laplace(4), 4), ONE))), "3"),
+        (Compose((repeated(Part(largest(laplace(2), 3), ONE), num(2)), Part(sparse(laplace(2), laplace(4), 4), ONE))), "3"),
         (Group(Part(largest(laplace(2), 3), ONE), num(3)), "3"),
         (Subsample(Part(largest(laplace(2), 3), ONE), parse("1/2")), "log((1 + exp(1))/2)"),
         (Lipschitz(Part(largest(laplace(2), 3), ONE), num(2)), "2"),
-        (Compose((Part(largest(CAUCHY, 3, report="value"), ONE, times=num(2)),)), "12*asinh(1/2)"),
+        (Compose((repeated(Part(largest(CAUCHY, 3, report="value"), ONE), num(2)),)), "12*asinh(1/2)"),
     ],
 )
 def test_selections_are_parts_like_any_other(mechanism, value):
@@ -420,7 +421,7 @@ def test_a_group_of_any_size_loses_as_often_as_it_is_large_on_both_sides():
 
 
 def test_what_is_enclosed_is_a_part_too():
-    between = Compose((Part(largest(laplace(2), 3, bounds=BOUNDS), None), Part(largest(CAUCHY, 3, neighbours="monotone"), ONE)))
+    between = Compose((Part(largest(laplace(2), 3, bounds=BOUNDS), ONE), Part(largest(CAUCHY, 3, neighbours="monotone"), ONE)))
     value = tight(largest(laplace(2), 3, bounds=BOUNDS))[1] + math.log(2)
     assert verify(Claim(between, parse(f"{value:.5f} + 1/10000"))).judgement.verdict == "PROVED"
     assert verify(Claim(between, parse(f"{value:.5f} - 1/10000"))).judgement.verdict == "UNKNOWN"
@@ -462,7 +463,7 @@ SHOWN = {"side": "lower", "move": 0, "cuts": ["-999", "0", "1", "999"]}
         (of(largest(on_line("exp(-abs(z)) + exp(-abs(z - 9))"), 2), 9), noisy_max.NAME, {}, "log-concave|law of shapes|smooth"),
         (of(largest(laplace(2), "3/2"), 9), noisy_max.NAME, {}, "not certainly an integer of at least 1"),
         (of(largest(laplace(-2), 2), 9), noisy_max.NAME, {}, "not certainly positive"),
-        (of(largest(laplace(2), 2), 9, sensitivity=-1), noisy_max.NAME, {}, "not certainly at least 0"),
+        (of(largest(laplace(2), 2), 9, sensitivity=-1), noisy_max.NAME, {}, "not certainly non-negative"),
         (of(largest(Radial(parse("exp(-r)"), L2, num(2)), 2), 9), noisy_max.NAME, {}, "its dimension is not 1"),
         (of(largest(laplace(2), 1, report="index+gap"), 9), noisy_max.NAME, {}, "no lead over a next one"),
         (of(largest(laplace(2), 2, bounds=(ZERO, ONE)), 9), noisy_max.NAME, {"side": "lower"}, "never far apart"),
@@ -494,7 +495,7 @@ SHOWN = {"side": "lower", "move": 0, "cuts": ["-999", "0", "1", "999"]}
             "not between the bounds",
         ),
         (of(replace(BOUNDED, neighbours="one"), 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 0}, "more than one answer"),
-        (of(replace(BOUNDED, bounds=(ONE, ZERO)), 9), worst_output.NAME, {"value": "9", "cuts": ["-9", "9"]}, "do not rise"),
+        (of(replace(BOUNDED, bounds=(ONE, ZERO)), 9), worst_output.NAME, {"value": "9", "cuts": ["-9", "9"]}, "ends that rise"),
         (of(replace(BOUNDED, report="answers+gap"), 9), worst_output.NAME, {"value": "9", "cuts": ["-9", "9"]}, "more than answers"),
         (
             of(largest(laplace(2), 2, report="value", bounds=BOUNDS), 9),

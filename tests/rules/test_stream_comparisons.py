@@ -275,3 +275,30 @@ def test_answers_and_moves_of_several_runs_are_integers_there(found, place, text
     told["answers"][0][place] = [text]
     with pytest.raises(Rejected, match=said):
         worst_words.check(claim, told)
+
+
+# -- comparisons that decide nothing --------------------------------------------------------------------------------------
+
+KEPT = {"once": {"rho": LAPLACE}, "state": {"t": "rho"}}
+
+
+@pytest.mark.parametrize(
+    ("steps", "free"),
+    [
+        # what is told has one law on all data: the same word whatever is compared
+        ([{"when": "q + nu >= t", "emit": "told"}, {"emit": "told"}], True),
+        ([{"when": "q + nu >= t + 1", "emit": "told"}, {"when": "q >= 0", "emit": "told"}, {"emit": "told"}], True),
+        # no number is at least 1 and at most 0, and none is above another, that above a third, and the third above the first
+        ([{"when": ["q + nu >= t + 1", "q + nu <= t"], "emit": "never"}, {"emit": "told"}], True),
+        ([{"when": ["q + nu >= t + 1", "t >= q", "q >= q + nu"], "emit": "never"}, {"emit": "told"}], True),
+        # another word, or another state, is not the same
+        ([{"when": "q + nu >= t", "emit": "above"}, {"emit": "told"}], False),
+        (
+            [{"when": "q + nu >= t", "emit": "told", "set": {"t": "t + q"}}, {"when": "q + nu >= t", "emit": "more"}, {"emit": "told"}],
+            False,
+        ),
+    ],
+)
+def test_what_tells_the_same_on_all_data_costs_nothing(steps, free):
+    judgement = verify(claimed(stream(step=steps, **KEPT), epsilon="1/10**6")).judgement
+    assert (judgement.verdict == "PROVED") is free

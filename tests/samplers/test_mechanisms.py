@@ -14,7 +14,7 @@ from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import mechanisms
 from dpverify.samplers.grids import grid
 from dpverify.trusted.language.expr import ONE, num
-from dpverify.trusted.language.model import Claim, Compose, Part, Sampled
+from dpverify.trusted.language.model import Claim, Compose, Part, Sampled, repeated
 
 SIZE = 20_000
 BOX = [[1, 0], [0, 1]]
@@ -213,8 +213,8 @@ def test_a_sampler_goes_to_other_processes_and_draws_the_same_there():
         (declare.Subsample(declare.laplace(1), "1/2"), "a random sample of the records"),
         (declare.PostProcess(declare.laplace(1), map="rounded"), "names the map and does not say what it does"),
         (declare.Mixture("exp(-r - v*r**2)", "exp(-v)", declare.L2(), 1), r"no s\(v\) is found"),
-        (Compose((Part(Sampled(), times=num(5000)),)), "times is no integer from 1 to 4096"),
-        (Compose((Part(model(declare.Product("exp(-z**2)", 3000)), times=num(2)),)), "put out more than 4096 numbers"),
+        (Compose((repeated(Part(Sampled()), num(5000)),)), "times is no integer from 1 to 4096"),
+        (Compose((repeated(Part(model(declare.Product("exp(-z**2)", 3000))), num(2)),)), "put out more than 4096 numbers"),
         (Compose((Part(model(declare.Product("exp(-z**2)", 3000))),) * 2), "put out more than 4096 numbers"),
         (declare.Translation("exp(-z**2)", support=["sqrt(2)", 5], integers=True), "not rational. Round it inward"),
         (declare.Radial(norm=declare.Ellipsoid([[1, 0], [0, "1e-400"]]), profile="exp(-r)", dimension=2), "too long and thin"),

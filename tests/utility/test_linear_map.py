@@ -17,7 +17,7 @@ from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Part, PostProcess, Product, Query
+from dpverify.trusted.language.model import Claim, Compose, Part, PostProcess, Product, Query, repeated
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.released import answered, released
 
@@ -224,6 +224,6 @@ def test_a_matrix_leaves_the_privacy_as_it_is(tmp_path):
 
 @pytest.mark.parametrize(("times", "why"), [('"1/2"', "integer"), ('"3/2"', "integer"), ("10000000", "integer from 1 to")])
 def test_a_part_is_run_a_whole_number_of_times_that_is_not_enormous(times, why):
-    part = Part(Product(parse("exp(-abs(z))"), num(1)), num(1), times=parse(times.strip('"')))
+    part = repeated(Part(Product(parse("exp(-abs(z))"), num(1)), num(1)), parse(times.strip('"')))
     with pytest.raises(Rejected, match=why):
         released(Compose((part,)))

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Final
 
-from dpverify.catalogue.checks import free_symbols
+from dpverify.catalogue.checks import free_symbols, great_counts, words
 from dpverify.catalogue.kinds import combinators, finite, named, noise, selection, spaces, stated, streams
 from dpverify.catalogue.kinds.fields import PART, PARTS, Field
 from dpverify.catalogue.kinds.kind import Kind, Starter
@@ -16,6 +16,7 @@ from dpverify.catalogue.values import read_choice
 from dpverify.trusted.language import model
 from dpverify.trusted.language.expr import ONE, Expr, call
 from dpverify.trusted.language.model import Claim, Domain, Mechanism, kind_of
+from dpverify.trusted.well_formed import of_mechanism
 
 FAMILIES: Final = (noise, finite, selection, streams, stated, spaces, combinators)
 KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for family in FAMILIES for kind in vars(family).values() if isinstance(kind, Kind)}
@@ -102,9 +103,9 @@ def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken
         return  # each part was checked where it was read
     yield from free_symbols(mechanism, domains.keys() | broken)
     yield from kind.faults(mechanism, domains)
+    yield from map(words, of_mechanism(mechanism, domains))
     for field in kind.fields:
-        if field.check is not None and hasattr(mechanism, field.name):
-            yield from field.check(field.name, getattr(mechanism, field.name), domains)
+        yield from great_counts(field.name, getattr(mechanism, field.name, None))
 
 
 def plain(claim: Claim) -> Claim:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, mul
-from dpverify.trusted.language.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample
+from dpverify.trusted.language.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample, once, repeated
 
 OF_PARTS = "the parts have their own; state it there."
 A_DELTA = 'delta = 0            # a delta above 0, such as "1e-6", allows a smaller epsilon'
@@ -19,7 +17,7 @@ def _compose(_: Kind, __: Fields, values: Values) -> Compose | None:
     """A list of parts, or one part so many times."""
     parts = values["parts"] if values["part"] is None else (values["part"],)
     times = values["times"] or ONE
-    return None if parts is None else Compose(tuple(replace(part, times=mul(times, part.times)) for part in parts))
+    return None if parts is None else Compose(tuple(repeated(part, mul(times, own)) for part, own in map(once, parts)))
 
 
 COMPOSE = Kind(

@@ -5,14 +5,12 @@ A key that several kinds have is one object here, so that it means the same in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from dpverify.catalogue.checks import interval_faults, natural_faults, negative_faults, positive_faults, range_faults
 from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
 from dpverify.catalogue.toml import Fault
 from dpverify.catalogue.values import (
-    COVARIANCES,
     METRICS,
     SCHEMES,
     read_adjacent,
@@ -32,12 +30,10 @@ from dpverify.catalogue.values import (
     read_string,
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import ADJACENCIES, L1, L2, ORDERS, Domain
+from dpverify.trusted.language.model import ADJACENCIES, COVARIANCES, L1, L2, ORDERS
 from dpverify.trusted.language.selections import REPORTS, TOGETHER
 
 Schema = Mapping[str, Any]
-Check = Callable[[str, Any, Mapping[str, Domain]], Iterator[str]]
-"""What is wrong with the value under a key, once the parameters have been put in."""
 
 REQUIRED: Final = object()
 """The default of a key that must be there."""
@@ -61,8 +57,7 @@ class Field(NamedTuple):
     """A key of a mechanism's table, and the argument of this name in Python.
 
     default: what holds where it is left out. unless: a key and the value of it without which this one may not be left out.
-    check: of the value, where the mechanism holds it under this name. log: it may be given by its logarithm instead, under log_NAME,
-    which means this.
+    log: it may be given by its logarithm instead, under log_NAME, which means this.
     """
 
     name: str
@@ -70,7 +65,6 @@ class Field(NamedTuple):
     meaning: str
     default: Any = REQUIRED
     unless: tuple[str, Any] | None = None
-    check: Check | None = None
     examples: tuple[Any, ...] = ()
     log: str = ""
     log_examples: tuple[Any, ...] = ()
@@ -134,16 +128,6 @@ def numbers(what: str, ranging: bool = False) -> str:
     """A meaning, and what a number may be written as. ranging: whether a builtin takes a domain there."""
     written = ' An integer, a decimal (taken as it is written), a fraction such as "887/500", or an expression such as "log(3)".'
     return what + written + (' A builtin takes a domain too, such as "positive".' if ranging else "")
-
-
-def a_count(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """A positive integer."""
-    return natural_faults(key, value, 1, domains)
-
-
-def at_least_two(key: str, value: Expr, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """An integer from 2."""
-    return natural_faults(key, value, 2, domains)
 
 
 # -- densities -----------------------------------------------------------------------------------------------
@@ -250,14 +234,12 @@ SCALE: Final = Field(
         True,
     ),
     default=ONE,
-    check=positive_faults,
 )
 SUPPORT: Final = Field(
     "support",
     INTERVAL,
     'Where the density lives: [low, high]. "inf" and "-inf" are infinite ends.',
     default=(None, None),
-    check=interval_faults,
     examples=([0, "inf"],),
 )
 INTEGERS: Final = Field("integers", BOOLEAN, "Whether the noise lives on the integers. false where it is left out.", default=False)
@@ -265,9 +247,8 @@ OUTPUT: Final = Field(
     "output",
     INTERVAL._replace(schema={key: value for key, value in INTERVAL.schema.items() if key != "$comment"}),
     'The interval of outputs, [low, high]. "inf" and "-inf" are infinite ends.',
-    check=interval_faults,
 )
-INPUT: Final = Field("input", FINITE, "The interval of inputs theta, [low, high], both finite.", check=interval_faults)
+INPUT: Final = Field("input", FINITE, "The interval of inputs theta, [low, high], both finite.")
 
 # -- finite mechanisms -----------------------------------------------------------------------------------------
 
@@ -297,22 +278,20 @@ BETA: Final = Field("beta", NUMBER, numbers("Probabilities are proportional to e
 
 # -- numbers of builtins -----------------------------------------------------------------------------------------
 
-SIGMA: Final = Field("sigma", RANGING, numbers("The standard deviation of the noise, positive.", True), check=positive_faults)
+SIGMA: Final = Field("sigma", RANGING, numbers("The standard deviation of the noise, positive.", True))
 NU: Final = Field(
     "nu",
     RANGING,
     numbers("Degrees of freedom, positive; of an elliptical process: V = nu/chi^2 with nu degrees of freedom.", True),
-    check=positive_faults,
 )
 EPSILON: Final = Field(
     "epsilon",
     RANGING,
     numbers("Of the builtins staircase and knorm: their parameter. Of a guarantee: it holds at this epsilon (in nats) and at delta.", True),
-    check=positive_faults,
 )
-GAMMA: Final = Field("gamma", RANGING, numbers("Where the staircase steps, between 0 and 1.", True), check=range_faults)
-P: Final = Field("p", RANGING, numbers("The probability of the truth.", True), check=range_faults)
-K: Final = Field("k", RANGING, "The number of values, at least 2.", check=at_least_two)
+GAMMA: Final = Field("gamma", RANGING, numbers("Where the staircase steps, between 0 and 1.", True))
+P: Final = Field("p", RANGING, numbers("The probability of the truth.", True))
+K: Final = Field("k", RANGING, "The number of values, at least 2.")
 COLUMNS: Final = Field("columns", ROWS, "The unit ball of the noise's norm is the hull of + and - each of these points.", default=None)
 FACETS: Final = Field("facets", ROWS, "The unit ball of the noise's norm is where |<a, x>| <= 1 for each row a.", default=None)
 
@@ -337,14 +316,6 @@ def _read_report(value: Any) -> Any:
             f"is not one of {', '.join(_REPORTS)}, nor a table {{ fresh = {{ ... }} }} with the noise that is added to each positive."
         )
     return value
-
-
-def _positives(key: str, value: Expr | None, domains: Mapping[str, Domain]) -> Iterator[str]:
-    return iter(()) if value is None else a_count(key, value, domains)
-
-
-def _bounds(key: str, ends: tuple[Expr, Expr] | None, domains: Mapping[str, Domain]) -> Iterator[str]:
-    return iter(()) if ends is None else interval_faults(key, ends, domains)
 
 
 _OWN_NOISE: Final = {
@@ -375,7 +346,7 @@ _TELLS: Final = Value(
 
 NOISE: Final = Field("noise", A_NOISE, "The noise of each answer, independent and alike: a table like [mechanism], of noise on one number.")
 CANDIDATES: Final = Field(
-    "candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters.", check=a_count
+    "candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters."
 )
 NEIGHBOURS: Final = Field(
     "neighbours",
@@ -399,14 +370,13 @@ THRESHOLD_NOISE: Final = Field(
 QUERY_NOISE: Final = Field("query_noise", A_NOISE, "The noise of each answer. Answers are exact where it is left out.", default=None)
 THRESHOLD: Final = Field("threshold", NUMBER, numbers("What answers are compared with, public. 0 where it is left out."), default=ZERO)
 QUERIES: Final = Field(
-    "queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters.", check=a_count
+    "queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters."
 )
 POSITIVES: Final = Field(
     "positives",
     Value(_read_positives, {"anyOf": [{"enum": [UNLIMITED]}, _NUMBER]}, words=(UNLIMITED,)),
     'After how many answers above the threshold it stops; "unlimited". 1 where it is left out.',
     default=ONE,
-    check=_positives,
 )
 RESAMPLE: Final = Field(
     "resample",
@@ -419,7 +389,13 @@ BOUNDS: Final = Field(
     Value(read_interval(infinite=False), FINITE.schema),
     "The interval [low, high] that the answers of all data lie in. Then the sensitivity is its length where a claim states none.",
     default=None,
-    check=_bounds,
+)
+WHOLE_ANSWERS: Final = Field(
+    "whole_answers",
+    BOOLEAN,
+    "Whether all answers are integers, whatever noise meets them: to be said where some noise is on the integers, but not all that is "
+    "compared with each answer or added to it. Answers that meet noise on the integers alone are integers without it.",
+    default=False,
 )
 
 # -- guarantees --------------------------------------------------------------------------------------------------
@@ -444,7 +420,7 @@ A_PART: Final = Field("part", PART, "The part: a table like [mechanism] with its
 SEVERAL: Final = Field(
     "parts", PARTS, "The parts, each a table like [mechanism] with its own sensitivity (1 where it is left out) or query."
 )
-RATE: Final = Field("rate", NUMBER, numbers("The fraction of the records in the sample, between 0 and 1."), check=range_faults)
+RATE: Final = Field("rate", NUMBER, numbers("The fraction of the records in the sample, between 0 and 1."))
 SCHEME: Final = Field(
     "scheme",
     Value(read_scheme, {"enum": [*SCHEMES, "without-replacement"]}, exact=False),
@@ -452,7 +428,7 @@ SCHEME: Final = Field(
     '"without_replacement": a sample of fixed size, neighbours by replacing a record.',
     default="poisson",
 )
-SIZE: Final = Field("size", NUMBER, "The number of records in which neighbours differ, a positive integer.", check=a_count)
+SIZE: Final = Field("size", NUMBER, "The number of records in which neighbours differ, a positive integer.")
 MAP: Final = Field("map", TEXT, "What the map is, for people.", default="")
 MAP_ROWS: Final = Field(
     "matrix",
@@ -462,12 +438,12 @@ MAP_ROWS: Final = Field(
     default=(),
 )
 CONSTANT: Final = Field(
-    "constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor."), check=negative_faults
+    "constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor.")
 )
 
 # -- what a part states, and a claim of a mechanism by itself -----------------------------------------------------
 
-TIMES: Final = Field("times", NUMBER, "How many times it is run, a positive integer. 1 where it is left out.", default=None, check=a_count)
+TIMES: Final = Field("times", NUMBER, "How many times it is run, a positive integer. 1 where it is left out.", default=None)
 ADJACENCY: Final = Field(
     "adjacency",
     Value(read_choice(ADJACENCIES), {"enum": list(ADJACENCIES)}, exact=False),

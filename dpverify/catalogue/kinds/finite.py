@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
-from dpverify.catalogue.checks import may_be_negative, may_vanish, why_not
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.model import Domain, Exponential, KaryResponse, Kernel, NoisyMax, Table, Translation
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
 
 LISTED: Final = "which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out."
 
@@ -22,32 +21,13 @@ def _listed(mechanism: Table | Exponential, _: str) -> str:
     return "every two inputs" if pairs is None else f"{len(pairs)} listed pairs of inputs, in both orders"
 
 
-def _pair_faults(adjacent: tuple[tuple[int, int], ...] | None, count: int) -> Iterator[str]:
-    for pair in adjacent or ():
-        if max(pair) >= count:
-            yield f"adjacent: {list(pair)} names a row beyond the {count} there are, counted from 0."
-
-
 # -- tables ----------------------------------------------------------------------------------------------------
-
-
-def _row_faults(table: Table, domains: Mapping[str, Domain]) -> Iterator[str]:
-    yield from _pair_faults(table.adjacent, len(table.rows))
-    for index, probabilities in enumerate(table.rows, 1):
-        for column, entry in enumerate(probabilities, 1):
-            if may_be_negative(entry, domains):
-                yield f"rows: entry {column} of row {index}, {shorten(entry)}, {why_not(entry, 'is negative', 'non-negative')}"
-        total = add(*probabilities)
-        if symbols(total) <= domains.keys() and not certainly_equal(total, ONE, domains):
-            near = f"sums to {shorten(total)}" if isinstance(total, Num) else "does not certainly sum to 1"
-            yield f'rows: row {index} {near}. The probabilities of a row sum to exactly 1; write fractions such as "1/3".'
 
 
 TABLE = Kind(
     model=Table,
     what="Finitely many inputs and outputs, with their exact probabilities.",
     fields=(fields.PROBABILITIES, fields.ADJACENT),
-    faults=_row_faults,
     formula=law("finite.table"),
     plain=itself,
     neighbours=_listed,
@@ -190,9 +170,6 @@ def close_pairs(table: Fields, mechanism: Exponential, sensitivity: Expr) -> tup
 
 
 def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iterator[str]:
-    yield from _pair_faults(mechanism.adjacent, len(mechanism.scores))
-    if may_be_negative(mechanism.beta, domains):
-        yield f"beta = {shorten(mechanism.beta)} {why_not(mechanism.beta, 'is negative', 'non-negative')}"
     if mechanism.metric != "given":
         return
     d = [[neg(score) for score in row] for row in mechanism.scores]
@@ -201,7 +178,7 @@ def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iter
         yield "metric: the matrix of distances is not square."
     elif any(d[i][i] != ZERO for i in size) or any(d[i][j] != d[j][i] for i in size for j in size):
         yield "metric: distances must be symmetric, and 0 from a point to itself."
-    elif any(may_vanish(d[i][j], domains) for i in size for j in size if i != j):
+    elif any(not certainly_lt(ZERO, d[i][j], domains) for i in size for j in size if i != j):
         yield "metric: the distance between two points must be positive."
 
 
@@ -214,7 +191,7 @@ EXPONENTIAL = Kind(
         fields.METRIC,
         fields.BETA,
         fields.ADJACENT,
-        fields.CANDIDATES._replace(default=None, check=None),
+        fields.CANDIDATES._replace(default=None),
         fields.NEIGHBOURS,
     ),
     conditions={

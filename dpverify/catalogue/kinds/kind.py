@@ -78,7 +78,7 @@ class Kind:
     model: its class; the name follows from that. what: one sentence. fields: its keys, in the order in which people meet them.
     one_of: groups of keys of which exactly one is given. conditions: what else a JSON Schema says of which keys go together.
     build: the mechanism of what has been read, with faults for what does not fit.
-    faults: what is wrong with one whose parameters have been put in, beside what the keys' own checks say.
+    faults: what is wrong with one whose parameters have been put in, beside what the core says of it.
     formula: its law for people, and what that holds under; of a combinator: what it does with its parts, whose names are given.
     plain: the same law as a kind whose density audits and pictures evaluate.
     neighbours: in words, with the sensitivity. sensitivity: what a claim says of it; instead: why it says nothing.

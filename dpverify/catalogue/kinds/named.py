@@ -17,7 +17,7 @@ from dpverify.trusted.language.model import L1, L2, KaryResponse, Mechanism, Pro
 WHAT: Final = "A model by its name."
 
 _R, _Z = Sym("r"), Sym("z")
-_SCALE: Final = Field("scale", fields.RANGING, fields.SCALE.meaning, check=fields.SCALE.check)
+_SCALE: Final = Field("scale", fields.RANGING, fields.SCALE.meaning)
 _DIMENSION: Final = fields.DIMENSION.optional()
 Parameters = Mapping[str, Expr]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.catalogue.checks import body_faults
 from dpverify.catalogue.formulas.words import norm
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
@@ -61,7 +60,6 @@ RADIAL = Kind(
     fields=(fields.PROFILE, fields.NORMED, fields.DIMENSION, fields.SCALE),
     conditions=LENGTH,
     build=_radial,
-    faults=body_faults,
     formula=law("noise.radial"),
     plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",
@@ -123,7 +121,6 @@ PRODUCT = Kind(
     what="Independent noise in every coordinate, each of the same density.",
     fields=(fields.DENSITY, fields.DIMENSION, fields.NORM_OF_SENSITIVITY),
     build=_product,
-    faults=body_faults,
     formula=law("noise.product"),
     plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",
@@ -162,7 +159,6 @@ MIXTURE = Kind(
     fields=(fields.PROFILE, fields.MIXING, fields.SUPPORT.optional((ZERO, None)), fields.NORMED, fields.DIMENSION, fields.SCALE),
     conditions=LENGTH,
     build=_mixture,
-    faults=body_faults,
     formula=law("noise.mixture"),
     plain=itself,
     neighbours=lambda noise, moved: f"answers at most {moved} apart in {norm(noise.norm)}",

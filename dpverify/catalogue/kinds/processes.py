@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dpverify.catalogue.toml import Fault, show
-from dpverify.catalogue.values import COVARIANCES, read_expression, read_number
+from dpverify.catalogue.values import read_expression, read_number
 from dpverify.trusted.language.expr import ONE, Expr, symbols
+from dpverify.trusted.language.model import COVARIANCES
 
 _BY_EXPRESSION: Final = {"eigenvalues": "k", "kernel": "s and t"}
 _NAMED: Final = tuple(name for name in COVARIANCES if name not in _BY_EXPRESSION)

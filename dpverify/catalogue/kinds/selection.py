@@ -8,10 +8,8 @@ from typing import Any, Final
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten, show
-from dpverify.trusted.language.expr import ONE, Expr, Num
-from dpverify.trusted.language.model import AboveThreshold, Compared, Domain, NoisyMax, Selection, noises_of, on_integers
+from dpverify.trusted.language.model import AboveThreshold, Compared, NoisyMax, Selection, on_integers
 from dpverify.trusted.language.selections import REPORTS, TOGETHER
-from dpverify.trusted.order.integers import is_whole
 
 MOVES: Final = {
     "all": "lists of answers each of which moves by at most {moved}",
@@ -35,18 +33,6 @@ def kept_within(mechanism: Selection) -> Iterator[str]:
         yield f"all of them lie between {shorten(mechanism.bounds[0])} and {shorten(mechanism.bounds[1])}"
 
 
-def faults_of_selections(mechanism: Selection) -> Iterator[str]:
-    """Noise that cannot be added to one number, and bounds that no integers are."""
-    for noise in noises_of(mechanism):
-        dimension: Expr = getattr(noise, "dimension", ONE)
-        if dimension != ONE:
-            yield f"noise of dimension {shorten(dimension)} cannot be added to one answer. Give it the dimension 1."
-    whole = on_integers(mechanism)
-    for end in mechanism.bounds or ():
-        if whole and isinstance(end, Num) and not is_whole(end, {}):
-            yield f"bounds: {shorten(end)} is not an integer, as the answers are that noise on the integers is added to."
-
-
 def _word(table: Fields, key: str, word: str, known: tuple[str, ...]) -> None:
     """A fault where a word is of the other kind of selection."""
     if word not in known:
@@ -59,10 +45,6 @@ def _words(model: type) -> Mapping[str, Any]:
     if fields.FRESH in REPORTS[model]:
         told = {"anyOf": [{"enum": [word for word in REPORTS[model] if word != fields.FRESH]}, {"type": "object"}]}
     return {"if": True, "then": {"properties": {"report": told, "neighbours": {"enum": list(TOGETHER[model])}}}}
-
-
-def _faults(mechanism: Compared, _: Mapping[str, Domain]) -> Iterator[str]:
-    yield from faults_of_selections(mechanism)
 
 
 # -- noisy max ---------------------------------------------------------------------------------------------------
@@ -86,7 +68,6 @@ NOISY_MAX = Kind(
     fields=(fields.NOISE, fields.CANDIDATES, fields.NEIGHBOURS, fields.REPORT, fields.BOUNDS),
     conditions=_words(NoisyMax),
     build=_noisy_max,
-    faults=_faults,
     formula=law("selection.noisy_max"),
     plain=itself,
     neighbours=_neighbours,
@@ -124,7 +105,8 @@ def _above_threshold(_: Kind, table: Fields, values: Values) -> AboveThreshold |
         return None
     if values["threshold_noise"] is None and table.has("resample") and values["resample"]:
         table.fault("resample: there is no threshold_noise to be drawn again.")
-    held = {key: values[key] for key in ("queries", "threshold_noise", "query_noise", "threshold", "resample", "neighbours", "bounds")}
+    noises, others = ("threshold_noise", "query_noise"), ("queries", "threshold", "resample", "neighbours", "bounds", "whole_answers")
+    held = {key: values[key] for key in (*noises, *others)}
     return AboveThreshold(
         **held,
         positives=None if positives == fields.UNLIMITED else positives,
@@ -146,10 +128,10 @@ ABOVE_THRESHOLD = Kind(
         fields.RESAMPLE,
         fields.NEIGHBOURS,
         fields.BOUNDS,
+        fields.WHOLE_ANSWERS,
     ),
     conditions=_words(AboveThreshold),
     build=_above_threshold,
-    faults=_faults,
     formula=law("selection.above_threshold"),
     plain=itself,
     neighbours=_neighbours,
@@ -167,6 +149,7 @@ report = "answers"         # yes or no; "answers+gap", "answers+value", or { fre
 resample = false           # whether the noise of the threshold is drawn again after each yes
 neighbours = "all"         # each answer moves on its own; "monotone": all the same way; "one": one alone; "increasing", "decreasing"
 # bounds = [0, 1]          # where the answers of all data lie; anywhere where it is left out
+# whole_answers = true     # all answers are integers: to be said where some noise is on the integers and some on the line
 """,
         claim="sensitivity = 1      # neighbouring inputs move each answer by at most this",
         sampler="""\

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dpverify.catalogue.checks import positive_faults
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.shapes import SHAPES, read_shape
 from dpverify.catalogue.toml import Fault, Fields
 from dpverify.catalogue.values import read_choice, read_matrix
-from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Domain, Space
+from dpverify.trusted.language.model import Space
 
 _WORDS: Final = ("answers", "unbounded")
 
@@ -35,7 +32,6 @@ LIPSCHITZ: Final = fields.Field(
     fields.NUMBER,
     fields.numbers("The true answers of databases at a distance t are at most lipschitz * t apart. 1 where it is left out."),
     default=ONE,
-    check=positive_faults,
 )
 DATABASES: Final = fields.Field(
     "databases",
@@ -92,17 +88,6 @@ def _space(_: Kind, table: Fields, values: Values) -> Space | None:
     return None if values["databases"] is None else Space(shape, lipschitz, values["databases"], **one)
 
 
-def _space_faults(space: Space, domains: Mapping[str, Domain]) -> Iterator[str]:
-    from dpverify.trusted.rules.spaces.shapes import require
-
-    try:
-        require(space, domains)
-    except Rejected as error:
-        yield f"{error.where}: {error.why}."
-    except (DpverifyError, ArithmeticError) as error:
-        yield str(error)
-
-
 def _databases(space: Space, _: str) -> str:
     return {
         "bounded": "databases at any distance; epsilon is per unit of it",
@@ -119,7 +104,6 @@ SPACE = Kind(
     one_of=(("databases", "diameter", "between"),),
     conditions={"dependencies": {"truth": ["between"]}},
     build=_space,
-    faults=_space_faults,
     formula=law("spaces.space"),
     plain=itself,
     neighbours=_databases,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dpverify.catalogue.checks import may_be_negative, range_faults, why_not
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
-from dpverify.catalogue.toml import Fields, shorten
-from dpverify.trusted.language.expr import ZERO, Num
-from dpverify.trusted.language.model import Domain, Guarantee, Sampled
+from dpverify.catalogue.toml import Fields
+from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.language.model import Guarantee, Sampled
 
 # -- guarantees ------------------------------------------------------------------------------------------------
 
@@ -32,22 +30,6 @@ def _guarantee(_: Kind, table: Fields, values: Values) -> Guarantee | None:
     return Guarantee(key, ((values[key],),), order)
 
 
-def _guarantee_faults(known: Guarantee, domains: Mapping[str, Domain]) -> Iterator[str]:
-    for numbers in known.rows:
-        first = numbers[0]
-        if known.measure == "renyi" and not isinstance(first, Num):
-            yield f"renyi: the order {shorten(first)} is not a rational number."
-        elif known.measure == "renyi" and isinstance(first, Num) and first.value <= 1:
-            yield f"renyi: the order {shorten(first)} is not above 1. Leave divergences of other orders out."
-        elif known.measure != "renyi" and may_be_negative(first, domains):
-            name = "epsilon" if known.measure == "approximate" else known.measure
-            yield f"{name} = {shorten(first)} {why_not(first, 'is negative', 'non-negative')}"
-        if known.measure == "renyi" and may_be_negative(numbers[1], domains):
-            yield f"renyi: the divergence {shorten(numbers[1])} {why_not(numbers[1], 'is negative', 'non-negative')}"
-        if known.measure == "approximate":
-            yield from range_faults("delta", numbers[1], domains)
-
-
 GUARANTEE = Kind(
     model=Guarantee,
     what="A mechanism of which only a guarantee is known. It is assumed, not proved.",
@@ -64,7 +46,6 @@ GUARANTEE = Kind(
     one_of=(_MEASURES,),
     conditions={"dependencies": {"delta": ["epsilon"]}},
     build=_guarantee,
-    faults=_guarantee_faults,
     formula=law("stated.guarantee"),
     plain=itself,
     neighbours=lambda known, moved: f"those of the stated guarantee{f', in the order {known.order}' if known.order else ''}",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
-from dpverify.catalogue.kinds.selection import MOVES, faults_of_selections, kept_within
+from dpverify.catalogue.kinds.selection import MOVES, kept_within
 from dpverify.catalogue.toml import Fault, Fields, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix
 from dpverify.trusted.language.expr import sub
-from dpverify.trusted.language.model import Branch, Domain, Drawn, Guard, Named, Stream
+from dpverify.trusted.language.fitting import unseen
+from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Stream
 from dpverify.trusted.language.selections import TOGETHER
 
 _TEXT: Final = {"type": "string", "minLength": 1}
@@ -49,7 +50,7 @@ def _read_guard(value: Any) -> Guard:
 
 
 def _read_word(value: Any) -> str:
-    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 40:
+    if not isinstance(value, str) or unseen(value) or not 0 < len(value.strip()) <= 40:
         raise Fault(f"has emit = {show(value)}, which is no short word.")
     return value
 
@@ -136,7 +137,6 @@ MOST_STEPS: Final = fields.Field(
     fields.NUMBER,
     "How many steps there are at most: an integer or an expression in parameters. No limit where it is left out.",
     default=None,
-    check=lambda key, value, domains: iter(()) if value is None else fields.a_count(key, value, domains),
 )
 NEIGHBOURS: Final = fields.Field(
     "neighbours",
@@ -164,29 +164,21 @@ def _neighbours(mechanism: Stream, moved: str) -> str:
     return "; ".join((said, *kept_within(mechanism)))
 
 
-def _faults(mechanism: Stream, _: Mapping[str, Domain]) -> Iterator[str]:
-    from dpverify.trusted.parts import streams
-
-    yield from faults_of_selections(mechanism)
-    yield from streams.faults(mechanism)
-
-
 def _stream(_: Kind, table: Fields, values: Values) -> Stream | None:
     if values["step"] is None or None in (*values["once"].values(), *values["fresh"].values()):
         return None
     once, fresh = (tuple(Drawn(name, noise) for name, noise in values[key].items()) for key in ("once", "fresh"))
     if values["hull"] and values["neighbours"] != "hull":
         table.fault('hull stands without neighbours = "hull".')
-    given = (values[key] for key in ("state", "limits", "step", "queries", "neighbours", "hull", "bounds"))
+    given = (values[key] for key in ("state", "limits", "step", "queries", "neighbours", "hull", "bounds", "whole_answers"))
     return Stream(values["answers"], once, fresh, *given)
 
 
 STREAM = Kind(
     model=Stream,
     what="A stream: answers one after the other, compared with noise, state and parameters; a list of branches says what each step tells.",
-    fields=(ANSWERS, ONCE, FRESH, STATE, LIMITS, STEPS, MOST_STEPS, NEIGHBOURS, HULL, fields.BOUNDS),
+    fields=(ANSWERS, ONCE, FRESH, STATE, LIMITS, STEPS, MOST_STEPS, NEIGHBOURS, HULL, fields.BOUNDS, fields.WHOLE_ANSWERS),
     build=_stream,
-    faults=_faults,
     formula=law("streams.stream"),
     plain=itself,
     neighbours=_neighbours,

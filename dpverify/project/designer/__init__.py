@@ -11,6 +11,7 @@ from typing import Final
 
 from dpverify.catalogue import Spec, read_spec
 from dpverify.errors import SpecError
+from dpverify.ground.whole import write
 from dpverify.project.designer.candidates import Candidate, NotTried, candidates
 from dpverify.project.designer.isotropy import Isotropy, isotropy
 from dpverify.project.designer.question import Question as Question
@@ -117,10 +118,11 @@ def written(found: Design, folder: Path) -> Design:
     foreign = [name for name in names if (folder / name).exists() and folder / name not in own]
     if foreign:
         raise SpecError(f"{folder}: {', '.join(foreign)} would be replaced, and dpverify did not write it. Name another folder.")
-    for file in own:
-        file.unlink()
     for name, one in zip(names, found.ranked, strict=True):
-        (folder / name).write_text(_text(found.question, one.candidate), encoding="utf-8")
+        write(folder / name, _text(found.question, one.candidate))
+    for file in own:
+        if file.name not in names:
+            file.unlink()
     ranked = (replace(one, file=str(folder / name)) for name, one in zip(names, found.ranked, strict=True))
     return replace(found, ranked=tuple(ranked))
 

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpverify.catalogue.checks import may_be_negative, why_not
-from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, read_text, shorten
+from dpverify.catalogue.checks import number_faults
+from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_integers, not_readable, read_text, shorten
 from dpverify.catalogue.values import read_choice, read_matrix, read_number, read_table
 from dpverify.errors import SpecError
 from dpverify.project.designer.workloads import Workload, read_workload
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, sub, symbols
+from dpverify.trusted.language.expr import ZERO, Expr, symbols
 from dpverify.trusted.language.model import ADJACENCIES, Query
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.queries import query_faults
+from dpverify.trusted.well_formed import SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def read_question(path: str | Path) -> Question:
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{file}: not TOML: {error}.") from error
     except ValueError as error:
-        raise SpecError(f"{file}: not readable: {error}.") from error
+        raise SpecError(f"{file}: {not_readable(error, text)}") from error
     except Fault as error:
         raise SpecError(f"{file}: {error}") from error
     return question_of(file, data)
@@ -88,8 +89,8 @@ def _question(file: str, table: Fields) -> Question | None:
             return None
     if epsilon is not None and not certainly_lt(ZERO, epsilon):
         table.fault(f"epsilon = {shorten(epsilon)} is not certainly above 0.")
-    if may_be_negative(delta, {}) or may_be_negative(sub(ONE, delta), {}):
-        table.fault(f"delta = {shorten(delta)} {why_not(delta, 'is not between 0 and 1', 'between 0 and 1')}")
+    for fault in number_faults("delta", delta, {}, SHARE):
+        table.fault(fault)
     matrix = rows if workload is None else workload.rows
     if matrix is None or epsilon is None or not adjacency:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Final
 
@@ -31,11 +30,13 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Product,
     Radial,
+    Repeat,
     Staircase,
     Subsample,
     Table,
     Translation,
     kind_of,
+    once,
 )
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import at_pair, candidates
@@ -116,7 +117,7 @@ def described(book: Book, part: Part, factor: Expr) -> Described:
         return book.shown("(@answers_neighbours_the_same)", ZERO, "apply holds_the_same. apply Rle_refl.")
     makers: dict[type, Callable[[Book, Part, Expr], Described]] = {
         Radial: _noise, Translation: _noise, Staircase: _noise, Product: _noise, Table: _table, Exponential: _table,
-        Guarantee: _guarantee, Compose: _compose, Parallel: _parallel, Group: _group, Lipschitz: _lipschitz,
+        Guarantee: _guarantee, Compose: _compose, Repeat: _repeat, Parallel: _parallel, Group: _group, Lipschitz: _lipschitz,
         Subsample: _sample, PostProcess: _map, Kernel: kernels.kernel, NoisyMax: selection.noisy_max,
         AboveThreshold: selection.above_threshold,
     }  # fmt: skip
@@ -195,7 +196,8 @@ def _guarantee(book: Book, part: Part, factor: Expr) -> Described:
 def _compose(book: Book, part: Part, factor: Expr) -> Described:
     mechanism = part.mechanism
     assert isinstance(mechanism, Compose)
-    parts = [(described(book, inner, ONE), inner.times) for inner in mechanism.parts]
+    written = [once(inner) for inner in mechanism.parts]
+    parts = [(described(book, inner, ONE), times) for inner, times in written]
     counts = [book.times(times) for _, times in parts]
     term = " ++ ".join(f"nseq {count} {inner.term}" for count, (inner, _) in zip(counts, parts, strict=True))
     proofs = [
@@ -206,6 +208,11 @@ def _compose(book: Book, part: Part, factor: Expr) -> Described:
     return book.shown(f"(one_after_the_other ({term})%SEQ)", epsilon, f"refine (holds_le (holds_one_after_the_other {whole}) _).", "below.")
 
 
+def _repeat(book: Book, part: Part, factor: Expr) -> Described:
+    """A composition of one part, so many times."""
+    return _compose(book, Part(Compose((part,))), factor)
+
+
 def _parallel(book: Book, part: Part, factor: Expr) -> Described:
     mechanism = part.mechanism
     assert isinstance(mechanism, Parallel)
@@ -214,8 +221,6 @@ def _parallel(book: Book, part: Part, factor: Expr) -> Described:
         for inner in mechanism.parts
     ):
         raise NotReplayedError("parts in parallel are written in Coq where a record is added or removed alone.")
-    if any(inner.times != ONE for inner in mechanism.parts):
-        raise NotReplayedError("a part that is run several times beside others in parallel is not written in Coq yet.")
     parts = [described(book, inner, ONE) for inner in mechanism.parts]
     most = _most([inner.epsilon for inner in parts], book)
     text = book.terms.real(most)
@@ -238,7 +243,7 @@ def _most(values: Sequence[Expr], book: Book) -> Expr:
 def _group(book: Book, part: Part, factor: Expr) -> Described:
     mechanism = part.mechanism
     assert isinstance(mechanism, Group)
-    inner = _runs(book, mechanism.part)
+    inner = described(book, mechanism.part, ONE)
     count = book.times(mechanism.size)
     epsilon = mul(mechanism.size, inner.epsilon)
     given = f"(k := {count}) (eps := {book.terms.real(inner.epsilon)}) {book.as_real(mechanism.size)} ltac:(positive)"
@@ -250,15 +255,13 @@ def _lipschitz(book: Book, part: Part, factor: Expr) -> Described:
     """The answers of noise that neighbours have behind the map are as much further apart."""
     mechanism = part.mechanism
     assert isinstance(mechanism, Lipschitz)
-    if mechanism.part.times != ONE:
-        raise NotReplayedError("a part that is run several times behind a map of the data is not written in Coq yet.")
     return described(book, mechanism.part, mul(factor, mechanism.constant))
 
 
 def _sample(book: Book, part: Part, factor: Expr) -> Described:
     mechanism = part.mechanism
     assert isinstance(mechanism, Subsample)
-    inner = _runs(book, mechanism.part)
+    inner = described(book, mechanism.part, ONE)
     rate = mechanism.rate
     text, inside = book.terms.real(rate, ATOM), book.terms.real(inner.epsilon)
     ratio = call("exp", inner.epsilon)
@@ -281,11 +284,6 @@ def _sample(book: Book, part: Part, factor: Expr) -> Described:
 def _map(book: Book, part: Part, factor: Expr) -> Described:
     mechanism = part.mechanism
     assert isinstance(mechanism, PostProcess)
-    inner = _runs(book, mechanism.part, factor)
+    inner = described(book, mechanism.part, factor)
     return book.shown(f"(seen_through_a_map {inner.term})", inner.epsilon, f"exact (holds_seen_through_a_map {inner.holds}).")
 
-
-def _runs(book: Book, part: Part, factor: Expr = ONE) -> Described:
-    """A part as often as it is run."""
-    once = replace(part, times=ONE)
-    return described(book, once if part.times == ONE else Part(Compose((part,))), factor)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, assert_never
 
 from dpverify.trusted.facts.bounds import Bound, Side
-from dpverify.trusted.language.expr import ONE, ZERO
+from dpverify.trusted.language.expr import ONE, ZERO, call, format_expr, symbols
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     L2,
@@ -26,13 +26,14 @@ from dpverify.trusted.language.model import (
     Noise,
     Part,
     Product,
-    Query,
     Radial,
     Sampled,
     Selection,
     Space,
     on_integers,
 )
+from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.integers import is_whole
 
 IDEAL: Final = "the sampler is ideal"
 MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
@@ -86,10 +87,10 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
     if isinstance(mechanism, Combinator | Guarantee | Sampled | Space):
         return
     if isinstance(mechanism, Noise):
-        yield from _of_noise(mechanism, part.query, bound, onward)
+        yield from _of_noise(part, mechanism, bound, onward)
     elif isinstance(mechanism, Selection):
-        whole, further = (WHOLE,) * on_integers(mechanism), (ONWARD,) * (onward and bound.side == "lower")
-        yield from load("facts.assumed_of_selections").of_selection(mechanism, bound, whole, further)
+        further = (ONWARD,) * (onward and bound.side == "lower")
+        yield from load("facts.assumed_of_selections").of_selection(mechanism, bound, _whole(part), further)
     elif isinstance(mechanism, Kernel | Finite):
         yield from load("facts.assumed_of_inputs").of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
     else:
@@ -97,9 +98,22 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
     yield IDEAL
 
 
-def _of_noise(noise: Noise, query: Query | None, bound: Bound, onward: bool) -> Iterator[str]:
-    if query is not None:
-        yield from (REAL,) if bound.side == "lower" and load("order.queries").takes_fractions(noise, query) else ()
+def _whole(part: Part) -> Iterator[str]:
+    """That answers are integers, of noise on these; and what that makes of a sensitivity that is none."""
+    moved = part.sensitivity
+    if not on_integers(part.mechanism):
+        return
+    if moved is None or symbols(moved) or is_whole(moved, {}) or not load("order.steps_between").each_by_integers(part.mechanism):
+        yield WHOLE
+    elif certainly_lt(moved, ONE):
+        yield f"{WHOLE}, so that they do not move by {format_expr(moved)} at all"
+    else:
+        yield f"{WHOLE}, so that they move by at most {format_expr(call('floor', moved))}"
+
+
+def _of_noise(part: Part, noise: Noise, bound: Bound, onward: bool) -> Iterator[str]:
+    if part.query is not None:
+        yield from (REAL,) if bound.side == "lower" and load("order.queries").takes_fractions(noise, part.query) else ()
         return
     differ = isinstance(noise, EllipticalProcess) and bool(noise.differences)
     if bound.side == "lower":
@@ -107,7 +121,7 @@ def _of_noise(noise: Noise, query: Query | None, bound: Bound, onward: bool) -> 
         yield from (ONWARD,) if onward else ()
     else:
         yield DIFFER if differ else MOVES
-        yield from (WHOLE,) if on_integers(noise) else ()
+        yield from _whole(part)
 
 
 def _attained(noise: Mechanism, bound: Bound) -> str:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from flint import arb, ctx
 
-from dpverify.trusted.facts.pairs import Profile
+from dpverify.trusted.facts.pairs import Pair, Profile, Rest
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, precision
@@ -21,7 +21,7 @@ SLACK: Final = 16
 _FOLD: Final = 4
 """How many times the bits of one evaluation the next may have."""
 
-_SPARE: Final = 2 * STEP
+SPARE: Final = 2 * STEP
 """Bits beyond the working precision with which epsilons and values are rounded that are known to more."""
 
 _ZERO: Final = arb(0)
@@ -88,14 +88,14 @@ def divergence(at: Callable[[arb], arb]) -> Profile:
     def profile(epsilon: arb) -> arb:
         if epsilon.is_exact() or not epsilon.is_finite():
             return hull(epsilon)
-        with precision(ctx.prec + _SPARE):
+        with precision(ctx.prec + SPARE):
             low, high = epsilon.lower(), epsilon.upper()
             width = high - low
         found = at(low)
         if found == 0:
             return found
         if width <= found * _accuracy(ctx.prec):
-            with precision(ctx.prec + _SPARE):
+            with precision(ctx.prec + SPARE):
                 return (found - _TWICE * width).max(_ZERO)  # e^width - 1 <= 2 width
         return found.union(at(high))
 
@@ -103,17 +103,25 @@ def divergence(at: Callable[[arb], arb]) -> Profile:
 
 
 class SetUp(Protocol):
-    """What is made once for a precision."""
+    """What is made once for a precision. alone: the mass that only the first of the two has."""
+
+    alone: arb
 
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon of at least 0."""
         ...
 
 
-def refined(make: Callable[[], SetUp]) -> Profile:
-    """The profile of two distributions by what is set up once for each precision."""
-    set_up = per_precision(make)
-    return divergence(lambda epsilon: accurately(lambda: set_up().divergence(epsilon.max(_ZERO))))
+def refined(*makes: Callable[[], SetUp]) -> Pair:
+    """Two distributions by what is set up once for each precision: for the one order and the other, or one for both."""
+
+    def known(make: Callable[[], SetUp]) -> tuple[Profile, Rest]:
+        set_up = per_precision(make)
+        return divergence(lambda epsilon: accurately(lambda: set_up().divergence(epsilon.max(_ZERO)))), lambda: set_up().alone
+
+    (forward, rest), *other = map(known, makes)
+    backward, reverse = other[0] if other else (forward, rest)
+    return Pair(forward, backward, rests=(rest, reverse))
 
 
 @lru_cache(maxsize=64)

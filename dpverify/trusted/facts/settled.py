@@ -12,7 +12,6 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.language.certificate import PRECISIONS
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Compose, Noise, Part
 from dpverify.trusted.numbers.balls import precision
@@ -36,7 +35,7 @@ def single(run: Run, found: Curve) -> Curve:
 
     Raises Rejected for what is run several times.
     """
-    if run.times != 1 or run.part.times != ONE:
+    if run.times != 1:
         raise Rejected(WHAT, "the run", "it is of several times, and the rule speaks of one")
     if run.mapped:
         found = in_either_order(found)

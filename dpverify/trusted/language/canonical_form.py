@@ -17,9 +17,9 @@ from types import NoneType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from dpverify.trusted.language.errors import CertificateError, ExprError
-from dpverify.trusted.language.expr import Expr, format_expr, parse
+from dpverify.trusted.language.expr import Expr, Num, format_expr, parse
 from dpverify.trusted.language.fitting import require_fitting
-from dpverify.trusted.language.model import KINDS, LEFT_OUT, Claim, Mechanism, OnLine, kind_of
+from dpverify.trusted.language.model import KINDS, LEFT_OUT, Claim, Mechanism, OnLine, Part, kind_of, once, repeated
 
 TIGHT: Final = "tight"
 _ALWAYS: Final = ("mechanism", "mechanism_name", "name", "epsilon", "delta", "sensitivity", "query", "domains")
@@ -69,6 +69,9 @@ def _encode(value: Any) -> Any:
         return [_encode(item) for item in value]
     if isinstance(value, Expr):
         return format_expr(value)
+    if isinstance(value, Part):
+        inner, times = once(value) if value == Part(value.mechanism) else (value, Num(Fraction(1)))
+        return {f.name: _encode(getattr(inner, f.name)) for f in fields(Part)} | {"times": format_expr(times)}
     if isinstance(value, Mechanism):
         held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
         return {"kind": kind_of(value), **{name: _encode(getattr(value, name)) for name in held}}
@@ -127,6 +130,11 @@ def _mechanism(data: Any) -> Any:
     return _built(KINDS[data["kind"]], data)
 
 
+def _part(data: Any) -> Part:
+    found = _built(Part, data)
+    return repeated(found, _held(data, "times", Expr)) if "times" in data else found
+
+
 def _noise(data: Any) -> Any:
     found = _mechanism(data)
     if not isinstance(found, OnLine):
@@ -136,5 +144,5 @@ def _noise(data: Any) -> Any:
 
 _DECODERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
     Expr: parse, Expr | None: lambda text: None if text is None else parse(text), str: str, bool: bool, int: int, Fraction: exact_fraction,
-    Mechanism: _mechanism, OnLine: _noise, OnLine | None: lambda data: None if data is None else _noise(data),
+    Mechanism: _mechanism, Part: _part, OnLine: _noise, OnLine | None: lambda data: None if data is None else _noise(data),
 }  # fmt: skip

@@ -59,8 +59,8 @@ def decode(text: bytes) -> Any:
         raise CertificateError(f"not UTF-8 at byte {error.start}.") from error
     except json.JSONDecodeError as error:
         raise CertificateError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}.") from error
-    except ValueError as error:  # an integer of more digits than Python reads
-        raise CertificateError(f"not a certificate: {error}.") from error
+    except ValueError as error:
+        raise CertificateError("not a certificate: it holds an integer of more digits than are read.") from error
     except RecursionError as error:
         raise CertificateError(f"nested more than {MAX_DEPTH} deep.") from error
     return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 
 class DpverifyError(Exception):
     """Root of everything that dpverify raises on purpose."""
@@ -28,6 +30,10 @@ class Rejected(DpverifyError):
 
 class Undecided(DpverifyError):
     """An enclosure too wide, or a form outside what is covered, to answer with certainty."""
+
+
+STUMBLES: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What is raised over data that has not the form that is expected."""
 
 
 def require(holds: bool, otherwise: DpverifyError) -> None:

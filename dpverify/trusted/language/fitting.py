@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from dpverify.trusted.language.errors import CertificateError, require
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
@@ -24,6 +27,14 @@ from dpverify.trusted.language.model import (
     variables_of,
 )
 
+_HIDDEN: Final = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+"""Letters and marks of Unicode that are drawn as nothing, in the form of a class of characters."""
+
+
+def unseen(text: str) -> list[str]:
+    """The characters of a text that break its line, turn it round, or are drawn as nothing."""
+    return [mark for mark in text if not mark.isprintable() or re.match(f"[{_HIDDEN}]", mark)]
+
 
 def require_fitting(claim: Claim) -> None:
     """Raises CertificateError where what a claim states does not fit together."""
@@ -44,8 +55,8 @@ def require_fitting(claim: Claim) -> None:
     _require(
         lists or not (claim.loss or claim.prior), f"the claim states losses of the kind {kind}, which has no lists of inputs and outputs."
     )
-    seen = (claim.name + claim.mechanism_name).isprintable()
-    _require(seen, "a name in the claim holds a line break or another character that cannot be seen.")
+    for name in (claim.name, claim.mechanism_name):
+        _require(not unseen(name) and (not name or not name.isspace()), "a name in the claim holds a character that cannot be seen.")
     bound = {symbol for asked in everything for held in (asked.mechanism, *noises_of(asked.mechanism)) for symbol in variables_of(held)}
     for name, _ in claim.domains:
         free = name.isidentifier() and name.isascii() and name not in bound

@@ -159,6 +159,10 @@ class Staircase:
     gamma: Expr
 
 
+COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
+"""The covariances of Gaussian processes that a declaration names."""
+
+
 @dataclass(frozen=True, slots=True)
 class EllipticalProcess:
     """Noise scale * sqrt(V) N on functions, N a centred Gaussian process of infinite rank; sensitivity in its Cameron-Martin norm (RA).
@@ -279,14 +283,12 @@ class Part:
     """A mechanism inside a combinator, with what its answer moves by between neighbours.
 
     sensitivity: as in a claim, None where a query gives it or the kind needs none. adjacency: as stated, empty where it is not.
-    times: how many times it is run.
     """
 
     mechanism: Mechanism
     sensitivity: Expr | None = None
     query: Query | None = None
     adjacency: str = ""
-    times: Expr = Num(Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +296,17 @@ class Compose:
     """All parts on the same data, each chosen after seeing the answers of those before (theory#dominating-pairs)."""
 
     parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A part that is run `times` times on the same data. A node of its own, so that no rule about the part can overlook the count.
+
+    Files and certificates write it as the part that it repeats, with "times" (`repeated`).
+    """
+
+    part: Part
+    times: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +385,7 @@ class AboveThreshold:
 
     threshold_noise, query_noise: None for an exact threshold, or exact answers. positives: None for no limit. resample: whether the noise
     of the threshold is drawn again after each positive. report: what is told of a positive beside that it is one; "fresh" the answer with
-    the noise `fresh`. neighbours, bounds: as of noisy max.
+    the noise `fresh`. neighbours, bounds: as of noisy max. whole_answers: that all answers are integers, where their noises do not say it.
     """
 
     queries: Expr
@@ -385,6 +398,7 @@ class AboveThreshold:
     resample: bool = False
     neighbours: str = "all"
     bounds: tuple[Expr, Expr] | None = None
+    whole_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +447,7 @@ class Stream:
     numbers that are kept, with their first values. limits: counters, which start at 0; the run ends when one of them is at least its limit.
     queries: the most steps; None for no limit. steps: the branches, in order. neighbours: how the answers move together; hull: for "hull"
     the points, in units of the sensitivity, of whose hull the differences of the answers of each step are, or all their opposites are.
-    between: the interval that the answers of all data lie in.
+    between: the interval that the answers of all data lie in. whole_answers: as of above threshold.
     """
 
     answers: tuple[str, ...]
@@ -446,6 +460,7 @@ class Stream:
     neighbours: str = "all"
     hull: Matrix = ()
     between: tuple[Expr, Expr] | None = None
+    whole_answers: bool = False
 
     @property
     def bounds(self) -> tuple[Expr, Expr] | None:
@@ -460,7 +475,7 @@ Selection = Compared | Stream
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
 Leaf = Noise | Finite | Kernel | Selection | Guarantee | Space | Sampled
-Combinator = Compose | Subsample | Group | PostProcess | Parallel | Lipschitz
+Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
 
@@ -469,8 +484,8 @@ def kind_name(model: type) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", model.__name__).lower()
 
 
-KINDS: Final[Mapping[str, type]] = {kind_name(model): model for model in get_args(Mechanism)}
-"""Every kind of mechanism."""
+KINDS: Final[Mapping[str, type]] = {kind_name(model): model for model in get_args(Mechanism) if model is not Repeat}
+"""Every kind of mechanism that files and certificates name."""
 
 ONE_WAY: Final = ("increasing", "decreasing")
 """How the answers of the neighbours of a selection may move together, where the guarantee is for one order of the data alone."""
@@ -513,6 +528,7 @@ LEFT_OUT: Final = (
     "differences",
     "hull",
     "between",
+    "whole_answers",
 )
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
@@ -540,6 +556,16 @@ def variables_of(mechanism: Mechanism) -> Iterator[str]:
     for name, symbols in VARIABLES.get(kind_of(mechanism), {}).items():
         if getattr(mechanism, name):
             yield from symbols
+
+
+def repeated(part: Part, times: Expr) -> Part:
+    """A part that is run so many times: itself for once."""
+    return part if times == Num(Fraction(1)) else Part(Repeat(part, times))
+
+
+def once(part: Part) -> tuple[Part, Expr]:
+    """A part as it is written, and how many times it is run: the inverse of `repeated`."""
+    return (part.mechanism.part, part.mechanism.times) if isinstance(part.mechanism, Repeat) else (part, Num(Fraction(1)))
 
 
 def all_parts(mechanism: Mechanism) -> Iterator[Part]:
@@ -585,5 +611,5 @@ class Claim:
 
 
 def on_integers(noise: Mechanism) -> bool:
-    """Whether a mechanism adds noise on the integers, to any of its answers."""
+    """Whether noise on the integers is added or compared: all answers are then integers, which `well_formed` sees to."""
     return (isinstance(noise, Translation) and noise.integers) or any(map(on_integers, noises_of(noise)))

@@ -20,8 +20,6 @@ from dpverify.trusted.language.model import (
     noises_of,
 )
 
-NORMS: Final = ("lp", "ellipsoid", "columns", "facets")
-"""The kinds of norms; a rule that never looks at a noise does not look at its norm either."""
 REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
     NoisyMax: ("index", "value", "index+gap"),
     AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
@@ -46,10 +44,6 @@ def require_words(mechanism: Selection, alone: bool) -> None:
     for noise in noises_of(mechanism):
         if getattr(noise, "dimension", ONE) != ONE:
             raise CertificateError("noise that is compared is not on the line: its dimension is not 1.")
-        if isinstance(noise, Radial | Mixture | Product) and noise.norm.kind not in NORMS:
-            raise CertificateError(f"noise that is compared is in a norm of the kind {noise.norm.kind[:40]!r}, which is none.")
-        if isinstance(noise, Radial | Mixture) and noise.norm.p is not None and noise.norm.p < 1:
-            raise CertificateError("noise that is compared is in a norm of p less than 1, which is none.")
         if isinstance(noise, Radial | Mixture | Product) and noise.norm.kind != "lp":
             # answers move by so much in size, which a norm by a matrix measures in another unit
             raise CertificateError("noise that is compared is in a norm by a matrix. State it in an lp norm, and its unit as a scale.")

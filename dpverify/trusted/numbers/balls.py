@@ -125,22 +125,21 @@ def _function(name: str, args: list[arb]) -> arb:
 
 def ball_power(base: arb, exponent: Fraction) -> arb:
     """base ** exponent for an exact rational exponent; non-finite where the ball leaves the domain."""
-    if base.rel_accuracy_bits() < WIDE and exponent != 1:
+    n, d = exponent.numerator, exponent.denominator
+    if base.rel_accuracy_bits() < WIDE and not n == d == 1:
         if base > 0:
             return _exact_power(base.lower(), exponent).union(_exact_power(base.upper(), exponent))
-        if exponent > 0 and exponent.denominator == 1 and exponent % 2 == 0:
-            return _exact_power(base.abs_lower(), exponent).union(_exact_power(base.abs_upper(), exponent))
-    return _exact_power(base, exponent)
+        if d == 1 and n > 0 and n % 2 == 0:
+            return (base.abs_lower() ** n).union(base.abs_upper() ** n)
+    return base**n if d == 1 and n >= 0 else _exact_power(base, exponent)
 
 
 def _exact_power(base: arb, exponent: Fraction) -> arb:
-    if exponent.denominator == 1:
-        n = exponent.numerator
-        return base**n if n >= 0 else 1 / base ** (-n)
-    if exponent < 0:
+    n, d = exponent.numerator, exponent.denominator
+    if n < 0:
         return 1 / _exact_power(base, -exponent)
-    if exponent.denominator == 2:
-        return base.sqrt() ** exponent.numerator
+    if d <= 2:
+        return base**n if d == 1 else base.sqrt() ** n
     low = base.lower()
     if low > 0:
         return (rational(exponent) * base.log()).exp()

@@ -63,6 +63,10 @@ def _bessel(name: str, order: Expr, x: Complex) -> Complex:
 
 
 def _folded(parts: list[Complex], sums: bool) -> Complex:
+    if len(parts) == 2:
+        f, g = parts
+        return (lambda z, a: f(z, a) + g(z, a)) if sums else (lambda z, a: f(z, a) * g(z, a))
+
     def fold(z: acb, a: bool) -> acb:
         total = parts[0](z, a)
         for part in parts[1:]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil, floor
 from typing import Final
 
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Call, Expr, Mul, Sym, children, mul, neg, rebuild, symbols
+from dpverify.trusted.language.expr import Call, Expr, Mul, Num, Sym, children, mul, neg, rebuild, substitute, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.expressions import ratio
 from dpverify.trusted.order.field import Effort, Field
@@ -16,6 +17,8 @@ from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO, NULL, Sign
 
 MAX_KINKS: Final = 5
 """How many times a statement is taken apart into cases."""
+MOST_VALUES: Final = 24
+"""The most integers of a domain that are looked at one by one."""
 
 
 def decided(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
@@ -58,7 +61,19 @@ def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, eff
             whole = domains[inside.name]
             halves = (replace(whole, lower=Fraction(0), lower_open=False), replace(whole, upper=Fraction(0), upper_open=False))
             return all(_by_cases(a, b, {**domains, inside.name: half}, wanted, effort, depth + 1) for half in halves)
-    return bool(choices) and all(again(*choice) for choice in choices)
+    if choices:
+        return all(again(*choice) for choice in choices)
+    for name in sorted(symbols(a) | symbols(b)):
+        if values := _values(domains[name]):
+            return all(again(*(substitute(side, {name: Num(value)}) for side in (a, b))) for value in values)
+    return False
+
+
+def _values(d: Domain) -> list[Fraction]:
+    """All values of a domain that has few; nothing where it has many."""
+    if not d.integer or d.lower is None or d.upper is None or d.upper - d.lower > MOST_VALUES:
+        return []
+    return [Fraction(n) for n in range(ceil(d.lower), floor(d.upper) + 1) if d.holds(Fraction(n))]
 
 
 def _parts(expr: Expr, name: str, field: Field) -> tuple[Expr, ...]:

@@ -99,12 +99,12 @@ def finite(claim: Claim) -> Finite:
     """The claim's finite mechanism, with rows, pairs and scores checked. Raises Rejected with what is wrong and where."""
     mechanism, domains = claim.mechanism, dict(claim.domains)
     if isinstance(mechanism, Table):
-        _check_rows(mechanism.rows, domains)
+        require_rows(mechanism, domains)
         whole: tuple[Expr, ...] = (ONE,) * len(mechanism.rows)
         return Finite(mechanism.rows, ordered_pairs(mechanism), {}, whole, False, domains)
     if not isinstance(mechanism, Exponential):
         raise Rejected(WHAT, "mechanism", "only tables and finite exponential mechanisms have finitely many outputs")
-    shape(mechanism.scores)
+    require_rows(mechanism, domains)
     pairs, divisors = score_pairs(claim)
     exponents, sums = [], []
     for row in mechanism.scores:
@@ -193,15 +193,21 @@ def distance(a: Sequence[Expr], b: Sequence[Expr], metric: str) -> Expr:
     raise Rejected(WHAT, "metric", f"{metric!r} is not one of l1, l2, linf; give the scores instead")
 
 
-def _check_rows(rows: tuple[tuple[Expr, ...], ...], domains: Domains) -> None:
+def require_rows(mechanism: Table | Exponential, domains: Domains) -> None:
+    """Raises Rejected for rows of different lengths, pairs that name no two of them, and for what are no probabilities."""
+    rows = mechanism.rows if isinstance(mechanism, Table) else mechanism.scores
     shape(rows)
-    for x, row in enumerate(rows):
+    ordered_pairs(mechanism)
+    if mechanism.adjacent is not None and (not mechanism.adjacent or any(a == b for a, b in mechanism.adjacent)):
+        raise Rejected(WHAT, "adjacent", "there is no pair, or one of a row and itself")
+    for x, row in enumerate(rows if isinstance(mechanism, Table) else ()):
         for y, entry in enumerate(row):
             if sign(entry, domains, f"row {x}, entry {y}") < 0:
                 raise Rejected(WHAT, f"row {x}, entry {y}", f"the probability {format_expr(entry)} is negative")
         total = add(*row)
         if not compare.certainly_equal(total, ONE, domains):
-            raise Rejected(WHAT, f"row {x}", f"the probabilities sum to {format_expr(total)}, not certainly to 1")
+            why = f"the probabilities sum to {format_expr(total)}, not certainly to exactly 1; write fractions such as 1/3"
+            raise Rejected(WHAT, f"row {x}", why)
 
 
 def sign(value: Expr, domains: Domains, where: str) -> int:

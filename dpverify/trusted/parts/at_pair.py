@@ -22,14 +22,17 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Product,
     Query,
+    Repeat,
     Subsample,
     Table,
     Translation,
+    repeated,
 )
 from dpverify.trusted.parts.candidates import image, number, positive, reached_from, root_factor
 from dpverify.trusted.parts.densities import even
-from dpverify.trusted.parts.neighbours import NAME, leaves, space_of, together
+from dpverify.trusted.parts.neighbours import NAME, is_elsewhere, leaves, space_of, together
 from dpverify.trusted.parts.one_pair import Choice, OnePair, Space, Vector
+from dpverify.trusted.parts.runs import is_uneven
 
 
 def at(part: Part, choice: Choice, lower: bool = False) -> Part | None:
@@ -50,32 +53,36 @@ class _Specialised:
     lower: bool
     factor: Fraction
 
-    def of(self, part: Part, factor: Expr, further: Expr, top: bool = False, parallel: bool = False) -> Part | None:
+    def of(self, part: Part, factor: Expr, further: Expr, top: bool = False, elsewhere: bool = False) -> Part | None:
         """factor: of the steps for parts that stay as they are; further: that of a group of its own."""
         mechanism = part.mechanism
         if isinstance(mechanism, Group | Lipschitz):
             steps = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
             if not top and not self.lower:
                 return _further(part, factor)
-            inner = self.of(mechanism.part, mul(factor, steps), further if top else mul(further, steps), top, parallel)
-            return None if inner is None else replace(inner, times=mul(part.times, inner.times))
+            if self.lower and isinstance(mechanism, Lipschitz) and is_uneven(mechanism, {}):
+                raise Rejected(NAME, "constant", "it is not whole, and something behind the map knows whole steps between neighbours alone")
+            return self.of(mechanism.part, mul(factor, steps), further if top else mul(further, steps), top, elsewhere)
+        if isinstance(mechanism, Repeat):
+            inner = self.of(mechanism.part, factor, further, False, elsewhere)
+            return None if inner is None else repeated(inner, mechanism.times)
         if isinstance(mechanism, PostProcess):
-            inner = self.of(mechanism.part, factor, further, top, parallel)
+            inner = self.of(mechanism.part, factor, further, top, elsewhere)
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))
         if isinstance(mechanism, Subsample | Parallel) and factor != ONE:
             raise Undecided(f"{NAME}: samples and parts in parallel want neighbours one step apart.")
         if isinstance(mechanism, Subsample) and mechanism.scheme != "poisson" and not self.lower:
             return part  # samples without a record have another one in its place: the part is at all its pairs, not at this one alone
         if isinstance(mechanism, Subsample):
-            inner = self.of(mechanism.part, ONE, ONE)
+            inner = self.of(mechanism.part, ONE, ONE, False, elsewhere or is_elsewhere(mechanism, top))
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))
         if isinstance(mechanism, Compose | Parallel):
-            parallel = parallel or isinstance(mechanism, Parallel)
-            parts = [self.of(inner, factor, further, False, parallel) for inner in mechanism.parts]
+            elsewhere = elsewhere or is_elsewhere(mechanism, top)
+            parts = [self.of(inner, factor, further, False, elsewhere) for inner in mechanism.parts]
             kept = tuple(inner for inner in parts if inner is not None)
             return replace(part, mechanism=type(mechanism)(kept)) if kept else None
         space = space_of(part)
-        if space is None or space not in self.choice or (parallel and part.query is None and not self.lower):
+        if space is None or space not in self.choice or (elsewhere and part.query is None and not self.lower):
             return _further(part, factor)
         return self.leaf(part, space, number(further))
 
@@ -88,7 +95,7 @@ class _Specialised:
             if isinstance(mechanism, Exponential) and mechanism.points:
                 raise Rejected(NAME, "points", "which of them are neighbours is not listed")
             a, b = (int(x) for x in value)
-            return OnePair(replace(mechanism, adjacent=((a, b),)), part.sensitivity, None, part.adjacency, part.times, (a, b), space)
+            return OnePair(replace(mechanism, adjacent=((a, b),)), part.sensitivity, None, part.adjacency, (a, b), space)
         assert part.query is not None
         shift = tuple(further * x for x in image(part.query, value))
         if not any(shift):
@@ -97,11 +104,11 @@ class _Specialised:
             moved = sorted(x for x in shift if x)
             alone = Translation(mechanism.density)
             those = Counter(_moved(alone, x, space) for x in moved)
-            return Part(Compose(tuple(replace(one, times=num(k)) for one, k in those.items())), times=part.times)
+            return Part(Compose(tuple(repeated(one, num(k)) for one, k in those.items())))
         if len(shift) == 1:
-            return replace(_moved(mechanism, shift[0], space), times=part.times)
+            return _moved(mechanism, shift[0], space)
         query = Query(tuple((x,) for x in positive(shift)), "add-remove")
-        return OnePair(mechanism, None, query, "", part.times, space=space)
+        return OnePair(mechanism, None, query, "", space=space)
 
 
 def _moved(noise: Mechanism, shift: Fraction, space: Space) -> OnePair:
@@ -114,7 +121,7 @@ def _moved(noise: Mechanism, shift: Fraction, space: Space) -> OnePair:
 
 
 def _further(part: Part, factor: Expr) -> Part:
-    return part if factor == ONE else Part(Group(replace(part, times=ONE), factor), times=part.times)
+    return part if factor == ONE else Part(Group(part, factor))
 
 
 def read(part: Part, evidence: Any) -> Choice:
@@ -165,14 +172,11 @@ def are_neighbours(part: Part, choice: Choice) -> bool:
 def _occurs(v: Vector, adjacency: str, factor: Fraction) -> bool:
     """Whether histograms that differ by v are certainly `factor` steps apart at most; one step by a record more, in that order."""
     length = sum(map(abs, v), Fraction(0))
-    whole = factor.denominator == 1 and all(x.denominator == 1 for x in v)
+    whole = factor.denominator == 1 and all(x.denominator == 1 for x in v)  # records are whole
     if adjacency == "add-remove":
-        if factor == 1:
-            return whole and length == 1 and sum(v) == 1
-        return (whole and 0 < length <= factor) or (sum(map(bool, v)) == 1 and length == factor)
+        return whole and (0 < length <= factor if factor != 1 else length == 1 and sum(v) == 1)
     if adjacency == "replace":
-        balanced = sum(v) == 0
-        return balanced and ((whole and 0 < length <= 2 * factor) or (sum(map(bool, v)) == 2 and length == 2 * factor))
+        return whole and sum(v) == 0 and 0 < length <= 2 * factor
     if adjacency == "l1":
         return length <= factor
     return adjacency == "l2" and sum((x * x for x in v), Fraction(0)) <= factor * factor

@@ -20,6 +20,7 @@ from dpverify.trusted.language.model import (
     PostProcess,
     Product,
     Radial,
+    Repeat,
     Sampled,
     Selection,
     Space,
@@ -65,7 +66,7 @@ def _exchanged(part: Part) -> bool:
         return False
     if isinstance(mechanism, Group) and _counts(part):
         return False
-    if isinstance(mechanism, Compose | Group | PostProcess | Parallel | Lipschitz):
+    if isinstance(mechanism, Compose | Repeat | Group | PostProcess | Parallel | Lipschitz):
         return all(map(_exchanged, parts_of(mechanism)))
     assert_never(mechanism)
 

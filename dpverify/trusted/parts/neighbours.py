@@ -28,6 +28,7 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Repeat,
     Sampled,
     Selection,
     Subsample,
@@ -46,14 +47,15 @@ SAME_ROWS: Final = "tables with as many rows name the same inputs by them, in th
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A part without parts. own: in a group or behind a map that the others are not in. parallel: in one of several parts of the data.
+    """A part without parts. own: in a group or behind a map that the others are not in. elsewhere: in one of several parts of the data, or
+    in a sample that others are not in, so that the inputs of tables are its own: those of the others are of all records.
 
     repeated: run more than once. sampled: run on a Poisson sample.
     """
 
     part: Part
     own: bool = False
-    parallel: bool = False
+    elsewhere: bool = False
     repeated: bool = False
     sampled: bool = False
 
@@ -64,7 +66,7 @@ class Leaf:
     @property
     def linked(self) -> bool:
         """Whether its neighbours are certainly those of the others in its space."""
-        return not self.own and not (self.parallel and self.part.query is None)
+        return not self.own and not (self.elsewhere and self.part.query is None)
 
     @property
     def one_way(self) -> bool:
@@ -90,19 +92,24 @@ def space_of(part: Part) -> Space | None:
 def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Leaf]:
     """All parts without parts. top: a group or a map that holds everything is not one part's own."""
     mechanism, here = part.mechanism, at or Leaf(part)
-    here = replace(here, part=part, repeated=here.repeated or part.times != ONE)
+    here = replace(here, part=part, repeated=here.repeated or isinstance(mechanism, Repeat))
     inside = parts_of(mechanism)
     if not inside or not isinstance(mechanism, Combinator):
         yield here
         return
     if isinstance(mechanism, Group | Lipschitz):
         here = replace(here, own=not top)
-    elif not isinstance(mechanism, Compose | Subsample | PostProcess | Parallel):
+    elif not isinstance(mechanism, Compose | Repeat | Subsample | PostProcess | Parallel):
         assert_never(mechanism)
     sampled = here.sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
-    here = replace(here, parallel=here.parallel or isinstance(mechanism, Parallel), sampled=sampled)
+    here = replace(here, elsewhere=here.elsewhere or is_elsewhere(mechanism, top), sampled=sampled)
     for inner in inside:
         yield from leaves(inner, top and isinstance(mechanism, Group | Lipschitz | PostProcess), here)
+
+
+def is_elsewhere(mechanism: Combinator, top: bool) -> bool:
+    """Whether what a combinator holds sees other records than what is beside it. top: nothing is."""
+    return isinstance(mechanism, Parallel) or (isinstance(mechanism, Subsample) and mechanism.rate != ONE and not top)
 
 
 def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]:
@@ -129,7 +136,7 @@ def undecided(part: Part) -> bool:
         spaces: dict[Space, set[Part]] = {}
         for leaf in leaves(part):
             if leaf.space is not None:
-                spaces.setdefault(leaf.space, set()).add(replace(leaf.part, times=ONE))
+                spaces.setdefault(leaf.space, set()).add(leaf.part)
         if any(len(those) > 1 for those in spaces.values()):
             return True
     return any(undecided(inner) for inner in parts_of(part.mechanism))
@@ -163,7 +170,7 @@ def apart(part: Part, whole: Part | None = None) -> tuple[str, ...]:
 
 def _group(leaf: Leaf) -> Space | Part:
     """What a part shares with the others: its space, where it has one."""
-    return leaf.part.space if isinstance(leaf.part, OnePair) else leaf.space or replace(leaf.part, times=ONE)
+    return leaf.part.space if isinstance(leaf.part, OnePair) else leaf.space or leaf.part
 
 
 def _inputs_of_a_response(part: Part) -> Fraction | None:

@@ -10,7 +10,7 @@ from dpverify.trusted.language.certificate import MAX_DEPTH
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ONE, Expr, mul
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Subsample, parts_of
+from dpverify.trusted.language.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Repeat, Subsample, parts_of
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.runs import Run, leaf, merged, whole
 
@@ -55,8 +55,7 @@ class Places:
             added: Claim = load("parts.noises").question(self.question(place[:-1]), place[-1]["noise"], place[-1]["moved"])
             return added
         domains = self._at_values(place).domains
-        noise, sensitivity, query = leaf(self.run(place), dict(domains))
-        return Claim(noise, None, sensitivity=sensitivity, query=query, domains=domains)
+        return leaf(self.run(place), domains)
 
     def _at_values(self, place: tuple[Any, ...]) -> Claim:
         """The claim, at the values of the parameters that the place begins with."""
@@ -98,7 +97,7 @@ def _factor(run: Run) -> Expr:
         return ONE
     if isinstance(mechanism, Group | Lipschitz):
         return mul(run.factor, mechanism.size if isinstance(mechanism, Group) else mechanism.constant)
-    if not isinstance(mechanism, Leaf | Compose | Parallel | PostProcess):
+    if not isinstance(mechanism, Leaf | Compose | Repeat | Parallel | PostProcess):
         assert_never(mechanism)
     return run.factor
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Mechanism, Parallel, Part, all_parts, parts_of
-from dpverify.trusted.order.sensitivity import require_answers
+from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Mechanism, Parallel, Part, Repeat, all_parts, parts_of
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 from dpverify.trusted.parts.candidates import all_log_concave
 from dpverify.trusted.parts.neighbours import leaves
@@ -16,13 +15,7 @@ WHAT: Final = "the parts"
 
 
 def one_relation(claim: Claim) -> str:
-    """The one relation of neighbours that all parts speak of, "" where none is stated.
-
-    Raises Rejected where they differ, and for a part whose query does not fit its noise: parts at one pair of neighbours have none left.
-    """
-    for part in all_parts(claim.mechanism):
-        if part.query is not None:
-            require_answers(Claim(part.mechanism, None, query=part.query))
+    """The one relation of neighbours that all parts speak of, "" where none is stated. Raises Rejected where they differ."""
     for fault in adjacency_faults(claim.mechanism, claim.adjacency):
         raise Rejected(WHAT, "adjacency", fault)
     stated = stated_adjacencies(claim.mechanism, claim.adjacency)
@@ -35,7 +28,7 @@ ONE_RECORD: Final = "neighbours differ by one record that is added or removed"
 
 def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
     """What a bound for several parts takes for granted of their neighbours."""
-    parts = list(all_parts(claim.mechanism))
+    parts = [part for part in all_parts(claim.mechanism) if not isinstance(part.mechanism, Repeat)]
     if len(parts) < 2:
         return ()
     stated = next(iter(stated_adjacencies(claim.mechanism, claim.adjacency)), "")

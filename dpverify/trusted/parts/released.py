@@ -22,10 +22,12 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
+    Repeat,
     Staircase,
 )
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.order.queries import query_faults
+from dpverify.trusted.parts.runs import count
 
 WHAT: Final = "what is released"
 MOST: Final = 4096
@@ -68,12 +70,12 @@ def released(mechanism: Mechanism) -> Released:
 
 
 def _noises(part: Part, times: int) -> Iterator[Noisy]:
-    if not isinstance(part.times, Num) or part.times.value.denominator != 1 or not 1 <= part.times.value <= MOST:
-        raise Rejected(WHAT, "times", f"it is no integer from 1 to {MOST}")
-    times *= int(part.times.value)
     noise = part.mechanism
+    if isinstance(noise, Repeat):
+        yield from _noises(noise.part, times * count(noise))
+        return
     if isinstance(noise, Compose):
-        if part.times != ONE:
+        if times > 1:
             raise Rejected(WHAT, "times", "a composition of several parts that is run several times has no one order of its numbers")
         for inner in noise.parts:
             yield from _noises(inner, 1)

@@ -28,16 +28,16 @@ from dpverify.trusted.language.model import (
     Kernel,
     Leaf,
     Lipschitz,
-    Mechanism,
     Noise,
     Parallel,
     Part,
     PostProcess,
-    Query,
+    Repeat,
     Sampled,
     Selection,
     Space,
     Subsample,
+    all_parts,
     on_integers,
 )
 from dpverify.trusted.order.compare import certainly_le
@@ -56,7 +56,7 @@ class Run:
     """A mechanism that is run `times` times on the data, on neighbours `factor` times as far apart as its part says.
 
     processed: its output is seen only after post-processing. own: it is in a group, or behind a map, that other parts are not in.
-    mapped: it is behind a map of the data, which may exchange the neighbour with the record and the one without.
+    mapped: it is behind a map of the data, which may exchange the neighbour with the record and the one without. uneven: `is_uneven`.
     """
 
     part: Part
@@ -65,6 +65,7 @@ class Run:
     processed: bool = False
     own: bool = False
     mapped: bool = False
+    uneven: bool = False
 
 
 def whole(claim: Claim) -> Run:
@@ -74,19 +75,21 @@ def whole(claim: Claim) -> Run:
 
 def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     """The runs that a part comes to. run: what all of them have from above. Raises Rejected for a count that is not a number."""
-    run = replace(run, times=run.times * _count(part.times))
     mechanism = part.mechanism
-    if isinstance(mechanism, Compose):
+    if isinstance(mechanism, Repeat):
+        yield from runs(mechanism.part, replace(run, times=run.times * count(mechanism)), top)
+    elif isinstance(mechanism, Compose):
         for inner in mechanism.parts:
             yield from runs(inner, run, False)
     elif isinstance(mechanism, PostProcess):
         yield from runs(mechanism.part, replace(run, processed=True), top)
     elif isinstance(mechanism, Lipschitz):
-        yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.constant), own=run.own or not top, mapped=True), top)
+        run = replace(run, factor=mul(run.factor, mechanism.constant), uneven=run.uneven or is_uneven(mechanism, {}))
+        yield from runs(mechanism.part, replace(run, own=run.own or not top, mapped=True), top)
     elif isinstance(mechanism, Group):
         yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.size), own=run.own or not top), top)
     elif isinstance(mechanism, Leaf | Subsample | Parallel):
-        yield replace(run, part=replace(part, times=ONE))
+        yield replace(run, part=part)
     else:
         assert_never(mechanism)
 
@@ -102,7 +105,9 @@ def merged(part: Part, factor: Expr = ONE) -> tuple[Run, ...]:
     return tuple(replace(run, times=times) for run, times in counts.items())
 
 
-def _count(times: Expr) -> int:
+def count(repeat: Repeat) -> int:
+    """How often a part is run. Raises Rejected for what is not a number from 1 on."""
+    times = repeat.times
     if not isinstance(times, Num) or times.value.denominator != 1 or not 1 <= times.value <= MOST_TIMES:
         raise Rejected(WHAT, "times", f"it wants an integer from 1 to {MOST_TIMES}")
     return int(times.value)
@@ -147,16 +152,33 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
     return Sensitivity(upper[0], lower[1])
 
 
-def leaf(run: Run, domains: Mapping[str, Domain] = NONE) -> tuple[Mechanism, Expr | None, Query | None]:
-    """A run of a single mechanism as a claim speaks of it: the mechanism, its sensitivity and its query.
+def leaf(run: Run, domains: tuple[tuple[str, Domain], ...] = ()) -> Claim:
+    """What is asked of one run of a single mechanism: its tight epsilon, with the sensitivity or query that its part has.
 
-    domains: of the parameters that the factor may have. Raises Undecided where the neighbours at that distance are not known.
+    domains: of the parameters. Raises Undecided where the neighbours at that distance are not known.
     """
     part, factor = run.part, run.factor
-    if factor == ONE:
-        return part.mechanism, part.sensitivity, part.query
-    found: tuple[Mechanism, Expr | None, Query | None] = load("parts.further").leaf(part, factor, partial(reach, run), domains)
-    return found
+    asked = part.mechanism, part.sensitivity, part.query
+    if factor != ONE:
+        asked = load("parts.further").leaf(part, factor, partial(reach, run), dict(domains))
+    return Claim(asked[0], None, sensitivity=asked[1], query=asked[2], domains=domains)
+
+
+def is_uneven(mechanism: Lipschitz, domains: Mapping[str, Domain]) -> bool:
+    """Whether a map takes neighbours a number of steps apart that is not whole, where something behind it knows whole steps alone.
+
+    Such are inputs of finite mechanisms, integers, records, answers of selections. Two maps of 3/2 and 4/3 move them by one step and by
+    one, not by two.
+    """
+    inside = (mechanism.part, *all_parts(mechanism.part.mechanism))
+    return not is_whole(mechanism.constant, domains) and any(map(_by_whole_steps, inside))
+
+
+def _by_whole_steps(part: Part) -> bool:
+    mechanism = part.mechanism
+    if isinstance(mechanism, Noise):
+        return on_integers(mechanism) or (part.query is not None and part.query.adjacency in ("add-remove", "replace"))
+    return isinstance(mechanism, Finite | Selection | Subsample | Parallel)
 
 
 def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
@@ -165,12 +187,14 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     So for noise on the integers, whose answers move by whole steps, and for selections, of which neighbours are known by their steps.
     """
     mechanism, factor = run.part.mechanism, run.factor
+    if run.uneven:
+        return False
     if isinstance(mechanism, Selection):
         reached = factor == ONE or load("order.steps_between").reaches_every_point(mechanism, run.part.sensitivity or ONE, domains)
         return bool(reached) and is_whole(factor, domains) and certainly_le(ONE, factor, domains)
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    certain = Noise | Kernel | Guarantee | Sampled | Space | Compose | Group | PostProcess | Lipschitz
+    certain = Noise | Kernel | Guarantee | Sampled | Space | Compose | Repeat | Group | PostProcess | Lipschitz
     if factor == ONE or isinstance(mechanism, certain):
         return True
     if not isinstance(mechanism, Finite | Subsample | Parallel):

@@ -12,10 +12,14 @@ from typing import Final
 
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import FUNCTIONS, ZERO, Add, Expr, Mul, Num, Sym, add, format_expr, mul, symbols
+from dpverify.trusted.language.fitting import unseen
 from dpverify.trusted.language.model import Branch, Stream, Vector, names_of
 
 MOST_ANSWERS: Final = 8
 """The most numbers that a step reads: a box of them has two to this power vertices."""
+
+MOST_LETTERS: Final = 40
+"""Of a word that is told."""
 
 _INTERVALS: Final = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0)}
 """Where the difference of each answer lies, in units of the sensitivity."""
@@ -109,6 +113,8 @@ def faults(stream: Stream) -> Iterator[str]:
     if not stream.steps or stream.steps[-1].when:
         yield "the last branch has a condition. Give the last one none: it is what is done otherwise."
     for number, branch in enumerate(stream.steps, 1):
+        if unseen(branch.emit) or branch.emit.isspace() or len(branch.emit) > MOST_LETTERS:
+            yield f"branch {number}: emit is no short word."
         for fault in _of_a_branch(stream, branch, frozenset(names)):
             yield f"branch {number}: {fault}"
 

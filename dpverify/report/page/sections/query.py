@@ -9,7 +9,7 @@ from dpverify.report.derived import sensitivity
 from dpverify.report.page.blocks import Block, Facts, Fold, Listing
 from dpverify.report.page.subject import Claimed
 from dpverify.trusted.language.expr import ONE, format_expr
-from dpverify.trusted.language.model import Claim, Query, parts_of
+from dpverify.trusted.language.model import Claim, Query, once, parts_of
 
 TITLE = ""
 MOST: Final = 24
@@ -33,9 +33,9 @@ def _queries(claim: Claim) -> Iterator[tuple[str, Query]]:
     """The query of a claim, and those of its parts, at the first depth."""
     if claim.query is not None:
         yield "query", claim.query
-    for number, part in enumerate(parts_of(claim.mechanism)[:MOST], 1):
+    for number, (part, times) in enumerate(map(once, parts_of(claim.mechanism)[:MOST]), 1):
         if part.query is not None:
-            yield f"query of part {number}" + ("" if part.times == ONE else f", {format_expr(part.times)} times"), part.query
+            yield f"query of part {number}" + ("" if times == ONE else f", {format_expr(times)} times"), part.query
 
 
 def matrix(query: Query) -> str:

@@ -77,8 +77,7 @@ def total(spent: Sequence[tuple[Run, Share]]) -> tuple[Expr, Fraction]:
 def _spent(run: Run, evidence: Any, premise: Fact) -> Share:
     """The epsilon and the delta of one run, checked, and what they rest on."""
     if evidence is None:
-        noise, sensitivity, query = leaf(run)
-        pure, assumed = pure_of(premise, Claim(noise, None, sensitivity=sensitivity, query=query), NAME)
+        pure, assumed = pure_of(premise, leaf(run), NAME)
         return Share(pure, Fraction(0), through_of(premise), assumed)
     if not isinstance(evidence, Mapping):
         raise CertificateError(f"{NAME}: what a part spends is not an object.")

@@ -52,8 +52,8 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
     if len(runs) == 1 and runs[0].times == 1:
         run, noise = runs[0], noises[0]
         if isinstance(noise, Table | Exponential | KaryResponse):
-            mechanism, sensitivity, _ = leaf(run)
-            delta = load("rules.curves.finite_delta").delta_expr(mechanism, epsilon, sensitivity)
+            asked = leaf(run)
+            delta = load("rules.curves.finite_delta").delta_expr(asked.mechanism, epsilon, asked.sensitivity)
             if delta is not None:
                 return delta, (load("rules.curves.faces").RULE,)
             raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")

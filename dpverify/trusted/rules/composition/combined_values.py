@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
@@ -20,6 +20,7 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Repeat,
     Selection,
     Subsample,
     Translation,
@@ -31,7 +32,7 @@ from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair
 from dpverify.trusted.parts.one_pair import OnePair, is_told
 from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.parts.runs import Run, leaf, occurs
+from dpverify.trusted.parts.runs import Run, is_uneven, leaf, occurs
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
 from dpverify.trusted.rules.composition.stacked_queries import WHAT, times_of
@@ -70,21 +71,13 @@ class Values:
         return dict(self.listed)
 
     def of(self, part: Part, factor: Expr, evidence: Any) -> Value:
-        """What a part loses on neighbours `factor` times as far apart as it says, over all its runs. Raises Rejected, CertificateError."""
-        once, times = self._once(part, factor, evidence), times_of(part, self.listed)  # 0 times would lose nothing, however much once
-        return once if isinstance(once, Infinite) else mul(times, once)
-
-    def _in_order(self, backward: bool, part: Part, factor: Expr, evidence: Any) -> Value:
-        """What a part loses in an order of the neighbours, whichever order is looked at around it."""
-        around, self.backward = self.backward, backward
-        value = self.of(part, factor, evidence)
-        self.backward = around
-        return value
-
-    def _once(self, part: Part, factor: Expr, evidence: Any) -> Value:
+        """What a part loses on neighbours `factor` times as far apart as it says. Raises Rejected, CertificateError."""
         mechanism = part.mechanism
         if evidence == NOTHING and self.side == "lower":
             return ZERO  # whoever does not look at a part loses nothing by it
+        if isinstance(mechanism, Repeat):
+            once, times = self.of(mechanism.part, factor, evidence), times_of(mechanism, self.listed)  # 0 times would lose nothing
+            return once if isinstance(once, Infinite) else mul(times, once)
         if isinstance(mechanism, Compose):
             return self._sum([self.of(inner, factor, e) for inner, e in each(mechanism.parts, evidence)])
         if isinstance(mechanism, Parallel):
@@ -99,6 +92,13 @@ class Values:
             return self._facing(part)
         known = self._ways(part) if factor == ONE and evidence == {} else None
         return self._single(part, factor, evidence) if known is None else self._one_way(part, known)
+
+    def _in_order(self, backward: bool, part: Part, factor: Expr, evidence: Any) -> Value:
+        """What a part loses in an order of the neighbours, whichever order is looked at around it."""
+        around, self.backward = self.backward, backward
+        value = self.of(part, factor, evidence)
+        self.backward = around
+        return value
 
     def _sum(self, values: Sequence[Value]) -> Value:
         exprs = _finite_ones(values)
@@ -115,6 +115,8 @@ class Values:
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
         if not certainly_le(ZERO, times, self.domains):
             raise Rejected(WHAT, "size or constant", "it is not certainly at least 0")
+        if self.side == "lower" and isinstance(mechanism, Lipschitz) and is_uneven(mechanism, self.domains):
+            raise Rejected(WHAT, "constant", "it is not whole, and something behind the map knows whole steps between neighbours alone")
         if certainly_le(times, ZERO, self.domains):
             return ZERO  # neighbours are one database
         # behind a map the record may be in the other one of two neighbours: a sample is bounded in its worse order, the first
@@ -148,15 +150,14 @@ class Values:
             raise Rejected(WHAT, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
         if type(evidence) is not int or not 0 <= evidence < len(self.premises):
             raise CertificateError(f"{WHAT}: a part wants the number of the premise that states its pure epsilon.")
-        noise, sensitivity, query = leaf(run, self.domains)
         premise = self.premises[evidence]
-        bound = bound_of(premise, Claim(noise, None, sensitivity=sensitivity, query=query, domains=self.listed), self.side, WHAT)
+        bound = bound_of(premise, leaf(run, self.listed), self.side, WHAT)
         self.through += through_of(premise)
         self.assumed += (*premise.assumed, *bound.assumed)
         if self.side == "lower":
             self.points.append(_point(kind, bound))
             if is_told(part):
-                self.turned.add(replace(part, times=ONE))
+                self.turned.add(part)
         return bound.value
 
     def _of_one_step(self, part: Part, factor: Expr, evidence: Any) -> Value:

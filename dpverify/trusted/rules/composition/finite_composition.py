@@ -44,10 +44,10 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
 def choice(run: Run) -> Choice:
     """The laws that one copy of a finite mechanism may have. Raises Rejected for what is none."""
-    mechanism, sensitivity, query = leaf(run)
-    if query is not None:
+    asked = leaf(run)
+    if asked.query is not None:
         raise Rejected(NAME, "query", "a finite mechanism answers none")
-    faces = faces_of(mechanism, sensitivity)
+    faces = faces_of(asked.mechanism, asked.sensitivity)
     if isinstance(run.part, OnePair):
         law = of_face(faces, faces.facing(*run.part.pair))
         return Choice((law,), run.times, law.even)

@@ -74,7 +74,7 @@ def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
 
 def _stated(run: Run) -> Expr | None:
     """mu of a guarantee; None of one in another measure."""
-    guarantee, _, _ = leaf(run)
+    guarantee = leaf(run).mechanism
     assert isinstance(guarantee, Guarantee)
     if guarantee.measure != "gdp":
         return None

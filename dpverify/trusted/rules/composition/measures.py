@@ -89,10 +89,11 @@ def measured(claim: Claim, premises: Sequence[Fact] = ()) -> Measured:
 
 
 def _single(run: Run, premises: Sequence[Fact]) -> Measured:
-    mechanism, sensitivity, query = leaf(run)
+    asked = leaf(run)
+    mechanism = asked.mechanism
     if isinstance(mechanism, Exponential):
         exponential_range = load("rules.guarantees.score_range").exponential_range
-        return Measured("bounded_range", exponential_range(mechanism, ONE if sensitivity is None else sensitivity), (IDEAL,))
+        return Measured("bounded_range", exponential_range(mechanism, ONE if asked.sensitivity is None else asked.sensitivity), (IDEAL,))
     ratio = load("rules.curves.laplace").scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
     if ratio is not None:
         return Measured("laplace", ratio, (IDEAL,))
@@ -101,4 +102,4 @@ def _single(run: Run, premises: Sequence[Fact]) -> Measured:
         return Measured("response", response, (IDEAL,))
     if not premises:
         raise Rejected(NAME, "the mechanism", "no bound on its divergences is known without its pure epsilon")
-    return Measured("pure", *pure_of(premises[0], Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME))
+    return Measured("pure", *pure_of(premises[0], asked, NAME))

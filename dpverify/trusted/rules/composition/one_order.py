@@ -22,6 +22,7 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
+    Repeat,
     Subsample,
     Table,
     Translation,
@@ -57,13 +58,11 @@ class Values:
     says: Mapping[str, Any] | None = None
 
     def of(self, part: Part, forward: bool) -> Loss:
-        """epsilon and delta of all runs of a part. forward: the input with the record first."""
-        epsilon, delta = self._once(part, forward)
-        times = times_of(part, self.claim.domains)
-        return (epsilon if isinstance(epsilon, Infinite) else mul(times, epsilon)), mul(times, delta)
-
-    def _once(self, part: Part, forward: bool) -> Loss:
+        """epsilon and delta of a part. forward: the input with the record first."""
         mechanism = part.mechanism
+        if isinstance(mechanism, Repeat):
+            (epsilon, delta), times = self.of(mechanism.part, forward), times_of(mechanism, self.claim.domains)
+            return (epsilon if isinstance(epsilon, Infinite) else mul(times, epsilon)), mul(times, delta)
         if isinstance(mechanism, Compose):
             return self._composed([self.of(inner, forward) for inner in mechanism.parts])
         if isinstance(mechanism, Parallel):

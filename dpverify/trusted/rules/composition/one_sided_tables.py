@@ -30,7 +30,7 @@ def deltas(claim: Claim) -> tuple[Bound, ...]:
     sample = claim.mechanism if isinstance(claim.mechanism, Subsample) and claim.mechanism.scheme == "poisson" else None
     part = Part(claim.mechanism, claim.sensitivity) if sample is None else sample.part
     mechanism, rate = part.mechanism, ONE if sample is None else sample.rate
-    if not isinstance(mechanism, Table | Exponential) or listed_both_ways(mechanism) or part.times != ONE or claim.domains:
+    if not isinstance(mechanism, Table | Exponential) or listed_both_ways(mechanism) or claim.domains:
         raise Rejected(RULE, "the mechanism", "it is no table whose pairs are listed in one order, nor a sample of one")
     if claim.epsilon is None or not certainly_le(ZERO, claim.epsilon):
         raise Rejected(RULE, "epsilon", "none is claimed that is certainly at least 0")

@@ -124,14 +124,18 @@ def _epsilons(claim: Claim, curve: Curve, evidence: Mapping[str, Any]) -> Iterat
 
 
 def _certain(curve: Curve, epsilon: arb) -> arb:
-    """What is certainly reached at an epsilon of at least 0: by either order, the other not looked at where it is certainly no greater."""
+    """What is certainly reached at an epsilon of at least 0: by either order, the other not looked at where it is certainly no greater.
+
+    No epsilon leaves less than what only one of the two distributions has.
+    """
     lower, upper = curve.lower, curve.upper
     assert lower is not None
+    least = arb(0) if lower.rest is None else lower.rest().lower().max(arb(0))
     if lower.forward is lower.backward or upper is None:
-        return lower.worst(epsilon)
+        return lower.worst(epsilon).max(least)
     forward, backward = upper.forward(epsilon), upper.backward(epsilon)
     first, other, most = (lower.backward, lower.forward, forward) if backward > forward else (lower.forward, lower.backward, backward)
-    reached = first(epsilon)
+    reached = first(epsilon).max(least)
     return reached if most <= reached else reached.max(other(epsilon))
 
 

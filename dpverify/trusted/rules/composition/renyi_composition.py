@@ -52,9 +52,10 @@ def of(run: Run, premise: Fact | None) -> tuple[Callable[[Fraction], Expr], tupl
     """The divergence, by order, of one run of a mechanism, and what it takes for granted. Raises Rejected where no bound on it is known."""
     if isinstance(run.part.mechanism, Combinator):
         raise Rejected(NAME, "the parts", "the divergence of a sample, or of parts in parallel, is not known here")
-    mechanism, sensitivity, query = leaf(run)
+    asked = leaf(run)
+    mechanism = asked.mechanism
     if isinstance(mechanism, Guarantee):
-        if sensitivity is not None or query is not None:
+        if asked != Claim(mechanism, None):
             raise Rejected(NAME, "sensitivity", "a guarantee speaks of neighbours; it has none")
         return lambda order: stated_guarantee.divergence(mechanism, order), stated_guarantee.ASSUMED
     mu = gaussian.mu(mechanism, reach(run).upper)
@@ -62,5 +63,5 @@ def of(run: Run, premise: Fact | None) -> tuple[Callable[[Fraction], Expr], tupl
         return lambda order: conversions.renyi_of_gaussian(mu, order).divergence, gaussian.ASSUMED
     if premise is None:
         raise Rejected(NAME, "the parts", "one is neither Gaussian nor a guarantee, and no premise states its pure epsilon")
-    epsilon, assumed = pure_of(premise, Claim(mechanism, None, sensitivity=sensitivity, query=query), NAME)
+    epsilon, assumed = pure_of(premise, asked, NAME)
     return lambda order: conversions.renyi_of_pure(epsilon, order).divergence, assumed

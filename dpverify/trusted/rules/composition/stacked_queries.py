@@ -21,6 +21,7 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
+    Repeat,
     Translation,
 )
 from dpverify.trusted.order.compare import certainly_le
@@ -46,8 +47,6 @@ def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
     part = root
     while isinstance(part.mechanism, Group | Lipschitz | PostProcess):
         part = part.mechanism.part
-        if part.times != ONE:
-            raise Rejected(WHAT, "times", "what a group or a map holds is run once")
     rows: list[tuple[Fraction, ...]] = []
     adjacencies = set[str]()
     for one, times in _runs(part, ONE, domains):
@@ -68,7 +67,9 @@ def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
 
 def _runs(part: Part, times: Expr, domains: tuple[tuple[str, Domain], ...]) -> Iterator[tuple[Part, Expr]]:
     """The parts of nested compositions, with how often each is run."""
-    times = mul(times, times_of(part, domains))
+    if isinstance(part.mechanism, Repeat):
+        yield from _runs(part.mechanism.part, mul(times, times_of(part.mechanism, domains)), domains)
+        return
     if not isinstance(part.mechanism, Compose):
         yield part, times
         return
@@ -76,8 +77,8 @@ def _runs(part: Part, times: Expr, domains: tuple[tuple[str, Domain], ...]) -> I
         yield from _runs(inner, times, domains)
 
 
-def times_of(part: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:
+def times_of(repeat: Repeat, domains: tuple[tuple[str, Domain], ...]) -> Expr:
     """How often a part is run. Raises Rejected unless that is certainly an integer of at least 1."""
-    if part.times != ONE and not (is_whole(part.times, dict(domains)) and certainly_le(ONE, part.times, dict(domains))):
+    if not (is_whole(repeat.times, dict(domains)) and certainly_le(ONE, repeat.times, dict(domains))):
         raise Rejected(WHAT, "times", "it is not certainly an integer of at least 1")
-    return part.times
+    return repeat.times

@@ -17,7 +17,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.assumptions import EVERY, REAL
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.orientation import oriented
-from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, div, format_expr
 from dpverify.trusted.language.model import Radial, Source, Translation
@@ -26,18 +26,18 @@ from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.points import sign_of
-from dpverify.trusted.rules.curves.shifts import Divergences, Effort, divergences
+from dpverify.trusted.rules.curves.shifts import Effort, divergences
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 NAME: Final = "every-shift"
 STATEMENT: Final = (
     "Noise on the line with a density of bounded variation, of any shape: the tight delta is the greatest divergence of (p, p(. - s)) for "
-    "|s| <= D, which need not be at D. Between two shifts it changes by at most e^epsilon times their distance times what p is at the "
-    "edges of {p > e^epsilon p(. - s)}."
+    "|s| <= D, which need not be at D. Over a cell of shifts it is at most what it is at the middle one, by the integral over what is "
+    "certainly in {p > e^epsilon p(. - s)} up to its roots, with its slope there and a bound on how that changes, and what is not decided."
 )
 CHECKED: Final = (
     "the shifts are cut into cells from end to end",
-    "the divergence at every cut, and its slopes on every cell",
+    "on every cell the divergence at the middle shift, its slope there, and how that changes",
     "the density is integrable, and non-negative where no assumption says otherwise",
     "the sensitivity is positive",
 )
@@ -78,8 +78,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         raise Rejected(NAME, "cuts", "they do not reach over all shifts up to the sensitivity")
     above, below = (divergences(reading.stretched(div(bound, scale)), effort) for bound in (reached.upper, reached.lower))
     one = isinstance(run.part, OnePair) and reached.exact
-    pair = _pair(below, Fraction(1) if one else at, reading.even)
-    upper = pair if one else symmetric(above.greatest(cuts))
+    pair = below.pair(Fraction(1) if one else at, reading.even)
+    upper = pair if one else symmetric(above.greatest(cuts, (at,) if reading.even else (at, -at)))
     assumed = () if at == 1 or one else (REAL if query is not None else EVERY,)
     found = Curve(upper, pair, (NAME,), (*ASSUMED, *sign_of(noise)), assumed)
     if not one and query is not None:
@@ -88,11 +88,6 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         lower = oriented(found, run).lower if at == 1 or small else None
         found = replace(found, lower=lower)
     return settled.single(run, found)
-
-
-def _pair(shifts: Divergences, at: Fraction, even: bool) -> Pair:
-    forward = shifts.profile(at)
-    return Pair(forward, forward if even else shifts.profile(-at))
 
 
 def _number(parameters: Mapping[str, Any], key: str, most: int) -> int:

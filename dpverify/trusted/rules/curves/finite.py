@@ -96,11 +96,11 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     parameters: "row", the number of the pair of rows that the lower bound is of, the first without it; "prec". Raises Rejected, Undecided,
     CertificateError.
     """
-    mechanism, sensitivity, query = leaf(run)
-    if query is not None:
+    asked = leaf(run)
+    if asked.query is not None:
         raise Rejected(NAME, "query", "a finite mechanism answers none")
     facing = run.part.pair if isinstance(run.part, OnePair) else None
-    return settled.noise(run, curve(mechanism, parameters.get("row", 0), sensitivity, facing), parameters)
+    return settled.noise(run, curve(asked.mechanism, parameters.get("row", 0), asked.sensitivity, facing), parameters)
 
 
 def curve(noise: Mechanism, row: Any = 0, sensitivity: Expr | None = None, facing: tuple[int, int] | None = None) -> Curve:

@@ -35,7 +35,8 @@ _POWERS: Final = range(4, 14)
 class Shape:
     """Probabilities p(n) in proportion to a density, from `low` to `high` where these are given.
 
-    even: about 0. concave: log p is. past: an integer that the mode is not above, far: where the behaviour towards infinity is certain.
+    even: about 0. concave: log p is. past: an integer that the mode is not above, None where their shape is not known, far: where the
+    behaviour towards infinity is certain.
     """
 
     density: Expr
@@ -43,10 +44,10 @@ class Shape:
     high: int | None
     even: bool
     concave: bool
-    past: int
+    past: int | None
     hints: Hints
 
-    def mirrored(self, past: int) -> Shape:
+    def mirrored(self, past: int | None) -> Shape:
         """Of -n."""
         low, high = None if self.high is None else -self.high, None if self.low is None else -self.low
         return replace(self, density=substitute(self.density, {"z": neg(Z)}), low=low, high=high, past=past)
@@ -90,7 +91,7 @@ class Tail:
         if self._upper is not None and j > self._upper:
             return arb(0)
         if j > _FARTHEST:
-            raise Undecided(f"probabilities of integers beyond {_FARTHEST}.")
+            return arb(0).union(self._sum(_FARTHEST).upper())
         return lattice_sum(self._density, "z", j if self._lower is None else max(j, self._lower), self._upper, ctx.prec)
 
 
@@ -102,10 +103,26 @@ class Law:
         self._right = Tail(shape)
         self._left = self._right if shape.even else Tail(shape.mirrored(0))
         self.total = self._left.beyond(1) + self._right.beyond(0)
+        self.alone, self._after = arb(0), arb(0)
+        if shape.past is None:
+            self._any(shift)
+            return
         peak = shape.past if shape.high is None else min(shape.past, shape.high)
         if shape.concave and not (self.weight(peak + 1) <= self.weight(peak) and self.weight(peak) > 0):
             raise Undecided(f"whether the mode of the probabilities is at most {peak} is not certain.")
         self._past = peak + shift  # p <= q from here on
+        if shape.low is not None:
+            first = shape.low + self.weight(shape.low).is_zero()
+            self.alone = self.below(first + shift - 1) / self.total
+
+    def _any(self, shift: int) -> None:
+        """Where sums term by term are to begin and to end, with what is beyond on the right."""
+        self._past, both = _TABLE, [self._left, self._right]
+        while self._past < _LONGEST and not sum((tail.beyond(self._past) for tail in both), arb(0)) <= self.total * arb(2) ** -ctx.prec:
+            self._past *= 2
+        self._after = self._right.beyond(self._past)
+        apart = (self.weight(n) for n in range(1 - self._past, self._past) if self.weight(n - shift).is_zero())
+        self.alone = sum(apart, arb(0)) / self.total
 
     def weight(self, n: int) -> arb:
         """p(n), not normalised."""
@@ -168,8 +185,8 @@ class Law:
     def _term_by_term(self, epsilon: arb) -> arb:
         factor, least = epsilon.exp(), self.total * arb(2) ** -ctx.prec
         far = [k for k in _POWERS if self._gap(-(1 << k), factor) > 0 and self.weight(-(1 << k)) * (1 << k) > least]
-        last = min(-(4 << (far[-1] if far else _POWERS[0])), self._past)
+        last = min(-(4 << (far[-1] if far else _POWERS[0])), self._past) if self._shape.past is not None else 1 - self._past
         total = arb(0)
         for n in range(last, self._past):
             total += self._gap(n, factor).max(arb(0))
-        return total + arb(0).union(self._doubt(last, epsilon))
+        return total + arb(0).union((self._doubt(last, epsilon) + self._after).upper())

@@ -17,7 +17,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, parse, substitute, symbols
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Claim, Kernel, Source
+from dpverify.trusted.language.model import Kernel, Source
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.complex import Complex, compiled
@@ -130,12 +130,12 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     parameters: "theta" and "other", the two inputs, constants; "cuts", rationals in order, the ends of the bins; "normaliser", if given,
     as of the rules about kernels.
     """
-    kernel, sensitivity, query = leaf(run)
+    claim = leaf(run)
+    kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
         raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
     if len(premises) != 1:
         raise CertificateError(f"{NAME}: it wants one premise.")
-    claim = Claim(kernel, None, sensitivity=sensitivity, query=query)
     above = pure_guarantee.curve(premises[0], claim)
     inputs = [parse(str(parameters.get(key))) for key in ("theta", "other")]
     if any(map(symbols, inputs)):

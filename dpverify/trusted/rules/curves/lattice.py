@@ -11,7 +11,8 @@ from flint import arb
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling, refined
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
+from dpverify.trusted.facts.orientation import oriented
+from dpverify.trusted.facts.pairs import Curve, Pair, dominating, greatest, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, num
 from dpverify.trusted.language.model import Mechanism, Source, Staircase, Translation
@@ -20,7 +21,9 @@ from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, merged, reach
+from dpverify.trusted.rules.additive.points import sign_of
 from dpverify.trusted.rules.curves.integers import Law, Shape
 from dpverify.trusted.rules.curves.line import nothing
 from dpverify.trusted.rules.curves.stairs import Stairs, check_staircase, integer
@@ -31,10 +34,11 @@ STATEMENT: Final = (
     "For noise on the integers whose probabilities do not fall up to a mode and do not rise after it, the pair at the greatest whole "
     "shift, in both orders, dominates all others: where p(n) > e^epsilon p(n - s), s > 0, n - s lies before the mode, so that a longer "
     "shift only lowers p(n - s). The same holds on the line for staircase noise, whose steps repeat with a factor. Where two neighbours' "
-    "answers do not differ by an integer, outputs on one are impossible on the other: delta is 1 at every epsilon."
+    "answers do not differ by an integer, outputs on one are impossible on the other: delta is 1 at every epsilon. Where probabilities are "
+    "not so, the greatest of the sums of (p(n) - e^epsilon p(n - s))_+ over all whole shifts s, in both directions, bounds delta."
 )
 CHECKED: Final = (
-    "the probabilities are unimodal",
+    "the probabilities are unimodal, or every shift is looked at",
     "they are summable",
     "the shift is not negative",
     "a query's answers differ by integers, or the pair that does not is named",
@@ -43,10 +47,7 @@ ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/curves.md#lattice", "staircase noise: Geng & Viswanath 2016")
 
 
-# -- integers --------------------------------------------------------------------------------------
-
-
-# -- staircase noise -------------------------------------------------------------------------------
+_MOST_SHIFTS: Final = 64
 
 
 # -- the curve -------------------------------------------------------------------------------------
@@ -56,14 +57,19 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of noise on the integers, or of a composition of which one part answers off them.
 
     parameters: those of `hints`; "peak", two integers: log-concave probabilities fall from the second on, and the first backwards;
-    "sensitivity" and "prec" as of other noise. Raises Rejected, Undecided.
+    "sensitivity" and "prec" as of other noise; "any", true where their shape is not looked at. Raises Rejected, Undecided.
     """
     runs = merged(run.part, run.factor)
     alone = len(runs) == 1 and runs[0].times == 1
     whole = disjoint(runs)
     if alone and runs[0].part == run.part:
+        every = whole is None and parameters.get("any") is True
         if whole is None:
-            whole = curve(settled.additive(run, NAME), reach(run, parameters.get("sensitivity")), hints(parameters, NAME), peak(parameters))
+            noise, reached = settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))
+            whole = curve(noise, reached, hints(parameters, NAME), None if every else peak(parameters))
+        if every:  # a query moves by its differences alone; which order of the pair has the record, `oriented` knows of the whole one
+            lower = whole.lower if isinstance(run.part, OnePair) else oriented(whole, run).lower
+            return settled.single(run, replace(whole, lower=lower))
         return settled.noise(run, whole, parameters, one_way=True)
     if whole is None or alone:
         raise Rejected(NAME, "the parts", "the answers of all that add noise on the integers differ by integers")
@@ -86,10 +92,11 @@ def disjoint(runs: Sequence[Run]) -> Curve | None:
     return replace(apart(), lower=None) if off else None  # a contraction may leave no such neighbours
 
 
-def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int]) -> Curve:
+def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None) -> Curve:
     """The curve of noise on the integers, or of staircase noise, at a sensitivity.
 
-    Raises Rejected for another kind, a sensitivity that is not certainly at least 0 or parameters that are not certainly in order,
+    peak: as of `infer`, None for probabilities of any shape. Raises Rejected for another kind, a sensitivity that is not certainly at least
+    0, or is too large for these, or parameters that are not certainly in order,
     Undecided where the probabilities are not proved unimodal or not summed.
     """
     for bound in (reach.upper, reach.lower):
@@ -101,9 +108,14 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
         return Curve(upper, upper if reach.exact else _staircase_pair(noise, reach.lower), (NAME,), ASSUMED)
     if not (isinstance(noise, Translation) and noise.integers):
         raise Rejected(NAME, "the noise", "it is neither noise on the integers nor staircase noise")
-    upper, lower = (_integer_pair(noise, shift, hints, peak) for shift in (whole(reach.upper, up=True), whole(reach.lower, up=False)))
-    if whole(reach.upper, up=True) == whole(reach.lower, up=False):
-        lower = upper
+    most, least = whole(reach.upper, up=True), whole(reach.lower, up=False)
+    if most > _MOST_SHIFTS and peak is None:
+        raise Rejected(NAME, "the sensitivity", f"it is above {_MOST_SHIFTS}")
+    lower = _integer_pair(noise, least, hints, peak)
+    upper = lower if most == least else _integer_pair(noise, most, hints, peak)
+    if peak is None:
+        upper = greatest([upper, *(_integer_pair(noise, shift, hints, None) for shift in range(1, most))])
+        return Curve(dominating(upper), lower, (NAME,), (*ASSUMED, *sign_of(noise)))
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)
 
 
@@ -129,17 +141,23 @@ def whole(bound: Expr, up: bool) -> int:
     return high if up else low
 
 
-def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int, int]) -> Pair:
+def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
     if shift == 0:
         return symmetric(nothing)
+    if peak is None:
+        lower, upper = domain(noise)
+        low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
+        shape = Shape(noise.density, low, high, False, False, None, hints)
+        return refined(lambda: Law(shape, shift), lambda: Law(shape.mirrored(None), shift))
     reading = read(noise, hints)
     first, last = peak if reading.concave else (reading.offset.__floor__(), reading.offset.__ceil__())
-    lower, upper = domain(noise)
-    low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
+    lower, upper = reading.parts[0].lower, reading.parts[-1].upper  # the density is 0 beyond
+    low = None if lower is None else (lower + reading.offset).__ceil__()
+    high = None if upper is None else (upper + reading.offset).__floor__()
     shape = Shape(noise.density, low, high, reading.even, reading.concave, last, hints)
-    forward = refined(lambda: Law(shape, shift))
-    return symmetric(forward) if reading.even else Pair(forward, refined(lambda: Law(shape.mirrored(-first), shift)))
+    makes = (lambda: Law(shape, shift)), (lambda: Law(shape.mirrored(-first), shift))
+    return refined(*makes[: 1 if reading.even else 2])
 
 
 def _staircase_pair(noise: Staircase, shift: Expr) -> Pair:
-    return symmetric(nothing if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift)))
+    return symmetric(nothing) if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift))

@@ -15,7 +15,7 @@ from flint import arb
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import refined
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating, symmetric
+from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, div, format_expr
 from dpverify.trusted.language.model import Mechanism, Radial, Source, Translation
@@ -34,11 +34,6 @@ STATEMENT: Final = (
 CHECKED: Final = ("the density is unimodal", "it is integrable", "the loss is monotone between the cuts", "the shift is not negative")
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/curves.md#line")
-
-
-def _shifted(density: Reading, hints: Hints) -> Profile:
-    """The profile of (p, p(. - shift)) in one order, the density stretched to units of the shift."""
-    return refined(lambda: Order(density, hints))
 
 
 def nothing(_: arb) -> arb:
@@ -86,10 +81,10 @@ def read_shifted(noise: Mechanism, reach: Sensitivity, hints: Hints) -> tuple[Re
 
 
 def _even_pair(density: Reading, shift: Expr, hints: Hints) -> Pair:
-    return symmetric(nothing if certainly_le(shift, ZERO) else _shifted(density.stretched(shift), hints))
+    return symmetric(nothing) if certainly_le(shift, ZERO) else refined(lambda: Order(density.stretched(shift), hints))
 
 
 def _two_orders(density: Reading, shift: Expr, hints: Hints) -> Pair:
     if certainly_le(shift, ZERO):
         return symmetric(nothing)
-    return Pair(_shifted(density.stretched(shift), hints), _shifted(density.mirrored().stretched(shift), hints))
+    return refined(lambda: Order(density.stretched(shift), hints), lambda: Order(density.mirrored().stretched(shift), hints))

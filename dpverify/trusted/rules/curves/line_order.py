@@ -24,7 +24,10 @@ class Order:
         self.loss, self._hints = Loss(density), hints
         self._sides = BothSides(density, falling=density.even or not density.concave)
         self.total = self._sides.total
-        self.cells = [part for cell in whole_cells(density) for part in self._monotone(cell)]
+        self.cells = [part for cell in whole_cells(density) if cell.there is not None for part in self._monotone(cell)]
+        apart = (self._masses(cell.lower, _end(cell.upper))[0] for cell in whole_cells(density) if cell.there is None)
+        self.alone = (sum(apart, arb(0)) / self.total).max(arb(0)).min(arb(1))
+        """The mass of p where p(. - 1) is 0."""
 
     def below(self, x: arb) -> arb:
         """The mass below x."""
@@ -72,7 +75,7 @@ class Order:
         for low, high in inside:
             p, q = self._masses(low, high)
             total += p - factor * q
-        total = (total + arb(0).union(doubt)) / self.total
+        total = (total + arb(0).union(doubt)) / self.total + self.alone
         return total.max(arb(0)).min(arb(1))
 
     def _masses(self, low: arb | None, high: arb) -> tuple[arb, arb]:
@@ -82,10 +85,8 @@ class Order:
 
     def _decided(self, cell: Cell, epsilon: arb) -> tuple[tuple[arb | None, arb] | None, arb]:
         """The part of a cell that is certainly in S, and a bound on what the undecided rest adds to H."""
-        upper, nothing = INFINITY if cell.upper is None else cell.upper, arb(0)
+        upper, nothing = _end(cell.upper), arb(0)
         whole = cell.lower, upper
-        if cell.there is None:
-            return whole, nothing
         if cell.direction == 0:
             assert cell.lower is not None and cell.upper is not None
             sure = self.loss.range(cell, cell.lower, cell.upper) >= epsilon
@@ -131,3 +132,7 @@ class Order:
 
         left, right = around(loss, epsilon, low, high, cell.direction > 0, ctx.prec // 2 + 10, unit=1)
         return (left if left > low else cell.lower), (right if right < high else cell.upper)
+
+
+def _end(upper: arb | None) -> arb:
+    return INFINITY if upper is None else upper

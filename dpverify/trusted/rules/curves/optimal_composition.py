@@ -21,7 +21,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
-from dpverify.trusted.language.model import Guarantee, Source
+from dpverify.trusted.language.model import Claim, Guarantee, Source
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
@@ -156,10 +156,11 @@ def _approximate(run: Run) -> tuple[Expr, Expr] | None:
     """Epsilon and delta of a guarantee with only these; None for all else."""
     if not isinstance(run.part.mechanism, Guarantee):
         return None
-    guarantee, sensitivity, query = leaf(run)
+    asked = leaf(run)
+    guarantee = asked.mechanism
     if not isinstance(guarantee, Guarantee) or guarantee.measure != "approximate" or len(guarantee.rows) != 1:
         return None
-    if sensitivity is not None or query is not None:
+    if asked != Claim(guarantee, None):
         return None
     stated.check(guarantee)
     epsilon, delta = guarantee.rows[0]

@@ -1,42 +1,44 @@
 """The divergences of a density and its copies moved by a shift, at single shifts and over cells of them.
 
 Lengths are in units of the sensitivity, so that shifts t lie in [-1, 1]. G(t) is the integral of (p(y) - a p(y - t))_+, a = e^epsilon.
-Boxes of y are split, the one that matters most first, until each lies inside S = {p > a p(. - t)}, outside it, or adds little.
+Boxes of y are cut, the one that matters most first, until each lies inside S = {p > a p(. - t)} for every t of a cell, outside it, or adds
+little.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial, reduce
 from itertools import count, pairwise
 from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.facts.evaluate import falling
-from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.facts.evaluate import divergence
+from dpverify.trusted.facts.pairs import Pair, Profile
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.rules.curves.moved_density import Density, Near
+from dpverify.trusted.rules.curves.moved_density import Density
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading
 
-_MOST_SPLITS: Final = 1_000
-
-
+_MOST_SPLITS: Final = 300
+_STEPS: Final = 3
+"""Of Newton, towards a root."""
+_FALLS: Final = arb(-1)
+_SPREAD: Final = 2
 _WHOLE: Final = 32
 """Precisions are multiples of this many bits."""
 
 
-Interval = tuple[arb, arb]
-
-
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """far: what is beyond 2^far counts as a tail. Boxes of y are split while they weigh more than 2^-point of the mass, for one shift, and
-    more than 2^-cell of the mass times the cell's width, for a cell of shifts.
+    """far: what is beyond 2^far counts as a tail. Boxes of y are cut while they add more than 2^-point of the mass, and more than 2^-cell
+    of the mass times the square of the width of a cell of shifts.
     """
 
     far: int
@@ -44,168 +46,173 @@ class Effort:
     cell: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
-    """Points y, the densities p(y) and p(y - t) there, and the most of p(y) - a p(y - t)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class End:
+    """A point y, exact; or one that moves with the shift t, where p(y - t) has a cut; or where p = a p(. - t), in a ball.
 
-    low: arb
-    high: arb
-    here: Near
-    there: Near
-    most: arb
+    middle, drift: of the last, where it is at the middle shift, and how steeply y - t rises in t.
+    """
+
+    at: arb
+    moves: bool = False
+    middle: arb | None = None
+    drift: arb = _FALLS
+
+    def seen(self, shifts: arb) -> tuple[arb, arb]:
+        """y and y - t, over a ball of shifts."""
+        return (self.at + shifts, self.at) if self.moves else (self.at, self.at - shifts)
+
+    def near(self, middle: arb) -> tuple[arb, arb]:
+        """y and y - t at the middle shift."""
+        return self.seen(middle) if self.middle is None else (self.middle, self.middle - middle)
+
+
+_Box = tuple[End, End]
+
+
+class Cell:
+    """S for the shifts t of a ball, cut until no box that is not decided adds more than `fine` to G.
+
+    ends: of intervals that make up S, 1 where one ends and -1 where one begins.
+    """
+
+    def __init__(self, density: Density, epsilon: arb, shifts: arb, fine: arb) -> None:
+        self._density, self._factor, self._shifts, self._fine = density, epsilon.exp(), shifts, fine
+        self._inside, self._turns, self._heap, self._number = list[_Box](), list[_Box](), list[tuple[arb, int, _Box]](), count()
+        self._doubt = arb(0)
+        for low, high in pairwise(self._first_ends()):
+            self._look(low, high)
+        for _ in range(_MOST_SPLITS):  # this is adaptive quadrature: what is decided at any time is proved
+            if not self._heap or -self._heap[0][0] <= fine:
+                break
+            low, high = heapq.heappop(self._heap)[2]
+            middle = End(self._middle(low, high))
+            self._look(low, middle)
+            self._look(middle, high)
+        self._doubt -= sum((found[0] for found in self._heap), arb(0))
+        for tail in (density.before, density.after):
+            over = (abs(shifts) * tail.steepest - epsilon).upper()
+            if not over <= 0:
+                self._doubt += tail.mass * (-(-over).expm1() if over.is_finite() else arb(1))
+        self._turn()
+        self.ends = Counter(end for box in self._inside for end in box[1:])
+        self.ends.subtract(box[0] for box in self._inside)
+
+    def divergence(self) -> arb:
+        """A ball that holds G at the middle shift, and reaches over all that it is at the others: by its slope and how that bends."""
+        middle, value, slope, bend = self._shifts.mid(), arb(0), arb(0), arb(0)
+        for end, sign in self.ends.items():
+            if not sign:  # a box ends there, and the next begins
+                continue
+            (y, z), (near, beside) = end.near(middle), end.seen(self._shifts)
+            value += sign * (self._density.below(y) - self._factor * self._density.below(z))
+            slope += sign * (self._density.value(y, y) if end.moves else self._factor * self._density.value(z, z))
+            drift, at = (arb(1), near) if end.moves else (self._factor * end.drift, beside)
+            bend += INFINITY if self._density.leaps(at, at) else sign * drift * self._density.slope(at, at)
+        rise = most_within((self._shifts - middle).abs_upper(), slope.abs_upper(), bend.upper())
+        return value.union(value + (rise + self._doubt).upper())
+
+    def _leaps(self, low: End, high: End) -> bool:
+        """Whether one of the densities may leap inside a box."""
+        return any(self._density.leaps(*ends) for ends in zip(low.seen(self._shifts), high.seen(self._shifts), strict=True))
+
+    def _gap(self, y: arb, z: arb) -> arb:
+        """p - a p(. - t)."""
+        return self._density.value(y, y) - self._factor * self._density.value(z, z)
+
+    def _steep(self, low: arb, high: arb, start: arb, end: arb) -> arb:
+        """How p - a p(. - t) rises from one point to another, and from one that is moved to another."""
+        return self._density.slope(low, high) - self._factor * self._density.slope(start, end)
+
+    def _first_ends(self) -> list[End]:
+        """From one tail to the other, with the cuts of both densities between, where they keep apart at all these shifts."""
+        low, high = (-self._density.before.edge).lower(), self._density.after.edge.upper()  # a negative is rounded too
+        cuts = [rational(cut).mid() for cut in sorted({Fraction(0), *self._density.cuts})]
+        ends = [End(low)]
+        for end in sorted([*map(End, cuts), *(End(cut, True) for cut in cuts)], key=lambda one: one.seen(self._shifts.mid())[0].mid()):
+            y = end.seen(self._shifts)[0]
+            if y > ends[-1].seen(self._shifts)[0] and y < high:
+                ends.append(end)
+        return [*ends, End(high)]
+
+    def _middle(self, low: End, high: End) -> arb:
+        """A point between two ends at every shift, where these keep so far apart."""
+        return ((low.seen(self._shifts)[0].upper() + high.seen(self._shifts)[0].lower()) / 2).mid()
+
+    def _look(self, low: End, high: End) -> None:
+        """Sorts a box. Where p - a p(. - t) certainly rises or falls, it turns near a middle by one step of Newton."""
+        (first, start), (last, end), middle = low.seen(self._shifts), high.seen(self._shifts), self._middle(low, high)
+        here, apart = self._density.value(first, last), bool(first < middle and middle < last)
+        gap, most = here - self._factor * self._density.value(start, end), here.upper()
+        if apart and not (gap <= 0 or gap >= 0 or self._leaps(low, high)):
+            at, slope = self._gap(middle, middle - self._shifts), self._steep(first, last, start, end)
+            near, root = at + slope * (first.union(last) - middle), middle - at / slope
+            gap = near if near.is_finite() else gap
+            apart = not gap.upper() <= _SPREAD * at.rad()  # else it is as wide at every point, for the shifts alone
+            if root.is_finite() and not (gap <= 0 or gap >= 0):
+                left = End(root.lower()) if first < root.lower() and root.lower() < last else low
+                right = End(root.upper()) if first < root.upper() and root.upper() < last else high
+                self._inside += [(right, high)] * (slope > 0 and right is not high) + [(low, left)] * (slope < 0 and left is not low)
+                length = right.seen(self._shifts)[0] - left.seen(self._shifts)[0]
+                if 2 * length < last - first and not length * most <= self._fine:
+                    self._look(left, right)
+                else:
+                    self._turns.append((left, right))
+                return
+        if gap <= 0 or gap >= 0:
+            self._inside += [] if gap <= 0 else [(low, high)]
+            return
+        adds = ((last - first) * (most.min(gap.upper()) if gap.is_finite() else most)).upper()
+        if apart:
+            heapq.heappush(self._heap, (-adds if adds.is_finite() else -INFINITY, next(self._number), (low, high)))
+        else:
+            self._doubt += adds
+
+    def _turn(self) -> None:
+        """Where p - a p(. - t) rises or falls through 0, boxes that meet as one, S begins or ends."""
+        joined = list[_Box]()
+        for low, high in sorted(self._turns, key=lambda box: box[0].seen(self._shifts.mid())[0].mid()):
+            joined.append((joined.pop()[0], high) if joined and joined[-1][1] is low else (low, high))
+        for low, high in joined:
+            (first, start), (last, end), middle = low.seen(self._shifts), high.seen(self._shifts), self._shifts.mid()
+            before, after, slope = self._gap(first, start), self._gap(last, end), self._steep(first, last, start, end)
+            if self._leaps(low, high) or not ((before <= 0 and after >= 0 and slope > 0) or (before >= 0 and after <= 0 and slope < 0)):
+                here, there = self._density.value(first, last), self._density.value(start, end)
+                self._doubt += (last - first) * here.upper().min((here - self._factor * there).upper()).max(arb(0))
+                continue
+            near = root = first.union(last)
+            for _ in range(_STEPS):
+                moved = root - middle
+                found = root.mid() - self._gap(root.mid(), root.mid() - middle) / self._steep(root, root, moved, moved)
+                root = found.max(root.lower()).min(root.upper()) if found.is_finite() else root
+            turn = End(near, middle=root, drift=-self._density.slope(near, near) / slope)
+            self._inside.append((turn, high) if slope > 0 else (low, turn))
+
+
+def most_within(reach: arb, steep: arb, bent: arb) -> arb:
+    """The most of steep t + bent t^2/2 for t from 0 to `reach`, steep at least 0."""
+    reach = reach.min(steep / -bent) if bent < 0 else reach
+    return steep * reach + bent * reach**2 / 2
 
 
 class Shifts:
-    """G at shifts, and what it changes by between them, at the precision of its making. Lengths are in units of the sensitivity."""
+    """G over cells of shifts, at the precision of its making. Lengths are in units of the sensitivity."""
 
     def __init__(self, density: Density, effort: Effort, epsilon: arb) -> None:
-        self.density, self._effort = density, effort
-        self._epsilon, self._factor = epsilon, epsilon.exp()
-        self._points: dict[Fraction, arb] = {}
+        self.density, self._effort, self._epsilon = density, effort, epsilon
+        self._known: dict[tuple[Fraction, Fraction], arb] = {}
 
-    def point(self, shift: Fraction) -> arb:
-        """G, over the total mass, at a shift."""
-        if shift not in self._points:
-            self._points[shift] = arb(0)
-            if shift:  # p <= a p
-                inside, doubt = self.decided(shift)
-                found = arb(0)
-                for p, q in (self.masses(shift, *part) for part in inside):
-                    found += p - self._factor * q
-                self._points[shift] = ((found + arb(0).union(doubt)) / self.density.total).max(arb(0)).min(arb(1))
-        return self._points[shift]
+    def cell(self, low: Fraction, high: Fraction) -> Cell:
+        """S at the shifts from one to another."""
+        fine = arb(2) ** -self._effort.point + rational(high - low) ** 2 * arb(2) ** -self._effort.cell
+        return Cell(self.density, self._epsilon, rational(low).union(rational(high)), self.density.total * fine)
 
-    def decided(self, shift: Fraction) -> tuple[list[Interval], arb]:
-        """Intervals of S, and a bound on what the undecided rest adds to G."""
-
-        def adds(box: _Box) -> arb:
-            return ((box.high - box.low) * box.most.max(arb(0))).upper()
-
-        inside, undecided = self._sorted(rational(shift), adds, self.density.total * arb(2) ** -self._effort.point)
-        doubt = sum(map(adds, undecided), arb(0))
-        for tail in (self.density.before, self.density.after):
-            over = (abs(rational(shift)) * tail.steepest - self._epsilon).upper()
-            if not over <= 0:
-                doubt += tail.mass * (-(-over).expm1() if over.is_finite() else arb(1))
-        return inside, doubt.upper()
-
-    def masses(self, shift: Fraction, low: arb, high: arb) -> tuple[arb, arb]:
-        """The mass of p and of p(. - shift) between two points."""
-        below, s = self.density.below, rational(shift)
-        return below(high) - below(low), below(high - s) - below(low - s)
-
-    def slopes(self, low: Fraction, high: Fraction) -> arb:
-        """What G, over the total mass, may change by between two shifts of a cell, over their distance."""
-        shifts, width = rational(low).union(rational(high)), rational(high - low)
-
-        def moves(box: _Box) -> arb:
-            return (self._factor * (box.high - box.low) * box.there.d1.abs_upper()).upper()
-
-        def matters(box: _Box) -> arb:
-            leaps = sum(self._leaps(box).values(), arb(0)) if box.high - box.low > width else arb(0)
-            return (moves(box) + leaps).upper()
-
-        fine = self._factor * self.density.total * width * arb(2) ** -self._effort.cell
-        inside, undecided = self._sorted(shifts, matters, fine, keeps_leaps=True)
-        doubt, leaps = sum(map(moves, undecided), arb(0)), dict[int, arb]()
-        for box in undecided:
-            for cut, size in self._leaps(box).items():
-                leaps[cut] = leaps.get(cut, arb(0)).max(size)
-        for tail in (self.density.before, self.density.after):
-            if not shifts.abs_upper() * tail.steepest <= self._epsilon:
-                doubt += self._factor * tail.variation
-        found = arb(0)
-        for start, end in inside:
-            found += self.density.over(end - shifts).v - self.density.over(start - shifts).v
-        return (self._factor * found + arb(0, 1) * sum(leaps.values(), doubt).upper()) / self.density.total
-
-    def _leaps(self, box: _Box) -> dict[int, arb]:
-        """What a p(y - t) leaps by at the cuts of an undecided box, as far as it counts: the integrand lies between 0 and p."""
-        return {cut: (self._factor * size).upper().min(box.here.v.upper()) for cut, size in box.there.leaps.items()}
-
-    def most(self, low: Fraction, high: Fraction) -> arb:
-        """An upper bound on G, over the total mass, on a cell of shifts."""
-        left, right, width = self.point(low).upper(), self.point(high).upper(), rational(high - low)
-        slopes = self.slopes(low, high)
-        if not slopes.is_finite():
-            return arb(1)
-        up, down = slopes.upper().max(arb(0)), (-slopes).upper().max(arb(0))
-        found = (left + up * width).upper().min((right + down * width).upper())
-        if up > 0 and down > 0:
-            found = found.min(((down * left + up * right + up * down * width) / (up + down)).upper())
-        return found.min(arb(1))
-
-    def _sorted(self, shift: arb, weight: Callable[[_Box], arb], fine: arb, keeps_leaps: bool = False) -> tuple[list[Interval], list[_Box]]:
-        """Boxes of y that are certainly in S for every shift of a ball, joined; and those undecided, split while they weigh more than fine.
-
-        This is adaptive quadrature: what is decided at any time is proved, the heaviest box is halved next, at most _MOST_SPLITS times.
-        keeps_leaps: boxes that p(. - t) may leap on count as not decided.
-        """
-        inside: list[Interval] = []
-        number = count()
-        heap: list[tuple[arb, int, _Box]] = []
-
-        def look(low: arb, high: arb) -> None:
-            y = low.union(high)
-            here, there = self.density.over(y), self.density.over(y - shift)
-            sign, most = self._sign(y, shift, here, there)
-            if sign == 0 or (sign > 0 and keeps_leaps and there.leaps):
-                box = _Box(low, high, here, there, most)
-                heavy = weight(box)
-                heapq.heappush(heap, (-heavy if heavy.is_finite() else -INFINITY, next(number), box))
-            elif sign > 0:
-                inside.append((low, high))
-
-        for low, high in pairwise(self._edges(shift)):
-            look(low, high)
-        for _ in range(_MOST_SPLITS):
-            if not heap or -heap[0][0] <= fine:
-                break
-            _, _, box = heapq.heappop(heap)
-            middle = ((box.low + box.high) / 2).mid()
-            if not (box.low < middle and middle < box.high):
-                raise Undecided("boxes that are too small for the precision.")
-            look(box.low, middle)
-            look(middle, box.high)
-        return list(_joined(sorted(inside, key=lambda box: box[0]))), [box for _, _, box in heap]
-
-    def _edges(self, shift: arb) -> list[arb]:
-        """Exact points that boxes start from, from one tail to the other: the cuts of both densities, where they lie between."""
-        low, high = (-self.density.before.edge).lower(), self.density.after.edge.upper()  # a negative is rounded too
-        cuts = [rational(cut) for cut in self.density.cuts]
-        between = [at for at in (arb(0), *(at.mid() for at in cuts), *((at + shift).mid() for at in cuts)) if low < at and at < high]
-        edges: list[arb] = []
-        for at in sorted([low, *between, high]):
-            if not edges or edges[-1] < at:
-                edges.append(at)
-        return edges
-
-    def _sign(self, y: arb, shift: arb, here: Near, there: Near) -> tuple[int, arb]:
-        """1 where p > a p(. - shift) on the box, at every shift, -1 where nowhere, 0 where not decided; and the most of the difference."""
-        most, gap = here.v.upper(), here.v - self._factor * there.v
-        if not (gap >= 0 or gap <= 0 or here.leaps or there.leaps):  # by the mean of its slope
-            most, middle = _least(most, gap), y.mid()
-            slope = here.d1 - self._factor * there.d1
-            gap = self.density.over(middle).v - self._factor * self.density.over(middle - shift).v + slope * (y - middle)
-        return (1 if gap >= 0 else -1 if gap <= 0 else 0), _least(most, gap)
-
-
-def _least(most: arb, gap: arb) -> arb:
-    return most.min(gap.upper()) if gap.is_finite() else most
-
-
-def _joined(boxes: Sequence[Interval]) -> Iterator[Interval]:
-    """Boxes from left to right, those that meet as one."""
-    last: Interval | None = None
-    for low, high in boxes:
-        if last is not None and last[1] == low:
-            last = last[0], high
-            continue
-        if last is not None:
-            yield last
-        last = low, high
-    if last is not None:
-        yield last
+    def over(self, low: Fraction, high: Fraction) -> arb:
+        """A ball that holds G, over the total mass, at one shift of a cell, and reaches over all that it is at the others."""
+        if (low, high) not in self._known:
+            found = self.cell(low, high).divergence() / self.density.total
+            self._known[low, high] = found.max(arb(0)).min(arb(1)) if found.is_finite() else arb(0).union(arb(1))
+        return self._known[low, high]
 
 
 class Divergences:
@@ -223,29 +230,26 @@ class Divergences:
             self._shifts[key] = Shifts(self._density(), self._effort, epsilon)
         return self._shifts[key]
 
-    def profile(self, shift: Fraction) -> Callable[[arb], arb]:
-        """The profile of the pair (p, p(. - shift))."""
+    def pair(self, shift: Fraction, even: bool) -> Pair:
+        """The pair (p, p(. - shift))."""
+        forward, backward = (self.greatest((), (side * shift,)) for side in (1, -1))
+        rests = partial(self._alone, shift), partial(self._alone, shift if even else -shift)
+        return Pair(forward, forward if even else backward, rests=rests)
+
+    def greatest(self, cuts: Sequence[Fraction], shown: Sequence[Fraction]) -> Profile:
+        """The greatest of the profiles at all shifts between the first cut and the last, of which some are shown by themselves."""
+        cells = [*pairwise(cuts), *((at, at) for at in shown)]
 
         def at(epsilon: arb) -> arb:
             with whole():
-                return self.at(epsilon).point(shift)
+                return reduce(arb.max, (self.at(epsilon).over(low, high) for low, high in cells))
 
-        return falling(at)
+        return divergence(at)
 
-    def greatest(self, cuts: Sequence[Fraction]) -> Callable[[arb], arb]:
-        """The greatest of the profiles at all shifts between the first cut and the last."""
-
-        def at(epsilon: arb) -> arb:
-            with whole():
-                found = self.at(epsilon)
-                least, most = arb(0), arb(0)
-                for cut in cuts:
-                    least = least.max(found.point(cut).lower())
-                for low, high in pairwise(cuts):
-                    most = most.max(found.most(low, high))
-                return least.union(most)
-
-        return falling(at)
+    def _alone(self, shift: Fraction) -> arb:
+        """The mass of p where p(. - shift) has none, as its support ends before."""
+        with whole():
+            return self._density().alone(rational(shift))
 
 
 @remembered(16)

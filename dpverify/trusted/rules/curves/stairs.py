@@ -23,6 +23,8 @@ class Stairs:
     Lengths are in units of 1/step, in which rational ones are whole numbers, so that steps that only touch share exactly nothing.
     """
 
+    alone: arb = arb(0)
+
     def __init__(self, noise: Staircase, shift: Expr) -> None:
         step = lcm(*(x.value.denominator for x in (noise.gamma, shift) if isinstance(x, Num)))
         self._rate, self._step = constant(noise.epsilon), arb(step)

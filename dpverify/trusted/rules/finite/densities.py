@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Final
@@ -33,8 +33,9 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Kernel, Vector
+from dpverify.trusted.language.model import Claim, Domain, Kernel, Vector
 from dpverify.trusted.numbers.balls import constant, hull, precision, value
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.polytopes import Polytope, box
 
@@ -64,12 +65,6 @@ class Losses:
     def point(self, coordinates: Sequence[Fraction]) -> tuple[Expr, ...]:
         """y, theta and theta' at a point of the region."""
         return tuple(add(a, mul(b, Num(x))) for (a, b), x in zip(self.scales, coordinates, strict=True))
-
-    @property
-    def ends(self) -> frozenset[Fraction]:
-        """The outputs that stand for all beyond them: the ends of the region where the output is infinite."""
-        low, high = self.region.box[0]
-        return frozenset(high if ray[0] > 0 else low for ray in self.rays)
 
 
 @remembered(16)
@@ -139,21 +134,21 @@ def balls(part: Polytope) -> dict[str, arb]:
     return {name: hull(*ends) for name, ends in zip(NAMES, part.box, strict=True)}
 
 
-def resolve(expr: Expr, part: Polytope, rays: Sequence[Vector] = (), ends: Collection[Fraction] = ()) -> Expr:
+def resolve(expr: Expr, part: Polytope, rays: Sequence[Vector] = ()) -> Expr:
     """The expression with abs, min, max and floor decided wherever their side is certain on the polytope (and its rays).
 
-    A floor may be off on the polytope's boundary, where for every theta it is so for single outputs y only, and for none of `ends`.
+    A floor may be off on the polytope's boundary, where for every theta it is so for single outputs y only. Rays are along y.
     """
     if not symbols(expr):
         return expr
-    done = rebuild(expr, lambda inner: resolve(inner, part, rays, ends))
+    done = rebuild(expr, lambda inner: resolve(inner, part, rays))
     if not isinstance(done, Call) or done.name not in KINKS:
         return done
     if done.name == "abs":
         side = _side(done.args[0], part, rays)
         return done if side is None else done.args[0] if side > 0 else neg(done.args[0])
     if done.name == "floor":
-        step = None if rays else _step(done.args[0], part, ends)
+        step = None if rays else _step(done.args[0], part)
         return done if step is None else num(step)
     kept: list[Expr] = []
     for arg in done.args:
@@ -179,10 +174,14 @@ def _side(expr: Expr, part: Polytope, rays: Sequence[Vector]) -> int | None:
     """1 where expr >= 0 on the whole polytope and its rays, -1 where <= 0, None where that is not certain."""
     coefficients = linear(expr)
     if coefficients is None:
-        if rays:
-            return None
-        ball = value(expr, balls(part))
-        return 1 if ball >= 0 else -1 if ball <= 0 else None
+        if not rays:
+            ball = value(expr, balls(part))
+            return 1 if ball >= 0 else -1 if ball <= 0 else None
+        known = {name: Domain(low, high, False, False) for name, (low, high) in zip(NAMES, part.box, strict=True)}
+        for ray in rays:
+            y = known["y"]
+            known["y"] = replace(y, lower=None) if ray[0] < 0 else replace(y, upper=None)
+        return 1 if certainly_le(ZERO, expr, known) else -1 if certainly_le(expr, ZERO, known) else None
     corners = [constant(combine(coefficients, (*v, Fraction(1)))) for v in part.vertices]
     corners += [constant(combine(coefficients, (*ray, Fraction(0)))) for ray in rays]
     return 1 if all(c >= 0 for c in corners) else -1 if all(c <= 0 for c in corners) else None
@@ -193,8 +192,8 @@ def combine(coefficients: Sequence[Expr], point: Sequence[Fraction]) -> Expr:
     return add(*(mul(c, Num(x)) for c, x in zip(coefficients, point, strict=True)))
 
 
-def _step(expr: Expr, part: Polytope, ends: Collection[Fraction]) -> int | None:
-    """The integer that floor(expr) is on the polytope, but for single outputs y on its boundary, none of which is in `ends`."""
+def _step(expr: Expr, part: Polytope) -> int | None:
+    """The integer that floor(expr) is on the polytope, but for single outputs y on its boundary."""
     coefficients = linear(expr)
     if coefficients is None or not all(isinstance(c, Num) for c in coefficients):
         ball = value(expr, balls(part)).floor()
@@ -203,7 +202,7 @@ def _step(expr: Expr, part: Polytope, ends: Collection[Fraction]) -> int | None:
     values = {v: dot(numbers, (*v, Fraction(1))) for v in part.vertices}
     step = min(values.values()).__floor__()
     over = [v for v, reached in values.items() if reached >= step + 1]
-    single = numbers[0] != 0 and all(values[v] == step + 1 and v[0] not in ends for v in over)
+    single = numbers[0] != 0 and all(values[v] == step + 1 for v in over)
     return step if single or not over else None
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flint import arb
@@ -16,22 +15,23 @@ from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, value
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.polytopes import Polytope, minus
-from dpverify.trusted.rules.finite.densities import Losses, balls, constants, has_floor, has_kinks, losses, resolve
+from dpverify.trusted.rules.finite.densities import balls, constants, has_floor, has_kinks, losses, resolve
+from dpverify.trusted.rules.finite.far_outputs import far
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
-from dpverify.trusted.rules.finite.part_slopes import along, at, concave, slide, slope, slopes_over, spot, vector, where
+from dpverify.trusted.rules.finite.part_slopes import along, at, concave, slide, slope, slopes_over, spot, under, vector, where
 
 NAME: Final = "kernel-box"
 STATEMENT: Final = (
     "For densities p(y; theta) on an interval the tight epsilon is the supremum of log p(y; theta) - log p(y; theta') over outputs y "
     "and inputs at most the sensitivity apart: a polytope of dimension three. It is cut into parts, and each part is bounded by its "
-    "slopes from a corner, by a tangent plane where the loss is concave, by its finitely many values, or by the faces that a direction of "
-    "certain increase leads to."
+    "slopes from a corner, by a tangent plane where the loss is concave, by its finitely many values, by the faces that a direction of "
+    "certain increase leads to, or by a loss that is greater: -abs(u) is at most u, and -u."
 )
 CHECKED: Final = (
     "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
     "the parts cover the region",
     "the loss is at most the value on every part",
-    "past the reach of an infinite output the loss does not depend on y",
+    "past the reach of an infinite output the loss, in a coordinate that goes to 0, is at most the value on every part",
 )
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/finite.md#kernel-box")
@@ -43,8 +43,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """tight <= value, a constant expression.
 
     evidence: "value"; "tree" of nodes ["cut", normal, offset, tree below, tree above], ["slide", direction, [a tree for each face]],
-    ["corner", index of a vertex], ["tangent", point], ["values"]; "reach", rational ends in the place of infinite ones; "normaliser" as in
-    `normaliser`. Raises Rejected.
+    ["under", number of a term, of a choice, tree], ["corner", index of a vertex], ["tangent", point], ["values"]; "reach", rational ends
+    in the place of infinite ones, and "tails", for each of these [rate, tree], the coordinate beyond it and a tree in that; "normaliser" as
+    in `normaliser`. Raises Rejected.
     """
     target = parse(str(evidence.get("value")))
     if symbols(target):
@@ -54,26 +55,18 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise CertificateError(f"{NAME}: 'reach' is not a pair.")
     space = losses(claim, (reach[0], reach[1]))
     assumed = check_normaliser(claim, evidence.get("normaliser"))
-    check_tails(space)
-    _Tree(target, space.ends).walk(evidence["tree"], space.region, space.loss, 0)
+    for ray, (rate, tree) in zip(space.rays, evidence.get("tails", ()), strict=True):
+        loss, region = far(space, ray, to_fraction(rate, NAME))
+        Tree(target).walk(tree, region, loss, 0)
+    Tree(target).walk(evidence["tree"], space.region, space.loss, 0)
     return Bound("upper", target, assumed=assumed)
 
 
-def check_tails(space: Losses) -> None:
-    """Raises Rejected unless the loss is free of y where an infinite output goes beyond the region."""
-    for ray in space.rays:
-        (end,) = (c for c in space.region.box[0] if c == (max if ray[0] > 0 else min)(space.region.box[0]))
-        tail = Polytope(tuple(v for v in space.region.vertices if v[0] == end), space.region.planes)
-        if "y" in symbols(resolve(space.loss, tail, (ray,))):
-            why = "the loss depends on y there; give the output finite ends, or declare noise added to theta as kind = translation"
-            raise Rejected(NAME, f"y beyond {end}", why)
-
-
-class _Tree:
+class Tree:
     """Walks a tree of cuts and accepts it where every leaf is certainly at most the target."""
 
-    def __init__(self, target: Expr, ends: Collection[Fraction]) -> None:
-        self.target, self.ends = target, ends
+    def __init__(self, target: Expr) -> None:
+        self.target = target
         self.ball = constant(target)
 
     def walk(self, node: Any, part: Polytope, loss: Expr, depth: int) -> None:
@@ -83,7 +76,7 @@ class _Tree:
         if not isinstance(node, list | tuple) or not node:
             raise CertificateError(f"{NAME}: {str(node)[:60]!r} is not a node of a tree.")
         kind, *rest = node
-        loss = resolve(loss, part, ends=self.ends) if has_kinks(loss) else loss
+        loss = resolve(loss, part) if has_kinks(loss) else loss
         if kind == "cut":
             normal, offset, low, high = rest
             normal, offset = vector(normal), to_fraction(offset, NAME)
@@ -99,6 +92,9 @@ class _Tree:
                 raise Rejected(NAME, where(part), "the loss does not certainly rise along the direction")
             for tree, face in zip(trees, faces, strict=True):
                 self.walk(tree, face, loss, depth + 1)
+        elif kind == "under":
+            term, choice, tree = rest
+            self.walk(tree, part, under(loss, int(term), int(choice)), depth + 1)
         elif not self.leaf(node, part, loss):
             raise Rejected(NAME, where(part), "the loss is not certainly below the value here; cut the part")
 

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Call, Expr, Num, call, children, format_expr, neg, num, parse, rebuild, sub, substitute, symbols
+from dpverify.trusted.language.expr import Expr, Num, Sym, format_expr, mul, parse, sub, substitute, symbols
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Kernel, Source
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, hull, value
+from dpverify.trusted.numbers.expansion import expanded
 from dpverify.trusted.order import compare
-from dpverify.trusted.rules.finite.densities import KINKS, fraction
-from dpverify.trusted.rules.finite.normaliser import check_normaliser
+from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.limits import log_slope, outgrows, slope_limit
+from dpverify.trusted.order.polytopes import box
+from dpverify.trusted.order.signs import POSITIVE
+from dpverify.trusted.rules.finite.densities import fraction, has_floor, resolve
+from dpverify.trusted.rules.finite.normaliser import check_normaliser, is_finite
 
 NAME: Final = "kernel-point"
 STATEMENT: Final = (
     "An interval S of outputs, on which p(y; theta) is at least a and p(y; theta') at most b, bounds the tight epsilon below by log(a/b), "
     "and where the two densities are continuous on S, by their log-ratio at every point of S. Where p(y; theta') vanishes on S and "
-    "p(y; theta) does not, it is infinite."
+    "p(y; theta) does not, it is infinite; and where the log-ratio grows without bound as the output does."
 )
 CHECKED: Final = (
     "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
     "both inputs are in the input interval, at most the sensitivity apart",
     "S is an interval of the output",
     "the densities are enclosed on S, and continuous there for a bound at a point",
+    "where outputs go to infinity instead: both densities are positive, and the log-ratio grows without bound",
 )
 ASSUMED: Final = ("the sampler is ideal",)
 SOURCE: Final = Source("docs/theory/finite.md#kernel-point")
@@ -36,14 +44,17 @@ SOURCE: Final = Source("docs/theory/finite.md#kernel-point")
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """tight >= the log-ratio of "theta" to "other" on the outputs "event" = [low, high], or at the output "y" of it.
 
-    Everything in the evidence is a constant expression, but "normaliser", as in `normaliser`. Raises Rejected.
+    Or "beyond", 1 or -1, where the ratio grows without bound as outputs go to infinity on that side. Everything else in the evidence is
+    a constant expression, but "normaliser", as in `normaliser`. Raises Rejected.
     """
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
         raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
     theta, other = (_constant(evidence.get(key), key) for key in ("theta", "other"))
-    low, high = (_constant(text, "event") for text in evidence["event"])
     check_inputs(claim, kernel, theta, other)
+    if "beyond" in evidence:
+        return _beyond(claim, kernel, (theta, other), evidence)
+    low, high = (_constant(text, "event") for text in evidence["event"])
     for name, left, right in (("event", low, high), ("event", kernel.output[0], low), ("event", high, kernel.output[1])):
         if left is not None and right is not None and not compare.certainly_le(left, right):
             raise Rejected(NAME, name, f"{format_expr(left)} is not certainly at most {format_expr(right)}")
@@ -71,6 +82,22 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return Bound("lower", bound, witness=witness, assumed=assumed)
 
 
+def _beyond(claim: Claim, kernel: Kernel, inputs: tuple[Expr, Expr], evidence: Mapping[str, Any]) -> Bound:
+    """The bound that no epsilon holds: on outputs without end the loss of two inputs grows without bound."""
+    side = to_fraction(evidence["beyond"], NAME)
+    if abs(side) != 1 or kernel.output[side > 0] is not None:
+        raise Rejected(NAME, "event", "the outputs have an end there")
+    shapes, away = Shapes("y", True, {}), mul(Num(side), Sym("y"))
+    p, q = (substitute(kernel.density, {"theta": x, "y": away}) for x in inputs)
+    loss = expanded(sub(neg_log(q), neg_log(p)))
+    limits = [limit for limit in (slope_limit(shapes, loss), log_slope(shapes, loss)) if limit is not None]
+    if not (shapes.value(p) == shapes.value(q) == POSITIVE and (outgrows(shapes, loss) or any(map(shapes.positive, limits)))):
+        raise Rejected(NAME, "event", "the loss does not certainly grow without bound there")
+    event = {"says": "far-out", "side": "greater" if side > 0 else "less"}
+    witness = {"pair": list(map(format_expr, inputs)), "event": event, "loss": "unbounded"}
+    return Bound("lower", INFINITE, witness=witness, assumed=check_normaliser(claim, evidence.get("normaliser")))
+
+
 def _constant(text: Any, key: str) -> Expr:
     expr = parse(str(text))
     if symbols(expr):
@@ -93,38 +120,15 @@ def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: E
     """The log-ratio at a point of the interval, as an exact expression."""
     if not compare.certainly_le(low, y) or not compare.certainly_le(y, high):
         raise Rejected(NAME, "y", "the point is not certainly in the event")
-    if not all(_continuous(density, outputs) for density in densities):
+    near = box([(fraction(outputs["y"].lower()), fraction(outputs["y"].upper())), *((Fraction(0), Fraction(0)),) * 2])
+    smooth = [resolve(density, near) for density in densities]
+    if any(has_floor(density) or not is_finite(density, outputs) for density in smooth):
         raise Rejected(NAME, "event", "a density may jump there; take an interval on one side of the jump")
-    p, q = (substitute(neg_log(_settled(density, outputs)), {"y": y}) for density in densities)
+    p, q = (substitute(neg_log(density), {"y": y}) for density in smooth)
     ratio = sub(q, p)
     if not constant(ratio).is_finite():
         raise Rejected(NAME, "y", "the log-ratio has no finite value there")
     return ratio
-
-
-def _continuous(expr: Expr, outputs: Mapping[str, arb]) -> bool:
-    """Whether the expression is continuous: everything is where it is finite, but floor, which must be constant."""
-    if isinstance(expr, Call) and expr.name == "floor":
-        return value(expr, outputs).is_exact()
-    return value(expr, outputs).is_finite() and all(_continuous(part, outputs) for part in children(expr))
-
-
-def _settled(expr: Expr, outputs: Mapping[str, arb]) -> Expr:
-    """The expression with floor, abs, min and max left out where enclosures over the event decide them."""
-    if not isinstance(expr, Call) or expr.name not in KINKS:
-        return rebuild(expr, lambda part: _settled(part, outputs))
-    if expr.name == "floor":
-        return num(int(fraction(value(expr, outputs))))
-    args = [_settled(arg, outputs) for arg in expr.args]
-    if expr.name == "abs":
-        ball = value(args[0], outputs)
-        return args[0] if ball >= 0 else neg(args[0]) if ball <= 0 else call("abs", args[0])
-    best = args[0]
-    for other in args[1:]:
-        difference = value(sub(best, other), outputs)
-        first, second = (difference <= 0, difference >= 0) if expr.name == "min" else (difference >= 0, difference <= 0)
-        best = best if first else other if second else call(expr.name, best, other)
-    return best
 
 
 def _ends(ball: arb) -> list[str]:

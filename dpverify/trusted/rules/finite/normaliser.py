@@ -317,8 +317,9 @@ def is_continuous(expr: Expr, known: Mapping[str, Domain], halves: Any) -> bool:
 def has_values(expr: Expr, known: Mapping[str, Domain], box: Box) -> bool:
     """Whether everything in an expression has a finite enclosure on a box."""
     ends = {name: (d.lower, d.upper) for name, d in known.items() if d.lower is not None and d.upper is not None}
-    return _finite(expr, {name: hull(*(low + (high - low) * share for share in box[name])) for name, (low, high) in ends.items()})
+    return is_finite(expr, {name: hull(*(low + (high - low) * share for share in box[name])) for name, (low, high) in ends.items()})
 
 
-def _finite(expr: Expr, ranges: Mapping[str, arb]) -> bool:
-    return bool(value(expr, ranges).is_finite()) and all(_finite(part, ranges) for part in children(expr))
+def is_finite(expr: Expr, ranges: Mapping[str, arb]) -> bool:
+    """Whether everything in an expression has a finite enclosure."""
+    return bool(value(expr, ranges).is_finite()) and all(is_finite(part, ranges) for part in children(expr))

@@ -9,7 +9,7 @@ from flint import arb, ctx
 
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
-from dpverify.trusted.language.expr import Expr, Num, add, mul, substitute
+from dpverify.trusted.language.expr import Add, Call, Expr, Num, add, mul, neg, scaled, substitute
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Vector
 from dpverify.trusted.language.rationals import to_fraction
@@ -69,6 +69,17 @@ def slide(part: Polytope, slopes: Sequence[arb], direction: Vector) -> list[Poly
     if not any(direction) or not along(slopes, direction) >= 0 or not part.spans(direction):
         return None
     return part.towards(direction)
+
+
+def under(loss: Expr, term: int, choice: int) -> Expr:
+    """A loss that is nowhere less: in one term of the sum, -max(u, v) is u or v with its sign, min(u, v) likewise; abs(u) = max(u, -u)."""
+    terms: list[Expr] = list(loss.args) if isinstance(loss, Add) else [loss]
+    c, kink = scaled(terms[term])
+    if not isinstance(kink, Call) or kink.name not in (("abs", "max") if c < 0 else ("min",)):
+        raise Rejected(RULE, "under", "the term has no kink that may be replaced")
+    choices = (kink.args[0], neg(kink.args[0])) if kink.name == "abs" else kink.args
+    terms[term] = mul(Num(c), choices[choice])
+    return add(*terms)
 
 
 def concave(part: Polytope, loss: Expr) -> bool:

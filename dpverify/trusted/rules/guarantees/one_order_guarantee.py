@@ -14,7 +14,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import ONE_WAY, Claim, Source
+from dpverify.trusted.language.model import ONE_WAY, Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.runs import Run, leaf
 
@@ -30,12 +30,12 @@ SOURCE: Final = Source("docs/theory/composition.md#one-order-guarantee")
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of one run, in the one order, from above. Raises Rejected, CertificateError."""
-    noise, sensitivity, query = leaf(run)
+    asked = leaf(run)
     if len(premises) != 1:
         raise CertificateError(f"{NAME}: it wants one premise.")
-    if getattr(noise, "neighbours", "") not in ONE_WAY:
+    if getattr(asked.mechanism, "neighbours", "") not in ONE_WAY:
         raise Rejected(NAME, "the neighbours", "they are not in one order alone")
-    found = bound_of(premises[0], Claim(noise, None, sensitivity=sensitivity, query=query), "upper", NAME)
+    found = bound_of(premises[0], asked, "upper", NAME)
     if isinstance(found.value, Infinite):
         raise Rejected(NAME, "the part", "it has no finite epsilon")
     pure = found.value

@@ -26,10 +26,9 @@ SOURCE: Final = Source("docs/theory/composition.md#pure-guarantee", "Kairouz, Oh
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of one run of a mechanism whose pure epsilon a premise bounds from above. Raises Rejected, CertificateError."""
-    noise, sensitivity, query = leaf(run)
     if len(premises) != 1:
         raise CertificateError(f"{NAME}: it wants one premise.")
-    return settled.single(run, curve(premises[0], Claim(noise, None, sensitivity=sensitivity, query=query)))
+    return settled.single(run, curve(premises[0], leaf(run)))
 
 
 def curve(premise: Fact, claim: Claim) -> Curve:

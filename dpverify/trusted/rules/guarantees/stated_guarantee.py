@@ -12,7 +12,7 @@ from dpverify.trusted.facts.pairs import Curve, Evidence, Pair
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, num
-from dpverify.trusted.language.model import Domain, Guarantee, Source
+from dpverify.trusted.language.model import Claim, Domain, Guarantee, Source
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.stated import NONE, STATED, check
@@ -40,8 +40,9 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     Raises Rejected, Undecided, CertificateError.
     """
-    mechanism, sensitivity, query = leaf(run)
-    if not isinstance(mechanism, Guarantee) or sensitivity is not None or query is not None:
+    asked = leaf(run)
+    mechanism = asked.mechanism
+    if not isinstance(mechanism, Guarantee) or asked != Claim(mechanism, None):
         raise Rejected(NAME, "the mechanism", "it is not a guarantee alone, without sensitivity or query")
     return settled.noise(run, curve(mechanism, parameters), parameters)
 

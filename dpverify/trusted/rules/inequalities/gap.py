@@ -11,7 +11,7 @@ from typing import Any, Final
 from flint import fmpq, fmpq_mpoly_ctx
 
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, children, parse, sub
+from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, num, parse, sub
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -85,11 +85,13 @@ class Gap:
     def constraint(self, expr: Expr, side: str) -> Poly:
         """A polynomial that is at least zero on the domains: x - lower or upper - x of a parameter; "zero": an expression that is.
 
-        Raises Rejected where there is none.
+        (x - k)(x - k - 1) of a parameter that is an integer, an integer k in the place of the side. Raises Rejected where there is none.
         """
         if side == "zero" and certainly_le(ZERO, expr, self.domains):
             return self.polynomial(expr)
         domain = self.domains.get(expr.name) if isinstance(expr, Sym) else None
+        if domain is not None and domain.integer and side.removeprefix("-").isdecimal():
+            return self.polynomial(mul(sub(expr, num(int(side))), sub(expr, num(int(side) + 1))))
         end = None if domain is None else {"lower": domain.lower, "upper": domain.upper}.get(side)
         if end is None:
             raise Rejected(RULE, "a constraint", f"no {side} end of it is known")

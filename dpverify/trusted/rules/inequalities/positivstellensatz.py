@@ -38,7 +38,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """The claimed epsilon as an upper bound. premises: the upper bound U.
 
     parameters: "terms" and "multiplier", the summands of T and of S - 1, each with "weight" (a rational), "square" (the text of a
-    polynomial, to be squared) and "constraints" (pairs of a parameter and "lower" or "upper", or of an expression and "zero"). Raises
+    polynomial, to be squared) and "constraints" (pairs as `Gap.constraint` reads them). Raises
     Rejected or Undecided, CertificateError for parameters of another form.
     """
     if claim.epsilon is None:

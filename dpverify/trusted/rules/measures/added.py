@@ -89,7 +89,7 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
         part = at_pair.at(root, choice)
         if part is None:
             continue
-        if type(number) is not int or not 0 <= number < len(premises) or part.times != ONE:
+        if type(number) is not int or not 0 <= number < len(premises):
             raise CertificateError(f"{NAME}: a number is that of no premise.")
         found = premise_of(premises[number], question(Run(part), claim), "upper", NAME)
         if isinstance(found.value, Infinite):
@@ -113,7 +113,7 @@ def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
     """What all parts have at one pair of neighbours, at least. Raises Rejected, CertificateError."""
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     part = at_pair.at(root, at_pair.read(root, pair), lower=True)
-    if part is None or part.times != ONE or len(premises) != 1 or claim.order:
+    if part is None or len(premises) != 1 or claim.order:
         raise Rejected(NAME, "pair", "nothing is revealed there, or the order of the neighbours counts, or it wants one premise")
     if any(run.processed for run in merged(root)):
         raise Rejected(NAME, "the parts", "what a map of the output leaves to be seen is not known")
@@ -143,6 +143,4 @@ def question(run: Run, claim: Claim) -> Claim:
     assert claim.measure is not None
     if claim.order and run.factor != ONE and isinstance(run.part.mechanism, Table | Exponential):
         raise Rejected(NAME, "the order", "which inputs several steps apart are in order is not looked at")
-    mechanism, sensitivity, query = leaf(replace(run, times=1))
-    tight = replace(claim.measure, value=None)
-    return Claim(mechanism, None, sensitivity=sensitivity, query=query, measure=tight, order=claim.order)
+    return replace(leaf(run), measure=replace(claim.measure, value=None), order=claim.order)

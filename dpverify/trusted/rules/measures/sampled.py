@@ -41,7 +41,7 @@ def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound
     order = measure.at
     if order is None or order.denominator != 1 or order > MOST:
         raise Rejected(NAME, "the measure", f"it is not a Renyi divergence of a whole order up to {MOST}")
-    if not isinstance(sample, Subsample) or sample.scheme != "poisson" or sample.part.times != ONE:
+    if not isinstance(sample, Subsample) or sample.scheme != "poisson":
         raise Rejected(NAME, "the mechanism", "it is not one mechanism on a Poisson sample")
     part, moved = sample.part, Run(sample.part)
     upper = gaussian.mu(part.mechanism, reach(moved).upper) if isinstance(part.mechanism, Noise) else None

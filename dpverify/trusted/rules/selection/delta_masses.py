@@ -9,7 +9,7 @@ from typing import Any
 from flint import ctx
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import Claim, NoisyMax, OnLine
+from dpverify.trusted.language.model import NoisyMax, OnLine
 from dpverify.trusted.language.rationals import read_rising
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection.chances import MOST, Compared
@@ -19,8 +19,7 @@ from dpverify.trusted.rules.selection.noise_laws import Closed, in_closed_form
 
 def of_run(run: Run, rule: str) -> Asked:
     """The selection that a run is of, on neighbours as far apart as it says. Raises Rejected, Undecided."""
-    mechanism, sensitivity, _ = leaf(run)
-    return asked(Claim(mechanism, None, sensitivity=sensitivity), {}, rule)
+    return asked(leaf(run), {}, rule)
 
 
 def read_cuts(parameters: Mapping[str, Any], rule: str) -> list[Fraction]:

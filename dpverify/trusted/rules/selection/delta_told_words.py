@@ -12,7 +12,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
-from dpverify.trusted.language.model import ONE_WAY, Claim, Source, Stream
+from dpverify.trusted.language.model import ONE_WAY, Source, Stream
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection import told_words
 from dpverify.trusted.rules.selection.compared import asked
@@ -32,8 +32,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     parameters: "words", "answers", "pivots" and "grids" as of the rule about pure epsilon; "prec".
     """
-    mechanism, sensitivity, _query = leaf(run)
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {"side": "lower"}, NAME, near=True, wanted=Stream)
+    claim = leaf(run)
+    mechanism, question = claim.mechanism, asked(claim, {"side": "lower"}, NAME, near=True, wanted=Stream)
     assert isinstance(mechanism, Stream)
     below = _pair(*told_words.probabilities(question, parameters), mechanism.neighbours in ONE_WAY)
     return settled.noise(run, Curve(None, below, (NAME,), ASSUMED), parameters)

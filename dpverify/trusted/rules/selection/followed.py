@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, neg, substitute, symbols
@@ -94,11 +94,11 @@ def _settled(question: Asked, guard: Guard, names: frozenset[str]) -> bool | Non
 
 
 def _exclude_each_other(question: Asked, stream: Stream, guards: Sequence[Guard]) -> bool:
-    """Whether two of the comparisons add up to one that does not hold, or that holds at one value of a noise with a density alone."""
+    """Whether two or three of the comparisons add up to one that does not hold, or holds at one value of a noise with a density alone."""
     names, drawn = frozenset(names_of(stream)), {each.name for each in stream.fresh if not on_integers(each.noise)}
-    for one, other in combinations(guards, 2):
-        both = Guard(add(one.left, other.left), one.strict or other.strict)
-        if _settled(question, both, names) is False or (both.left == ZERO and drawn & form(one.left, moving(stream)).of.keys()):
+    for some in chain(combinations(guards, 2), combinations(guards, 3)):
+        both = Guard(add(*(one.left for one in some)), any(one.strict for one in some))
+        if _settled(question, both, names) is False or (both.left == ZERO and drawn & form(some[0].left, moving(stream)).of.keys()):
             return True
     return False
 

@@ -13,7 +13,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, mul, num, power, sqrt
-from dpverify.trusted.language.model import Claim, Source, Stream, Vector, on_integers
+from dpverify.trusted.language.model import Source, Stream, Vector, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.linear import dot
 from dpverify.trusted.parts.gaussian_form import gaussian_form
@@ -64,8 +64,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
 def distance(run: Run, parameters: Mapping[str, Any]) -> tuple[Expr, tuple[str, ...]]:
     """mu, the most by which the Gaussian numbers move on a run, in deviations, and what is assumed of other noises."""
-    mechanism, sensitivity, _ = leaf(run)
-    question = asked(Claim(mechanism, None, sensitivity=sensitivity), {}, NAME, wanted=Stream)
+    question = asked(leaf(run), {}, NAME, wanted=Stream)
     stream = stream_of(question)
     if on_integers(stream):
         raise Rejected(NAME, "the noise", "it lives on the integers")

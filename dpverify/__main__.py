@@ -1,0 +1,5 @@
+"""`python -m dpverify`."""
+
+from dpverify.cli import main
+
+main()

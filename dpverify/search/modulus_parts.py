@@ -1,0 +1,53 @@
+"""Finds evidence for the supremum rule by parts: ends, and a tree of cuts of the strip of all pairs of points within the sensitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from dpverify.search import kernel_box, sensitivity
+from dpverify.search.modulus import NotFound, Search, bits_for, bound_of, kinks, side_text
+from dpverify.trusted.language.expr import Expr, Num, format_expr
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.numbers.asymptotics import End
+from dpverify.trusted.numbers.balls import constant, exact, precision
+from dpverify.trusted.rules.additive import modulus_parts
+from dpverify.trusted.rules.additive.axis import Line
+from dpverify.trusted.rules.additive.sides import Side
+from dpverify.trusted.rules.finite.part_slopes import at
+
+REACH = Fraction(16)
+"""Where ends that do not repeat are taken to begin while the greatest loss is looked for."""
+
+
+def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
+    """One step for the rule. Raises NotFound with what stopped the search, Rejected where the rule does not apply."""
+    with precision(bits_for(digits)):
+        gauge = sensitivity.propose(claim)
+        line = Line.of(claim, {"sensitivity": gauge})
+        search = Search(line, digits, sorted(kinks(line.h, line.name)))
+        far, near = search.period(1), None if line.half else search.period(-1)
+        first: Side | None = near or (None if line.half else End("-inf", REACH))
+        best = kernel_box.greatest(*modulus_parts.strip(line, first, far or End("+inf", REACH)), digits)
+        top = at(best.loss, best.point)
+        candidates = [(constant(top), top if best.exact else None), *([] if far and (near or line.half) else search.at_infinity())]
+        for bound in _bounds(claim, bound_of(candidates, digits), digits):
+            ends: tuple[Side | None, Side] = (near or (None if line.half else search.near_end(bound)), far or search.far_end(bound))
+            region, loss = modulus_parts.strip(line, *ends)
+            tree = kernel_box.tree_for(region, loss, bound, best.point, digits)
+            if tree is not None:
+                evidence = {"bound": format_expr(bound), "tree": tree, "far": side_text(ends[1])}
+                evidence |= {"near": side_text(ends[0])} if ends[0] is not None else {}
+                return [{"rule": modulus_parts.NAME, "evidence": evidence | ({"sensitivity": gauge} if gauge else {})}]
+        raise NotFound("no tree of cuts was found for the pairs of points within the sensitivity.")
+
+
+def _bounds(claim: Claim, least: Expr, digits: int) -> Iterator[Expr]:
+    """Values to prove, the sharpest first, and last the claimed one."""
+    yield least
+    for places in (digits, 9, 4):
+        scale = 10**places
+        yield Num(Fraction(int(exact((constant(least) * scale).upper().ceil())) + 1, scale))
+    if claim.epsilon is not None and constant(least) < constant(claim.epsilon):
+        yield claim.epsilon
