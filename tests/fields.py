@@ -43,9 +43,8 @@ def _less(left: Value, right: Value) -> bool:
 
 def costs_nothing(old: Judgement) -> str | None:
     """Why a worse claim may have the same bound, whatever its field is; None where it may not."""
-    claim = old.claim
-    if claim.delta is None and upper(old) == ZERO:
-        return "The pure epsilon is less than the claimed one, and may be so still: nothing is left to delta."
+    if upper(old) == ZERO:
+        return "Answers do not move at all, or no loss is above the claimed epsilon: what is far from telling anything may be so still."
     return None
 
 

@@ -339,9 +339,12 @@ def combined(depth: int, names: tuple[str, ...] = QUICK) -> Iterator[str]:
 
 
 def costly(name: str) -> bool:
-    """Whether an answer takes seconds: orders of a divergence without end, of what is known by its curve alone."""
+    """Whether an answer takes seconds: a divergence in all orders, or a delta of several selections, of what is known by its curve alone."""
     made, measure, *_ = name.split(" ")
-    return measure == "zcdp" and made.rpartition("/")[2] in ("laplace", "discrete-laplace", "staircase", "noisy-max", "above", "product")
+    outer, _, leaf = made.rpartition("/")
+    if leaf in ("noisy-max", "above"):
+        return measure in ("zcdp", "gdp") or (outer != "" and measure in ("delta", "epsilon-at"))
+    return measure == "zcdp" and leaf in ("laplace", "discrete-laplace", "staircase", "product")
 
 
 def drawn(every: Iterator[str], count: int, seed: int = 0) -> list[str]:

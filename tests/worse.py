@@ -485,6 +485,10 @@ def _no_limit(place: Place) -> bool:
     return place.above[-1][1] != "limits"
 
 
+def _either_way(place: Place) -> bool:
+    return place.node.measure in ("gdp", "bounded_range")
+
+
 def _grouped(claim: Claim) -> bool:
     return isinstance(claim.mechanism, Group)
 
@@ -521,6 +525,7 @@ NEUTRAL: Final = (
     Neutral(Staircase, "gamma", "Where the staircase steps moves no greatest loss; beside it other losses become less or more likely."),
     Neutral(EllipticalProcess, "support", "It is a part of the law of the scale, of which `mixing` is changed."),
     Neutral(EllipticalProcess, "covariance", "Another covariance is another noise, neither better nor worse; `shape` has its size."),
+    Neutral(Guarantee, "order", "The trade-off, or the range of the loss, of one order is that of the other.", _either_way),
     Neutral(Shape, "kind", "Another space is another question."),
     Neutral(Shape, "norm", "It is the distance of the space in which answers are to be near: another question."),
     Neutral(Shape, "numbers", "The bound is by noise that has no end, in a box however long.", lambda place: place.node.kind == "box"),
