@@ -339,7 +339,7 @@ def combined(depth: int, names: tuple[str, ...] = QUICK) -> Iterator[str]:
 
 
 def costly(name: str) -> bool:
-    """Whether an answer takes seconds: a divergence in all orders, or a delta of several selections, of what is known by its curve alone."""
+    """Whether an answer takes seconds: a divergence in all orders of what is known by its curve, or a delta of several selections."""
     made, measure, *_ = name.split(" ")
     outer, _, leaf = made.rpartition("/")
     if leaf in ("noisy-max", "above"):
