@@ -267,6 +267,27 @@ def _measure_of_a_guarantee(place: Place) -> Iterator[str]:
     yield from {"bounded_range": ("zcdp",), "gdp": ("zcdp",)}.get(place.value, ())
 
 
+def _others_state(place: Place, adjacency: str) -> bool:
+    """Whether another part of what holds this one states a query with that adjacency."""
+    found = [part.query.adjacency for part in model.all_parts(place.claim.mechanism) if part.query is not None and part is not place.node]
+    return adjacency in found
+
+
+def _other_neighbours(place: Place) -> Iterator[str]:
+    """By replacing; beside a part that is by adding and removing also those in l1, which move answers as much but are others."""
+    if place.value == "add-remove":
+        yield "replace"
+        holds = (node for node, _, _ in place.above if isinstance(node, Compose | Parallel))
+        if any(len(node.parts) > 1 for node in holds):
+            yield "l1"
+
+
+def _mixed_neighbours(place: Place) -> Iterator[str]:
+    """Others than those of a query that stands in or beside the part: the two do not fit together."""
+    if not place.value and _others_state(place, "add-remove"):
+        yield "replace"
+
+
 def _guaranteed(place: Place) -> Iterator[Any]:
     """Fifty times as much; of divergences at the same orders."""
     kept = 1 if place.node.measure == "renyi" else 0
@@ -368,7 +389,8 @@ CHANGES: Final[dict[tuple[type, str], Change]] = {
     (Space, "lipschitz"): _more,
     (Space, "diameter"): _more,
     (Query, "rows"): _rows,
-    (Query, "adjacency"): _instead("add-remove", "replace"),
+    (Query, "adjacency"): _other_neighbours,
+    (Part, "adjacency"): _mixed_neighbours,
     (Measure, "value"): _claimed,
     (Measure, "at"): lambda place: iter((place.value * MUCH,) if place.value is not None else ()),
     (Part, "sensitivity"): _more,
@@ -542,7 +564,6 @@ NEUTRAL: Final = (
     Neutral(Measure, "name", "What is asked for is another thing: no bound is compared with it."),
     Neutral(Part, "mechanism", DATA),
     Neutral(Part, "query", DATA),
-    Neutral(Part, "adjacency", "It says which data are neighbours, and so does what moves between them: it is compared with the others."),
     Neutral(Subsample, "part", DATA),
     Neutral(Subsample, "scheme", "The two schemes are for other neighbours."),
     Neutral(Group, "part", DATA),
@@ -553,6 +574,7 @@ NEUTRAL: Final = (
     Neutral(Lipschitz, "part", DATA),
     Neutral(Lipschitz, "constant", "All inputs are neighbours already, or there are two.", _finite_inside),
     Neutral(NoisyMax, "noise", DATA),
+    Neutral(NoisyMax, "report", "A part beside it that is run more often costs more still.", lambda place: place.inside(Parallel)),
     Neutral(NoisyMax, "candidates", "The bound holds for any number of candidates.", lambda place: place.node.bounds is None),
     Neutral(AboveThreshold, "queries", "The bound holds for any number of queries.", lambda place: not _told_by_few(place)),
     Neutral(AboveThreshold, "threshold", "It is public, and moves with all answers."),
@@ -590,7 +612,7 @@ NEUTRAL: Final = (
     Neutral(Claim, "measure", DATA),
     Neutral(Claim, "mechanism_name", NAMES),
     Neutral(Claim, "name", NAMES),
-    Neutral(Claim, "adjacency", "As that of a part."),
+    Neutral(Claim, "adjacency", "As that of a part, where every one is changed."),
     Neutral(Claim, "order", "The trade-off of the two orders is one.", lambda place: _asks(place.claim, "gdp")),
     Neutral(Claim, "order", "What is known of one order alone need not be the best.", lambda place: place.claim.delta != ZERO),
     Neutral(Claim, "utility", ERRORS),
