@@ -293,6 +293,7 @@ FIRST_OF: dict[str, str] = {
     "trusted/order/gauges.py": "the matrices differ",
     "trusted/order/polyhedra.py": "rows of zeros are left out",
     "trusted/rules/curves/outward.py": "the parts reach from 0 to the end",
+    "trusted/rules/curves/shifts.py": "counting does not end",
     "trusted/rules/curves/student.py": "the last panel is beyond",
     "trusted/rules/finite/part_slopes.py": "the vectors are independent",
 }

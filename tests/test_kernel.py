@@ -483,7 +483,7 @@ def test_the_kernel_alone_rechecks_files(tmp_path):
     for files, code in (([good], 0), ([good, forged], 1), ([good, forged, bad], 2), ([tmp_path / "absent"], 2), ([], 2)):
         run = subprocess.run([sys.executable, "-m", "dpverify.kernel", *map(str, files)], capture_output=True, text=True, check=False)
         assert run.returncode == code, run.stderr
-    assert recheck(good).lines[0] == f"PROVED   {good}: rr, a claim, epsilon 11/10, delta 0"
+    assert recheck(good).lines[0] == f'PROVED   {good}: "rr", "a claim", epsilon 11/10, delta 0'
 
 
 @pytest.mark.parametrize(("value", "shown"), [(7, "7"), (10**99, "1" + 56 * "0" + "...")])

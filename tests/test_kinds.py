@@ -50,7 +50,7 @@ def test_what_each_number_of_a_mechanism_must_be_is_said_once():
     # read off the model, so that a field that is added is looked for here
     numbers = {
         field.name
-        for kind in (*model.KINDS.values(), model.Part)
+        for kind in (*model.KINDS.values(), model.Repeat, model.Part)
         for field in fields(kind)
         if "Expr" in str(field.type) and field.name not in model.VARIABLES.get(model.kind_name(kind), {})
     }

@@ -198,7 +198,7 @@ def test_a_name_that_a_terminal_has_no_letters_for_is_no_fault(folder, module):
     command = [sys.executable, "-m", module, *(["check"] if module.endswith("cli") else []), file]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, capture_output=True, encoding="latin-1", env=environment, check=False)
-    assert done.returncode == 0 and r"é, \u65e5\u672c" in done.stdout and done.stderr == ""
+    assert done.returncode == 0 and r'"é", "\u65e5\u672c"' in done.stdout and done.stderr == ""
 
 
 # -- files that are read ------------------------------------------------------------------------------------------
@@ -515,7 +515,7 @@ def test_with_p_the_kernel_imports_nothing_from_the_working_directory(folder):
     Path("re.py").write_text("print('PROVED   everything')\nraise SystemExit(0)\n")
     command = [sys.executable, "-P", "-m", "dpverify.kernel", "out/response.above.cert.json"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
-    said = "PROVED   out/response.above.cert.json: response, above, epsilon 1099/1000, delta 0\n"
+    said = 'PROVED   out/response.above.cert.json: "response", "above", epsilon 1099/1000, delta 0\n'
     assert done.returncode == 0 and done.stdout.startswith(said) and "everything" not in done.stdout
 
 

@@ -726,7 +726,7 @@ def test_both_checkers_agree_on_certificates_and_on_changed_ones():
 def test_noise_that_no_rule_looks_at_is_in_a_norm_too():
     data = certificate("above_threshold_same_noise_told.1-first-broken-by-five-queries")
     data["claim"]["mechanism"]["threshold_noise"]["norm"]["kind"] = "lq"
-    with pytest.raises(CertificateError, match="norm of the kind 'lq', which is none"):
+    with pytest.raises(CertificateError, match=r"in a norm by a matrix\. State it in an lp norm"):
         kernel.check(data | {"claim_sha256": claim_hash(data["claim"])})
 
 
