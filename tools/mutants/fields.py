@@ -1,6 +1,7 @@
 """Rules that forget a field: each read of a field of a part or a combinator below the trust line, replaced by the value that says nothing.
 
-    python tools/mutants/fields.py [--seconds 20] [--file dpverify/trusted/rules/measures/parallel_measures.py] [--slice 0/1] [--list]
+    python tools/mutants/fields.py [--seconds 20] [--file dpverify/trusted/rules/measures/parallel_measures.py] [--field times]
+        [--slice 0/1] [--list]
 
 Each change is tried against the claims of the law that every field counts (tests/laws/test_every_field.py): those of its sample that
 run the line, until one does not obey the law. Prints what survives, and what no claim of the sample runs.
@@ -77,7 +78,10 @@ def changed(read: Read) -> CodeType:
     class Put(ast.NodeTransformer):
         def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
             if node is target:
-                return ast.copy_location(ast.parse(NEUTRAL[node.attr], mode="eval").body, node)
+                neutral = NEUTRAL[node.attr]
+                if node.attr == "times":  # of a run it is an int, of a part that is repeated an expression
+                    neutral = f"(1 if isinstance({ast.unparse(node)}, int) else {neutral})"
+                return ast.copy_location(ast.parse(neutral, mode="eval").body, node)
             return self.generic_visit(node)
 
     return compile(ast.fix_missing_locations(Put().visit(tree)), str(path), "exec", dont_inherit=True)
@@ -176,13 +180,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20.0, help="of CPU for each change")
     parser.add_argument("--file", action="append", help="only these files")
+    parser.add_argument("--field", choices=sorted(NEUTRAL), help="only the reads of this field")
     parser.add_argument("--slice", default="0/1", help="of the changes, such as 0/2 and 1/2")
     parser.add_argument("--list", action="store_true", help="list the changes")
     given = parser.parse_args()
     folders = [ROOT / "dpverify" / "trusted" / name for name in ("rules", "parts", "facts")]
     files = given.file or sorted(str(path.relative_to(ROOT)) for folder in folders for path in folder.rglob("*.py"))
     number, of = map(int, given.slice.split("/"))
-    every = [read for file in files for read in reads(file)][number::of]
+    found = [read for file in files for read in reads(file)]
+    every = [read for read in found if given.field in (None, read.function.rpartition(".")[2])][number::of]
     if given.list:
         print("\n".join(f"{read.file}:{read.line}: {read.function}" for read in every))
         return 0
