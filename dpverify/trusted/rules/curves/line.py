@@ -8,6 +8,7 @@ vanishes at the root: a root known to 2^-b costs 2^-2b of H. What is not decided
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from flint import arb
@@ -22,7 +23,7 @@ from dpverify.trusted.language.model import Mechanism, Radial, Source, Translati
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves.line_order import Order
+from dpverify.trusted.rules.curves.losses import Order
 from dpverify.trusted.rules.curves.unimodal import Hints, Reading, hints, read
 
 NAME: Final = "line"
@@ -57,7 +58,7 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints) -> Curve:
     Undecided where the density is not proved unimodal or has no enclosed integral.
     """
     density, shifts = read_shifted(noise, reach, hints)
-    upper, lower = ((_even_pair if density.even else _two_orders)(density, shift, hints) for shift in shifts)
+    upper, lower = (_pair(density, shift, hints) for shift in shifts)
     if shifts[0] == shifts[1]:
         lower = upper
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)
@@ -80,11 +81,8 @@ def read_shifted(noise: Mechanism, reach: Sensitivity, hints: Hints) -> tuple[Re
     return density, shifts
 
 
-def _even_pair(density: Reading, shift: Expr, hints: Hints) -> Pair:
-    return symmetric(nothing) if certainly_le(shift, ZERO) else refined(lambda: Order(density.stretched(shift), hints))
-
-
-def _two_orders(density: Reading, shift: Expr, hints: Hints) -> Pair:
+def _pair(density: Reading, shift: Expr, hints: Hints) -> Pair:
     if certainly_le(shift, ZERO):
         return symmetric(nothing)
-    return refined(lambda: Order(density.stretched(shift), hints), lambda: Order(density.mirrored().stretched(shift), hints))
+    sides = [density.stretched(shift) for density in ([density] if density.even else [density, density.mirrored()])]
+    return refined(*(partial(Order, side, hints) for side in sides))

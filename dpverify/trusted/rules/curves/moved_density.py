@@ -19,7 +19,7 @@ from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.curves.outward import BothSides, Outward
-from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading
+from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading, ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +42,19 @@ class _Piece:
 
 
 class Density:
-    """A density with its mass on both sides, at the precision of its making."""
+    """A density with its mass, at the precision of its making."""
 
-    def __init__(self, reading: Reading, far: int) -> None:
-        first, *_, last = (*reading.parts, reading.parts[-1])
-        self._first, self._last = _end(first.lower, -INFINITY), _end(last.upper, INFINITY)
-        self._pieces = [
-            _Piece(_end(p.lower, -INFINITY), _end(p.upper, INFINITY), compiled(p.density, "z"), BallProgram(p.density, "z"))
-            for p in reading.parts
-        ]
-        self._sides = BothSides(reading, falling=False)
-        self.total = self._sides.total
-        self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
-        self._leaps = list(_leaps(reading.parts))
-        self.after = _tail(reading, self._sides.right, far)
-        self.before = self.after if reading.even else _tail(reading.mirrored(), self._sides.left, far)
+    def __init__(self, reading: Reading, falling: bool = False) -> None:
+        """falling: as of `BothSides`."""
+        self._pieces = [_Piece(*ends(p), compiled(p.density, "z"), BallProgram(p.density, "z")) for p in reading.parts]
+        self._first, self._last = self._pieces[0].low, self._pieces[-1].high
+        self._sides = BothSides(reading, falling)
+        self.total, self.extent = self._sides.total, max(self._sides.left.extent, self._sides.right.extent)
 
     def below(self, x: arb) -> arb:
-        """The mass below x."""
+        """The mass below x, which may be infinite."""
+        if abs(x) == INFINITY:
+            return self.total if x > 0 else arb(0)
         return self._sides.below(x, lambda ball: self.value(ball, ball).abs_upper())
 
     def alone(self, shift: arb) -> arb:
@@ -76,10 +71,6 @@ class Density:
         """Its slope there, but where it leaps. Not finite where that may have no bound."""
         return self._over(first, last, lambda piece, x: piece.jet(x).d1)
 
-    def leaps(self, first: arb, last: arb) -> bool:
-        """Whether it may leap between two balls."""
-        return any(not (last <= at or first >= at) for at in self._leaps)
-
     def _over(self, first: arb, last: arb, program: Callable[[_Piece, arb], arb]) -> arb:
         low, high, found = first.lower(), last.upper(), list[arb]()
         if not (low >= self._first and high <= self._last):
@@ -93,6 +84,21 @@ class Density:
         return reduce(arb.union, found)
 
 
+class MovedDensity(Density):
+    """A density that is looked at beside its copies: also where it leaps, and what lies far out."""
+
+    def __init__(self, reading: Reading, far: int) -> None:
+        super().__init__(reading)
+        self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
+        self._leaps = list(_leaps(reading.parts))
+        self.after = _tail(reading, self._sides.right, far)
+        self.before = self.after if reading.even else _tail(reading.mirrored(), self._sides.left, far)
+
+    def leaps(self, first: arb, last: arb) -> bool:
+        """Whether it may leap between two balls."""
+        return any(not (last <= at or first >= at) for at in self._leaps)
+
+
 def _leaps(parts: Sequence[Piece]) -> Iterator[arb]:
     """Balls that hold the cuts at which a density may leap."""
     cuts = {x for p in parts for x in (p.lower, p.upper) if x is not None}
@@ -102,10 +108,6 @@ def _leaps(parts: Sequence[Piece]) -> Iterator[arb]:
         after = next((substitute(p.density, at) for p in parts if p.lower == cut), ZERO)
         if not certainly_equal(before, after):
             yield rational(cut)
-
-
-def _end(at: Fraction | None, infinite: arb) -> arb:
-    return infinite if at is None else rational(at)
 
 
 def _tail(reading: Reading, right: Outward, far: int) -> Tail:

@@ -23,7 +23,7 @@ from dpverify.trusted.facts.pairs import Pair, Profile
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.rules.curves.moved_density import Density
+from dpverify.trusted.rules.curves.moved_density import MovedDensity
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading
 
 _MOST_SPLITS: Final = 300
@@ -76,7 +76,7 @@ class Cell:
     ends: of intervals that make up S, 1 where one ends and -1 where one begins.
     """
 
-    def __init__(self, density: Density, epsilon: arb, shifts: arb, fine: arb) -> None:
+    def __init__(self, density: MovedDensity, epsilon: arb, shifts: arb, fine: arb) -> None:
         self._density, self._factor, self._shifts, self._fine = density, epsilon.exp(), shifts, fine
         self._inside, self._turns, self._heap, self._number = list[_Box](), list[_Box](), list[tuple[arb, int, _Box]](), count()
         self._doubt = arb(0)
@@ -198,7 +198,7 @@ def most_within(reach: arb, steep: arb, bent: arb) -> arb:
 class Shifts:
     """G over cells of shifts, at the precision of its making. Lengths are in units of the sensitivity."""
 
-    def __init__(self, density: Density, effort: Effort, epsilon: arb) -> None:
+    def __init__(self, density: MovedDensity, effort: Effort, epsilon: arb) -> None:
         self.density, self._effort, self._epsilon = density, effort, epsilon
         self._known: dict[tuple[Fraction, Fraction], arb] = {}
 
@@ -220,7 +220,7 @@ class Divergences:
 
     def __init__(self, reading: Reading, effort: Effort) -> None:
         self._effort = effort
-        self._density = per_precision(lambda: Density(reading, effort.far))
+        self._density = per_precision(lambda: MovedDensity(reading, effort.far))
         self._shifts: dict[Any, Shifts] = {}
 
     def at(self, epsilon: arb) -> Shifts:

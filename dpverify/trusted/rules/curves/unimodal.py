@@ -21,6 +21,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Radial, Translation
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ
+from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
@@ -251,6 +252,11 @@ def _joins(parts: Sequence[Piece]) -> bool:
         if left.upper > 0 and not certainly_le(after, before):
             return False
     return True
+
+
+def ends(part: Piece) -> tuple[arb, arb]:
+    """Where a piece begins and where it ends, enclosed, or infinite."""
+    return -INFINITY if part.lower is None else rational(part.lower), INFINITY if part.upper is None else rational(part.upper)
 
 
 def limit_of(slope: Germ) -> tuple[arb, arb]:
