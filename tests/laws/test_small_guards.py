@@ -157,7 +157,7 @@ class _Falling:
 
 def test_a_ball_of_epsilons_about_0_is_asked_for_what_is_at_least_0():
     with precision(64):
-        found = refined(_Falling)(arb(0, 0.25))
+        found = refined(_Falling).forward(arb(0, 0.25))
         assert found.contains(arb(1)) and found.contains((-arb(0.25)).exp()) and found.upper() < arb(1.001)
 
 

@@ -17,7 +17,7 @@ from dpverify.trusted.numbers.jets import BallProgram, Jet
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.rules.curves.monotone import around, rises
 from dpverify.trusted.rules.curves.moved_density import Density
-from dpverify.trusted.rules.curves.unimodal import INFINITY, Hints, Reading, ends, limit_of
+from dpverify.trusted.rules.curves.unimodal import INFINITY, Hints, Reading, ends, limit_of, most_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,7 @@ class Order:
         mass, gap = (right - left) * self._density.value(left, right).abs_upper(), self._loss.range(cell, left, right)[1] - epsilon
         if not mass.is_finite():
             mass = self._density.below(right) - self._density.below(left)
-        share = -(-gap.upper()).expm1() if gap.upper().is_finite() else arb(1)
-        return arb(0) if gap <= 0 else (mass * share.min(arb(1))).upper()
+        return most_of(mass, gap)
 
     def _crossing(self, cell: Cell, epsilon: arb) -> tuple[arb, arb]:
         """Points round the root of loss = epsilon, left and right of it for certain; the cell's end where no such point is found."""

@@ -24,7 +24,7 @@ from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.rules.curves.moved_density import MovedDensity
-from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading
+from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading, most_of
 
 _MOST_SPLITS: Final = 300
 _STEPS: Final = 3
@@ -91,9 +91,7 @@ class Cell:
             self._look(middle, high)
         self._doubt -= sum((found[0] for found in self._heap), arb(0))
         for tail in (density.before, density.after):
-            over = (abs(shifts) * tail.steepest - epsilon).upper()
-            if not over <= 0:
-                self._doubt += tail.mass * (-(-over).expm1() if over.is_finite() else arb(1))
+            self._doubt += most_of(tail.mass, abs(shifts) * tail.steepest - epsilon)
         self._turn()
         self.ends = Counter(end for box in self._inside for end in box[1:])
         self.ends.subtract(box[0] for box in self._inside)
