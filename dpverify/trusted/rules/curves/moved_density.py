@@ -18,7 +18,7 @@ from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.rules.curves.outward import BothSides, Outward
+from dpverify.trusted.rules.curves.outward import Outward, right_half
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading, ends
 
 
@@ -45,17 +45,21 @@ class Density:
     """A density with its mass, at the precision of its making."""
 
     def __init__(self, reading: Reading, falling: bool = False) -> None:
-        """falling: as of `BothSides`."""
+        """falling: as of `Outward`."""
         self._pieces = [_Piece(*ends(p), compiled(p.density, "z"), BallProgram(p.density, "z")) for p in reading.parts]
         self._first, self._last = self._pieces[0].low, self._pieces[-1].high
-        self._sides = BothSides(reading, falling)
-        self.total, self.extent = self._sides.total, max(self._sides.left.extent, self._sides.right.extent)
+        self._right = Outward(right_half(reading), falling)
+        self._left = self._right if reading.even else Outward(right_half(reading.mirrored()), falling)
+        self.total = self._left.beyond(arb(0)) + self._right.beyond(arb(0))
+        self.extent = max(self._left.extent, self._right.extent)
 
     def below(self, x: arb) -> arb:
         """The mass below x, which may be infinite."""
         if abs(x) == INFINITY:
             return self.total if x > 0 else arb(0)
-        return self._sides.below(x, lambda ball: self.value(ball, ball).abs_upper())
+        at = x.mid()
+        mass = self._left.beyond(-at) if at <= 0 else self.total - self._right.beyond(at)
+        return mass if x.is_exact() else mass + arb(0, 1) * x.rad() * self.value(x, x).abs_upper()
 
     def alone(self, shift: arb) -> arb:
         """The share of the mass where the density moved by a shift has none, as its support ends before."""
@@ -91,8 +95,8 @@ class MovedDensity(Density):
         super().__init__(reading)
         self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
         self._leaps = list(_leaps(reading.parts))
-        self.after = _tail(reading, self._sides.right, far)
-        self.before = self.after if reading.even else _tail(reading.mirrored(), self._sides.left, far)
+        self.after = _tail(reading, self._right, far)
+        self.before = self.after if reading.even else _tail(reading.mirrored(), self._left, far)
 
     def leaps(self, first: arb, last: arb) -> bool:
         """Whether it may leap between two balls."""
