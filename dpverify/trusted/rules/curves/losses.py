@@ -160,10 +160,11 @@ def whole_cells(density: Reading) -> Iterator[Cell]:
     Directions are those of log-concave densities, and of others beyond the mode, where z - 1 and z stand on either side of it.
     """
     cuts = {x for p in density.parts for x in (p.lower, p.upper) if x is not None} | {Fraction(0)}
-    edges: list[tuple[Fraction | None, arb]] = [(x, rational(x)) for x in sorted(cuts | {x + 1 for x in cuts})]
-    for (low, left), (high, right) in pairwise([(None, -INFINITY), *edges, (None, INFINITY)]):
-        here, there = (_piece_of(density.parts, low, high, shift) for shift in (0, 1))
-        if here is not None and there is not None and (density.concave or low is None or low < 1):
+    places = sorted(cuts | {x + 1 for x in cuts})
+    inside = [(low + high) / 2 for low, high in pairwise([places[0] - 1, *places, places[-1] + 1])]
+    for (left, right), at in zip(pairwise([-INFINITY, *map(rational, places), INFINITY]), inside, strict=True):
+        here, there = _piece_at(density.parts, at), _piece_at(density.parts, at - 1)
+        if here is not None and there is not None and (density.concave or at < 1):
             yield Cell(left, right, here, there, -1)
 
 
@@ -173,11 +174,6 @@ def _clipped(x: arb, part: Piece) -> arb:
     return x if x.lower() >= low and x.upper() <= high else x.lower().max(low).union(x.upper().min(high))
 
 
-def _piece_of(parts: Sequence[Piece], low: Fraction | None, high: Fraction | None, shift: int) -> int | None:
-    """The piece that holds the interval moved to the left by the shift; None outside the support."""
-    for i, p in enumerate(parts):
-        after = p.lower is None or (low is not None and p.lower <= low - shift)
-        before = p.upper is None or (high is not None and high - shift <= p.upper)
-        if after and before:
-            return i
-    return None
+def _piece_at(parts: Sequence[Piece], x: Fraction) -> int | None:
+    """The piece inside which a point is; None outside the support, and where two pieces meet."""
+    return next((i for i, p in enumerate(parts) if (p.lower is None or p.lower < x) and (p.upper is None or x < p.upper)), None)

@@ -94,7 +94,7 @@ class MovedDensity(Density):
     def __init__(self, reading: Reading, far: int) -> None:
         super().__init__(reading)
         self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
-        self._leaps = list(_leaps(reading.parts))
+        self._leaps = list(_leaps(reading.parts, self.cuts))
         self.after = _tail(reading, self._right, far)
         self.before = self.after if reading.even else _tail(reading.mirrored(), self._left, far)
 
@@ -103,10 +103,9 @@ class MovedDensity(Density):
         return any(not (last <= at or first >= at) for at in self._leaps)
 
 
-def _leaps(parts: Sequence[Piece]) -> Iterator[arb]:
-    """Balls that hold the cuts at which a density may leap."""
-    cuts = {x for p in parts for x in (p.lower, p.upper) if x is not None}
-    for cut in sorted(cuts):
+def _leaps(parts: Sequence[Piece], cuts: Sequence[Fraction]) -> Iterator[arb]:
+    """Balls that hold those of the cuts at which a density may leap."""
+    for cut in cuts:
         at = {"z": Num(cut)}
         before = next((substitute(p.density, at) for p in parts if p.upper == cut), ZERO)
         after = next((substitute(p.density, at) for p in parts if p.lower == cut), ZERO)

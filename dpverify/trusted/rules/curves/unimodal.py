@@ -205,18 +205,13 @@ def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tu
     return parts
 
 
-def _merged(parts: Iterable[Piece]) -> Iterator[Piece]:
+def _merged(parts: Iterable[Piece]) -> list[Piece]:
     """Neighbours of the same form as one piece."""
-    last: Piece | None = None
+    merged: list[Piece] = []
     for part in parts:
-        if last is not None and last.upper == part.lower and last.density == part.density:
-            last = Piece(last.density, "z", last.lower, part.upper)
-            continue
-        if last is not None:
-            yield last
-        last = part
-    if last is not None:
-        yield last
+        joined = bool(merged) and merged[-1].upper == part.lower and merged[-1].density == part.density
+        merged.append(Piece(part.density, "z", merged.pop().lower if joined else part.lower, part.upper))
+    return merged
 
 
 def _plain(part: Piece) -> Piece:
@@ -247,7 +242,7 @@ def _about(parts: tuple[Piece, ...], point: Fraction, even: bool, concave: bool)
     """The density moved so that `point` becomes 0, a cut."""
 
     def split(p: Piece) -> Iterator[Piece]:
-        density = substitute(p.density, {"z": _plus(point)})
+        density = substitute(p.density, {"z": add(Z, Num(point))})
         low, high = (None if end is None else end - point for end in (p.lower, p.upper))
         if (low is None or low < 0) and (high is None or high > 0):
             yield Piece(density, "z", low, Fraction(0))
@@ -264,19 +259,13 @@ def _nearest(point: Fraction, lower: Fraction | None, upper: Fraction | None) ->
     return upper if upper is not None and point > upper else point
 
 
-def _plus(offset: Fraction) -> Expr:
-    return add(Z, Num(offset))
-
-
 def _joins(parts: Sequence[Piece]) -> bool:
     """Whether the density does not fall where two pieces meet before 0, and does not rise after it."""
     for left, right in pairwise(parts):
         assert left.upper is not None
         at = {"z": Num(left.upper)}
-        before, after = substitute(left.density, at), substitute(right.density, at)
-        if left.upper < 0 and not certainly_le(before, after):
-            return False
-        if left.upper > 0 and not certainly_le(after, before):
+        nearer, farther = (substitute(p.density, at) for p in ((right, left) if left.upper < 0 else (left, right)))
+        if left.upper != 0 and not certainly_le(farther, nearer):
             return False
     return True
 
