@@ -42,12 +42,12 @@ class Loss:
     def __init__(self, density: Reading) -> None:
         self.density = density
         self._trees = [neg_log(p.density) for p in density.parts]
-        self._programs = [BallProgram(h, "z") for h in self._trees]
+        self._programs, self._ends = [BallProgram(h, "z") for h in self._trees], list(map(ends, density.parts))
 
     def _jets(self, cell: Cell, z: arb) -> tuple[Jet, Jet]:
         """h at z and at z - 1, both kept inside their pieces: z is in the cell."""
-        here, there = self.density.parts[cell.here], self.density.parts[cell.there]
-        return self._programs[cell.here](_clipped(z, here)), self._programs[cell.there](_clipped(z - 1, there))
+        (here, before), (there, after) = ((self._programs[i], self._ends[i]) for i in (cell.here, cell.there))
+        return here(_clipped(z, *before)), there(_clipped(z - 1, *after))
 
     def __call__(self, cell: Cell, z: arb) -> Jet:
         """The loss with two derivatives at z, or over a ball."""
@@ -81,7 +81,7 @@ class Loss:
     def pieces(self, cell: Cell, low: arb, high: arb) -> list[Cell]:
         """The monotone pieces of a cell between two cuts, where it is not all one direction by convexity or concavity of h."""
         if cell.here == cell.there:
-            bend = self._programs[cell.here](_clipped((low - 1).union(high), self.density.parts[cell.here])).d2
+            bend = self._programs[cell.here](_clipped((low - 1).union(high), *self._ends[cell.here])).d2
             if bend >= 0 or bend <= 0:
                 return [replace(cell, lower=low, upper=high, direction=-1 if bend >= 0 else 1)]
         parts = rises(lambda z: self(cell, z), [low, high])
@@ -168,9 +168,8 @@ def whole_cells(density: Reading) -> Iterator[Cell]:
             yield Cell(left, right, here, there, -1)
 
 
-def _clipped(x: arb, part: Piece) -> arb:
-    """The part of a ball inside a piece, for a point known to lie there."""
-    low, high = ends(part)
+def _clipped(x: arb, low: arb, high: arb) -> arb:
+    """The part of a ball between two ends, for a point known to lie there."""
     return x if x.lower() >= low and x.upper() <= high else x.lower().max(low).union(x.upper().min(high))
 
 
