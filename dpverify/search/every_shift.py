@@ -185,7 +185,7 @@ def _far(reading: Reading) -> int:
     found: int | None = None
     for far in _FARS:
         try:
-            density = moved_density.Density(reading, far)
+            density = moved_density.MovedDensity(reading, far)
         except DpverifyError:
             continue
         found = far

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product as cartesian
@@ -32,7 +31,7 @@ from dpverify.trusted.order.polyhedra import Shift
 from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.exponents import exponent
 from dpverify.trusted.rules.curves import lipschitz, polytope_shifts
-from dpverify.trusted.rules.curves.losses import Cell, Loss, turns_on, whole_cells
+from dpverify.trusted.rules.curves.losses import Cell, Loss, whole_cells
 from dpverify.trusted.rules.curves.monotone import Rise, rises
 from dpverify.trusted.rules.curves.unimodal import Hints, Noise, Reading, read
 
@@ -351,11 +350,11 @@ def _turns(density: Reading) -> Iterator[Fraction]:
     """Cuts between which the loss of a density in units of the shift is monotone or turns once."""
     loss, narrow = Loss(density), arb(2) ** -(ctx.prec // 3 + 16)
     for cell in whole_cells(density):
-        if not turns_on(cell, density):
+        if not cell.lower < 0:
             continue
-        assert cell.upper is not None
-        low = None if cell.lower is None else exact(cell.lower.upper())
-        if low is None:
+        if cell.lower.is_finite():
+            low = exact(cell.lower.upper())
+        else:
             for low in _beyond(exact(cell.upper.lower())):
                 try:
                     loss.tail(cell, low)
@@ -365,7 +364,7 @@ def _turns(density: Reading) -> Iterator[Fraction]:
             else:
                 raise Undecided("whether -log(density) is convex or concave towards infinity is not certain.")
             yield low
-        pieces_of = partial(loss.pieces, replace(cell, lower=None))
+        pieces_of = partial(loss.pieces, cell)
         yield from bisected(partial(_all_monotone, pieces_of), low, exact(cell.upper.lower()), narrow)
 
 

@@ -1,5 +1,7 @@
 """Losses of noise on the line, cell by cell: what is said of a cell, a piece or a cut holds at every point of it."""
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.rules.additive import slopes
 from dpverify.trusted.rules.curves import losses, monotone, shapes, unimodal
+from dpverify.trusted.rules.curves.moved_density import Density
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
 F = Fraction
@@ -25,54 +28,56 @@ def reading(text, lower=None, upper=None):
     return in_pieces(Translation(parse(text), tuple(None if end is None else parse(end) for end in (lower, upper))))
 
 
-def holds(low, x, high):
-    return (low is None or bool(low < rational(x))) and (high is None or bool(rational(x) < high))
-
-
 @pytest.mark.parametrize(
     "density",
     [reading("exp(-abs(z))"), reading("1", "-1", "2"), reading("exp(-z)", "0"), reading("exp(-z**2)"), reading("exp(z)", None, "0")],
 )
 def test_cells_hold_every_point_where_the_first_density_may_be_the_greater_one(density):
-    ends = [(None if p.lower is None else rational(p.lower), None if p.upper is None else rational(p.upper)) for p in density.parts]
+    places = [unimodal.ends(part) for part in density.parts]
     cells = list(losses.whole_cells(density))
 
     def piece_at(x):
-        return next((i for i, (low, high) in enumerate(ends) if holds(low, x, high)), None)
+        return next((i for i, (low, high) in enumerate(places) if low < rational(x) and rational(x) < high), None)
 
     for x in POINTS:
-        around = [cell for cell in cells if holds(cell.lower, x, cell.upper)]
+        around = [cell for cell in cells if cell.lower < rational(x) and rational(x) < cell.upper]
         here, there = piece_at(x), piece_at(x - 1)
         assert [(cell.here, cell.there) for cell in around] in ([(here, there)], [])
-        assert all(cell.here is not None for cell in around)
-        assert around or here is None or (x > 1 and not density.concave)
-        assert all((cell.far == (losses.INFINITY, losses.INFINITY)) == (there is None) for cell in around)
+        assert all(cell.here is not None and cell.there is not None for cell in around)
+        assert around or here is None or there is None or (x > 1 and not density.concave)
 
 
-def test_a_height_is_above_the_density_over_a_ball_and_near_it():
+def test_what_is_said_of_a_density_over_a_ball_is_above_it_and_near_it():
     with precision(64):
         for density, f in ((reading("exp(-abs(z))"), lambda x: (-abs(x)).exp()), (reading("exp(-z**2)"), lambda x: (-x * x).exp())):
-            loss = losses.Loss(density)
+            known = Density(density)
             for low, high in ((-2.0, -1.0), (-0.5, 0.25), (0.5, 0.75), (-1.0, 3.0)):
-                most = max(float(f(arb(low + k * (high - low) / 16))) for k in range(17))
-                assert most <= float(loss.height(arb(low).union(arb(high)))) * (1 + 1e-9) < most * 1.01 + 0.02
-        outside = losses.Loss(reading("1", "-1", "2"))
-        assert outside.height(arb(3).union(arb(4))) == 0 and outside.height(arb(-3).union(arb(-2))) == 0
-        assert outside.height(arb(1).union(arb(3))) >= 0.999
+                most, ball = max(float(f(arb(low + k * (high - low) / 16))) for k in range(17)), arb(low).union(arb(high))
+                assert most <= float(known.value(ball, ball).abs_upper()) * (1 + 1e-9)
+                assert float(known.value(arb(low), arb(low)).abs_upper()) < float(f(arb(low))) * (1 + 1e-9)
+        outside = Density(reading("1", "-1", "2"))
+        for low, high, most in ((3, 4, 0), (-3, -2, 0), (1, 3, 1)):
+            assert 0.999 * most <= outside.value(arb(low), arb(high)).abs_upper() <= 1.001 * most
 
 
-def test_beyond_the_first_cut_the_loss_goes_one_way_in_one_piece():
+def test_all_of_a_mass_lies_below_infinity_and_what_lies_before_a_moved_support_is_alone():
+    with precision(64):
+        for density, alone in (
+            (reading("exp(-abs(z))"), 0.0),
+            (reading("exp(-z)", "0"), 1 - math.exp(-1)),
+            (reading("1", "-1", "3"), 0.25),
+        ):
+            known = Density(density)
+            assert known.below(arb("inf")) is known.total and known.below(arb("-inf")) == 0
+            assert float(known.alone(arb(1)).mid()) == pytest.approx(alone, abs=1e-15)
+
+
+def test_beyond_the_first_cut_the_loss_goes_one_way():
     with precision(64):
         loss = losses.Loss(reading("exp(-abs(z))*(1 + abs(z))"))
         first = next(losses.whole_cells(loss.density))
         tail = loss.tail(first, F(-16))
         assert tail.upper == -16 and tail.direction == (-1 if loss(first, arb(-40)).v > loss(first, arb(-20)).v else 1)
-        for point in (F(0), F(1)):
-            with pytest.raises(Undecided, match="before the first cut"):
-                loss.tail(first, point)
-        two = list(losses.whole_cells(loss.density))[1]
-        with pytest.raises(Undecided, match="before the first cut"):
-            loss.tail(two, F(-16))
 
 
 def test_beyond_the_first_cut_the_loss_falls_where_the_exponent_is_convex_and_rises_where_it_is_concave(monkeypatch):
@@ -88,17 +93,41 @@ def test_beyond_the_first_cut_the_loss_falls_where_the_exponent_is_convex_and_ri
 
 
 def test_before_the_mode_the_loss_may_turn_where_the_density_is_not_log_concave():
-    heavy = unimodal.read(Translation(parse("1/(1 + z**2)")), unimodal.Hints())
-    light = unimodal.read(Translation(parse("exp(-z**2)")), unimodal.Hints())
-    cells = [losses.Cell(low, arb(2), 0, there, -1) for there in (0, None) for low in (None, arb(-1), arb(0), arb(1))]
-    assert [losses.turns_on(cell, heavy) for cell in cells] == [True, True, False, False, False, False, False, False]
-    assert not any(losses.turns_on(cell, light) for cell in cells)
+    with precision(64):
+        for text, concave in (("1/(1 + z**2)", False), ("exp(-z**2)", True)):
+            loss = losses.Loss(unimodal.read(Translation(parse(text)), unimodal.Hints()))
+            cells = [losses.Cell(arb(low), arb(2), 0, 0, -1) for low in ("-inf", -1, 0, 1)]
+            for cell in cells[:2]:
+                found = list(
+                    loss.monotone(
+                        replace(cell, upper=arb(0)), unimodal.Hints(turns=(F(-16), F(-8), F(-4), *(F(n, 8) for n in range(-24, 0)), F(5)))
+                    )
+                )
+                assert (len(found) == 1) == concave and any(part.direction for part in found)
+                assert found[0].lower is cell.lower and all(left.upper is right.lower for left, right in pairwise(found))
+                for part in found:
+                    low, high = part.lower.max(arb(-100)), part.upper
+                    seen = [loss(part, (low + (high - low) * k / 8).mid()).v for k in range(9)]
+                    assert not any((b - a) * part.direction < 0 for a, b in pairwise(seen))
+            assert all(list(loss.monotone(cell, unimodal.Hints())) == [cell] for cell in cells[2:])
+            if not concave:
+                with pytest.raises(Undecided, match="not told"):
+                    list(loss.monotone(cells[0], unimodal.Hints(turns=(F(5),))))
 
 
-def test_the_mode_of_a_log_concave_density_may_lie_elsewhere_than_its_cut():
+def test_where_a_direction_is_not_known_the_loss_is_bounded_by_how_the_exponent_falls():
+    with precision(64):
+        loss = losses.Loss(unimodal.read(Translation(parse("1/(1 + z**2)")), unimodal.Hints()))
+        for low, high in ((-4, -1), (-1, 0), (-3, -2)):
+            least, most = loss.range(losses.Cell(arb(low), arb(high), 0, 0, 0), arb(low), arb(high))
+            points = [low + (high - low) * k / 16 for k in range(17)]
+            assert all(float(least) <= math.log((1 + (z - 1) ** 2) / (1 + z * z)) <= float(most) for z in points)
+
+
+def test_a_bound_of_a_log_concave_density_holds_wherever_its_mode_is():
     density = unimodal.read(Translation(parse("z*exp(-z)"), (parse("0"), None)), unimodal.Hints())
     with precision(64):
-        assert density.concave and not losses.Loss(density).height(arb(0).union(arb(2))) < 0.36  # 1/e at 1
+        assert density.concave and not Density(density).value(arb(0), arb(2)).abs_upper() < 0.36  # 1/e at 1
 
 
 @pytest.mark.parametrize(
@@ -187,25 +216,6 @@ def test_a_slope_is_looked_at_on_all_of_a_piece():
         assert not shapes.monotone(Piece(parse(f"exp(-({later}))"), "z", F(0), None), False, tuple(F(n) for n in range(1, 17)))
         assert shapes.monotone(Piece(parse(f"exp(-({later}))"), "z", F(0), F(16)), False, ())
         assert not shapes.monotone(Piece(parse(f"exp(-({later}))"), "z", F(0), F(64)), False, ())
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "start", "end", "nearest"),
-    [
-        (0, 2, 0.5, 1, 0.5),
-        (0, 2, -1, 1, 0),
-        (1, 2, 0.5, 1.5, 1),
-        (0, None, 0.5, 1, 0.5),
-        (-2, 0, -1, -0.5, -0.5),
-        (-2, 0, -1, 1, 0),
-        (-2, -1, -1.5, 0, -1),
-        (None, 0, -1, -0.5, -0.5),
-    ],
-)
-def test_the_point_of_a_ball_in_a_piece_that_is_nearest_to_the_mode(low, high, start, end, nearest):
-    piece = Piece(ONE, "z", None if low is None else F(low), None if high is None else F(high))
-    with precision(64):
-        assert abs(losses._nearest_to_mode(arb(start).union(arb(end)), piece) - nearest) < 1e-8
 
 
 @pytest.mark.parametrize(

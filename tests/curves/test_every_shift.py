@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import ONE, parse
 from dpverify.trusted.language.model import L2, Part, Query, Radial, Translation
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.curves.moved_density import Density
+from dpverify.trusted.rules.curves.moved_density import MovedDensity
 from dpverify.trusted.rules.curves.shifts import Effort, divergences
 from dpverify.trusted.rules.curves.unimodal import in_pieces
 
@@ -57,7 +57,7 @@ def delta(pair, epsilon):
 
 def density_of(text, lower=None, upper=None):
     support = tuple(None if end is None else parse(end) for end in (lower, upper))
-    return Density(in_pieces(Translation(parse(text), support)), 6)
+    return MovedDensity(in_pieces(Translation(parse(text), support)), 6)
 
 
 def test_over_a_ball_a_density_is_all_that_it_is_there_and_no_more():

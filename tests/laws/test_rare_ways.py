@@ -283,10 +283,10 @@ def test_what_an_undecided_interval_may_add_is_at_least_what_it_adds(left, right
     noise = Translation(parse("exp(-(z - 5)**2/2)"))
     with precision(64):
         order = line.Order(unimodal.read(noise, unimodal.Hints()), unimodal.Hints())
-        cell = next(each for each in order.cells if (each.lower is None) is (left is None) and (each.upper is None or right is not None))
-        ends = None if left is None else arb(left), None if right is None else arb(right)
-        cell = replace(cell, lower=ends[0], upper=ends[1], far=(arb(0), unimodal.INFINITY))
-        found = float(order._doubt(cell, cell.lower, cell.upper, arb(epsilon)) / order.total)
+        cell = order._cells[-1 if right is None else 0]
+        low, high = (-unimodal.INFINITY if left is None else arb(left)), (unimodal.INFINITY if right is None else arb(right))
+        cell = replace(cell, lower=low, upper=high, far=(arb(0), unimodal.INFINITY))
+        found = float(order._doubt(cell, low, high, arb(epsilon)) / order._density.total)
     low, high = (-30 if left is None else left), min(4.5, 40 if right is None else right)
     added = mpmath.quad(lambda z: mpmath.npdf(z, 5, 1) * (1 - mpmath.exp(epsilon - 5.5 + z)), [low, 0, high] if low < 0 else [low, high])
     mass = mpmath.ncdf(40 if right is None else right, 5, 1) - mpmath.ncdf(low, 5, 1)

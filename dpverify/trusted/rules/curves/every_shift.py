@@ -19,7 +19,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, div, format_expr
+from dpverify.trusted.language.expr import ZERO, format_expr
 from dpverify.trusted.language.model import Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_lt
@@ -27,7 +27,7 @@ from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.additive.points import sign_of
 from dpverify.trusted.rules.curves.shifts import Effort, divergences
-from dpverify.trusted.rules.curves.unimodal import in_pieces
+from dpverify.trusted.rules.curves.unimodal import in_pieces, shifted
 
 NAME: Final = "every-shift"
 STATEMENT: Final = (
@@ -58,15 +58,11 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     parameters: "cuts", shifts as shares of the sensitivity, from 0 (from -1 where the density is not even) to 1; "at", the shift of the
     lower bound; "far", "point", "cell", see `Effort`; "sensitivity", if given, the certificate of a gauge.
     """
-    noise, query = run.part.mechanism, run.part.query
-    if not isinstance(noise, Radial | Translation) or (isinstance(noise, Translation) and noise.integers):
-        raise Rejected(NAME, "the noise", "it has no density on the line")
-    reached = reach(run, parameters.get("sensitivity"))
-    reading = in_pieces(noise)
-    scale = noise.scale if isinstance(noise, Radial) else ONE
-    for length in (scale, reached.lower):
-        if not certainly_lt(ZERO, length):
-            raise Rejected(NAME, "the sensitivity", f"{format_expr(length)} is not certainly positive")
+    noise, query, reached = run.part.mechanism, run.part.query, reach(run, parameters.get("sensitivity"))
+    reading, shifts = shifted(noise, reached, in_pieces, NAME)
+    assert isinstance(noise, Radial | Translation)
+    if not certainly_lt(ZERO, shifts[1]):
+        raise Rejected(NAME, "the sensitivity", f"{format_expr(shifts[1])} is not certainly positive")
     effort = Effort(*(_number(parameters, key, most) for key, most in (("far", _MOST_FAR), ("point", _MOST_BITS), ("cell", _MOST_BITS))))
     at = read_fraction(parameters, "at", NAME)
     if not (0 < at <= 1):
@@ -76,7 +72,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         raise Rejected(NAME, "cuts", f"they are not at most {_MOST_CUTS} numbers in order")
     if not cuts or cuts[0] > (0 if reading.even else -1) or cuts[-1] < 1:
         raise Rejected(NAME, "cuts", "they do not reach over all shifts up to the sensitivity")
-    above, below = (divergences(reading.stretched(div(bound, scale)), effort) for bound in (reached.upper, reached.lower))
+    above, below = (divergences(reading.stretched(shift), effort) for shift in shifts)
     one = isinstance(run.part, OnePair) and reached.exact
     pair = below.pair(Fraction(1) if one else at, reading.even)
     upper = pair if one else symmetric(above.greatest(cuts, (at,) if reading.even else (at, -at)))

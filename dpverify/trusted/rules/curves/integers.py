@@ -15,7 +15,7 @@ from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import value
 from dpverify.trusted.numbers.lattice_sums import lattice_sum
 from dpverify.trusted.rules.curves.shapes import Z
-from dpverify.trusted.rules.curves.unimodal import INFINITY, Hints, limit_of
+from dpverify.trusted.rules.curves.unimodal import INFINITY, Hints, limit_of, most_of
 
 _TABLE: Final = 256
 
@@ -72,8 +72,6 @@ class Tail:
 
     def beyond(self, j: int) -> arb:
         """The sum from j on."""
-        if self._upper is not None and j > self._upper:
-            return arb(0)
         if j >= self._size and j < _LONGEST:
             self._extend(2 * j)
         return self._sums[j] if j < self._size else self._sum(j)
@@ -177,10 +175,7 @@ class Law:
 
     def _doubt(self, n: int, epsilon: arb) -> arb:
         """What all integers below n can add to the sum: that of p (1 - e^(epsilon - log(p/q)))_+."""
-        mass, over = self.below(n - 1), (self._most_below(None if self._shape.concave else n - 1) - epsilon).upper()
-        if over <= 0 or mass == 0:
-            return arb(0)
-        return (mass * -(-over).expm1()).upper() if over.is_finite() else mass.upper()
+        return most_of(self.below(n - 1), self._most_below(None if self._shape.concave else n - 1) - epsilon)
 
     def _term_by_term(self, epsilon: arb) -> arb:
         factor, least = epsilon.exp(), self.total * arb(2) ** -ctx.prec

@@ -8,6 +8,7 @@ vanishes at the root: a root known to 2^-b costs 2^-2b of H. What is not decided
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from flint import arb
@@ -16,14 +17,13 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import refined
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, div, format_expr
-from dpverify.trusted.language.model import Mechanism, Radial, Source, Translation
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.language.expr import ZERO, Expr
+from dpverify.trusted.language.model import Mechanism, Source
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves.line_order import Order
-from dpverify.trusted.rules.curves.unimodal import Hints, Reading, hints, read
+from dpverify.trusted.rules.curves.losses import Order
+from dpverify.trusted.rules.curves.unimodal import Hints, Reading, hints, read, shifted
 
 NAME: Final = "line"
 STATEMENT: Final = (
@@ -56,35 +56,15 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints) -> Curve:
     Raises Rejected for another kind of noise, a sensitivity that is not certainly at least 0 or a scale that is not certainly positive,
     Undecided where the density is not proved unimodal or has no enclosed integral.
     """
-    density, shifts = read_shifted(noise, reach, hints)
-    upper, lower = ((_even_pair if density.even else _two_orders)(density, shift, hints) for shift in shifts)
+    density, shifts = shifted(noise, reach, partial(read, hints=hints), NAME)
+    upper, lower = (_pair(density, shift, hints) for shift in shifts)
     if shifts[0] == shifts[1]:
         lower = upper
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)
 
 
-def read_shifted(noise: Mechanism, reach: Sensitivity, hints: Hints) -> tuple[Reading, tuple[Expr, Expr]]:
-    """The density, and the greatest and the least shift, in units of the scale. Raises as `curve` does."""
-    if not isinstance(noise, Radial | Translation):
-        raise Rejected(NAME, "the noise", "it is not one density on the line; this is for radial noise in dimension 1 and for translations")
-    if isinstance(noise, Translation) and noise.integers:
-        raise Rejected(NAME, "the noise", "it lives on the integers, where its curve is a sum")
-    scale = noise.scale if isinstance(noise, Radial) else ONE
-    if not certainly_lt(ZERO, scale):
-        raise Rejected(NAME, "the scale", f"{format_expr(scale)} is not certainly positive")
-    density = read(noise, hints)
-    shifts = div(reach.upper, scale), div(reach.lower, scale)
-    for shift in shifts:
-        if not certainly_le(ZERO, shift):
-            raise Rejected(NAME, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
-    return density, shifts
-
-
-def _even_pair(density: Reading, shift: Expr, hints: Hints) -> Pair:
-    return symmetric(nothing) if certainly_le(shift, ZERO) else refined(lambda: Order(density.stretched(shift), hints))
-
-
-def _two_orders(density: Reading, shift: Expr, hints: Hints) -> Pair:
+def _pair(density: Reading, shift: Expr, hints: Hints) -> Pair:
     if certainly_le(shift, ZERO):
         return symmetric(nothing)
-    return refined(lambda: Order(density.stretched(shift), hints), lambda: Order(density.mirrored().stretched(shift), hints))
+    sides = [density.stretched(shift) for density in ([density] if density.even else [density, density.mirrored()])]
+    return refined(*(partial(Order, side, hints) for side in sides))

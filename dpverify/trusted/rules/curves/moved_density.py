@@ -18,8 +18,8 @@ from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.rules.curves.outward import BothSides, Outward
-from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading
+from dpverify.trusted.rules.curves.outward import Outward, right_half
+from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading, ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +42,24 @@ class _Piece:
 
 
 class Density:
-    """A density with its mass on both sides, at the precision of its making."""
+    """A density with its mass, at the precision of its making."""
 
-    def __init__(self, reading: Reading, far: int) -> None:
-        first, *_, last = (*reading.parts, reading.parts[-1])
-        self._first, self._last = _end(first.lower, -INFINITY), _end(last.upper, INFINITY)
-        self._pieces = [
-            _Piece(_end(p.lower, -INFINITY), _end(p.upper, INFINITY), compiled(p.density, "z"), BallProgram(p.density, "z"))
-            for p in reading.parts
-        ]
-        self._sides = BothSides(reading, falling=False)
-        self.total = self._sides.total
-        self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
-        self._leaps = list(_leaps(reading.parts))
-        self.after = _tail(reading, self._sides.right, far)
-        self.before = self.after if reading.even else _tail(reading.mirrored(), self._sides.left, far)
+    def __init__(self, reading: Reading, falling: bool = False) -> None:
+        """falling: as of `Outward`."""
+        self._pieces = [_Piece(*ends(p), compiled(p.density, "z"), BallProgram(p.density, "z")) for p in reading.parts]
+        self._first, self._last = self._pieces[0].low, self._pieces[-1].high
+        self._right = Outward(right_half(reading), falling)
+        self._left = self._right if reading.even else Outward(right_half(reading.mirrored()), falling)
+        self.total = self._left.beyond(arb(0)) + self._right.beyond(arb(0))
+        self.extent = max(self._left.extent, self._right.extent)
 
     def below(self, x: arb) -> arb:
-        """The mass below x."""
-        return self._sides.below(x, lambda ball: self.value(ball, ball).abs_upper())
+        """The mass below x, which may be infinite."""
+        if abs(x) == INFINITY:
+            return self.total if x > 0 else arb(0)
+        at = x.mid()
+        mass = self._left.beyond(-at) if at <= 0 else self.total - self._right.beyond(at)
+        return mass if x.is_exact() else mass + arb(0, 1) * x.rad() * self.value(x, x).abs_upper()
 
     def alone(self, shift: arb) -> arb:
         """The share of the mass where the density moved by a shift has none, as its support ends before."""
@@ -76,10 +75,6 @@ class Density:
         """Its slope there, but where it leaps. Not finite where that may have no bound."""
         return self._over(first, last, lambda piece, x: piece.jet(x).d1)
 
-    def leaps(self, first: arb, last: arb) -> bool:
-        """Whether it may leap between two balls."""
-        return any(not (last <= at or first >= at) for at in self._leaps)
-
     def _over(self, first: arb, last: arb, program: Callable[[_Piece, arb], arb]) -> arb:
         low, high, found = first.lower(), last.upper(), list[arb]()
         if not (low >= self._first and high <= self._last):
@@ -93,19 +88,29 @@ class Density:
         return reduce(arb.union, found)
 
 
-def _leaps(parts: Sequence[Piece]) -> Iterator[arb]:
-    """Balls that hold the cuts at which a density may leap."""
-    cuts = {x for p in parts for x in (p.lower, p.upper) if x is not None}
-    for cut in sorted(cuts):
+class MovedDensity(Density):
+    """A density that is looked at beside its copies: also where it leaps, and what lies far out."""
+
+    def __init__(self, reading: Reading, far: int) -> None:
+        super().__init__(reading)
+        self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
+        self._leaps = list(_leaps(reading.parts, self.cuts))
+        self.after = _tail(reading, self._right, far)
+        self.before = self.after if reading.even else _tail(reading.mirrored(), self._left, far)
+
+    def leaps(self, first: arb, last: arb) -> bool:
+        """Whether it may leap between two balls."""
+        return any(not (last <= at or first >= at) for at in self._leaps)
+
+
+def _leaps(parts: Sequence[Piece], cuts: Sequence[Fraction]) -> Iterator[arb]:
+    """Balls that hold those of the cuts at which a density may leap."""
+    for cut in cuts:
         at = {"z": Num(cut)}
         before = next((substitute(p.density, at) for p in parts if p.upper == cut), ZERO)
         after = next((substitute(p.density, at) for p in parts if p.lower == cut), ZERO)
         if not certainly_equal(before, after):
             yield rational(cut)
-
-
-def _end(at: Fraction | None, infinite: arb) -> arb:
-    return infinite if at is None else rational(at)
 
 
 def _tail(reading: Reading, right: Outward, far: int) -> Tail:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -133,21 +133,6 @@ class Outward:
         return self._sums[i] if at == self._edges[i] else self._sums[i] + self._cell(rational(at), self._edges[i])
 
 
-class BothSides:
-    """The masses of a density on both sides of 0."""
-
-    def __init__(self, reading: Reading, falling: bool) -> None:
-        """falling: as of `Outward`."""
-        self.right = Outward(_right_half(reading), falling)
-        self.left = self.right if reading.even else Outward(_right_half(reading.mirrored()), falling)
-        self.total = self.left.beyond(arb(0)) + self.right.beyond(arb(0))
-
-    def below(self, x: arb, height: Callable[[arb], arb]) -> arb:
-        """The mass below x. height: bounds the density over a ball."""
-        at = x.mid()
-        mass = self.left.beyond(-at) if at <= 0 else self.total - self.right.beyond(at)
-        return mass if x.is_exact() else mass + arb(0, 1) * x.rad() * height(x)
-
-
-def _right_half(reading: Reading) -> list[Piece]:
+def right_half(reading: Reading) -> list[Piece]:
+    """The pieces of a density beyond 0."""
     return [p for p in reading.parts if p.lower is not None and p.lower >= 0]

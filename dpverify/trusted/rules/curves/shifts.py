@@ -23,8 +23,8 @@ from dpverify.trusted.facts.pairs import Pair, Profile
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.rules.curves.moved_density import Density
-from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading
+from dpverify.trusted.rules.curves.moved_density import MovedDensity
+from dpverify.trusted.rules.curves.unimodal import INFINITY, Reading, most_of
 
 _MOST_SPLITS: Final = 300
 _STEPS: Final = 3
@@ -76,7 +76,7 @@ class Cell:
     ends: of intervals that make up S, 1 where one ends and -1 where one begins.
     """
 
-    def __init__(self, density: Density, epsilon: arb, shifts: arb, fine: arb) -> None:
+    def __init__(self, density: MovedDensity, epsilon: arb, shifts: arb, fine: arb) -> None:
         self._density, self._factor, self._shifts, self._fine = density, epsilon.exp(), shifts, fine
         self._inside, self._turns, self._heap, self._number = list[_Box](), list[_Box](), list[tuple[arb, int, _Box]](), count()
         self._doubt = arb(0)
@@ -91,9 +91,7 @@ class Cell:
             self._look(middle, high)
         self._doubt -= sum((found[0] for found in self._heap), arb(0))
         for tail in (density.before, density.after):
-            over = (abs(shifts) * tail.steepest - epsilon).upper()
-            if not over <= 0:
-                self._doubt += tail.mass * (-(-over).expm1() if over.is_finite() else arb(1))
+            self._doubt += most_of(tail.mass, abs(shifts) * tail.steepest - epsilon)
         self._turn()
         self.ends = Counter(end for box in self._inside for end in box[1:])
         self.ends.subtract(box[0] for box in self._inside)
@@ -198,7 +196,7 @@ def most_within(reach: arb, steep: arb, bent: arb) -> arb:
 class Shifts:
     """G over cells of shifts, at the precision of its making. Lengths are in units of the sensitivity."""
 
-    def __init__(self, density: Density, effort: Effort, epsilon: arb) -> None:
+    def __init__(self, density: MovedDensity, effort: Effort, epsilon: arb) -> None:
         self.density, self._effort, self._epsilon = density, effort, epsilon
         self._known: dict[tuple[Fraction, Fraction], arb] = {}
 
@@ -220,7 +218,7 @@ class Divergences:
 
     def __init__(self, reading: Reading, effort: Effort) -> None:
         self._effort = effort
-        self._density = per_precision(lambda: Density(reading, effort.far))
+        self._density = per_precision(lambda: MovedDensity(reading, effort.far))
         self._shifts: dict[Any, Shifts] = {}
 
     def at(self, epsilon: arb) -> Shifts:

@@ -6,7 +6,7 @@ lowers p(z - s) there. So H of (p, p(. - s)) does not fall in s, and the pair at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -14,16 +14,18 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.language.errors import CertificateError, ExprError, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, format_expr, mul, neg, substitute, symbols
+from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, substitute, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Domain, Radial, Translation
+from dpverify.trusted.language.model import Domain, Mechanism, Radial, Translation
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ
+from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.pieces import Piece, pieces
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.rules.curves.shapes import Z, convex_line, convex_pieces, monotone
 
 REALS: Final = {"z": Domain()}
@@ -118,12 +120,28 @@ def read(noise: Noise, hints: Hints) -> Reading:
         raise Undecided(f"the density has no value somewhere: {error}") from error
 
 
+def shifted(noise: Mechanism, reach: Sensitivity, read: Callable[[Noise], Reading], rule: str) -> tuple[Reading, tuple[Expr, Expr]]:
+    """The density, and the greatest and the least shift, in units of the scale.
+
+    Raises Rejected for another kind of noise, a scale that is not certainly positive or a sensitivity that is not certainly at least 0,
+    Undecided where the density is not read.
+    """
+    if not isinstance(noise, Radial | Translation):
+        raise Rejected(rule, "the noise", "it is not one density on the line; this is for radial noise in dimension 1 and for translations")
+    if isinstance(noise, Translation) and noise.integers:
+        raise Rejected(rule, "the noise", "it lives on the integers, where its curve is a sum")
+    scale = noise.scale if isinstance(noise, Radial) else ONE
+    if not certainly_lt(ZERO, scale):
+        raise Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive")
+    shifts = div(reach.upper, scale), div(reach.lower, scale)
+    for shift in shifts:
+        if not certainly_le(ZERO, shift):
+            raise Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
+    return read(noise), shifts
+
+
 def _read_translation(noise: Translation, hints: Hints) -> Reading:
-    lower, upper = (_rational_end(end) for end in noise.support)
-    density = noise.density
-    if symbols(density) - {"z"}:
-        raise Undecided("a parameter of the density has no value.")
-    even = _mirror_image(lower, upper) and certainly_equal(density, substitute(density, {"z": neg(Z)}), REALS)
+    (lower, upper, even), density = _support(noise), noise.density
     convex = lower is None and upper is None and convex_line(density)
     reading = _read_even(_pieces(density, Fraction(0), None), hints, convex) if even and lower is None else None
     if reading is None:
@@ -145,24 +163,34 @@ def _cuts(density: Expr, lower: Fraction | None, upper: Fraction | None) -> set[
 
 
 def _read_radial(noise: Radial, hints: Hints) -> Reading:
+    reading = _read_even(_radial_half(noise), hints, False)
+    if reading is None:
+        raise Undecided("the profile is not proved non-increasing.")
+    return reading
+
+
+def _radial_half(noise: Radial) -> tuple[Piece, ...]:
+    """The pieces of radial noise beyond its centre, in units of its scale."""
     if noise.dimension != ONE:
         raise Undecided(f"noise in dimension {format_expr(noise.dimension)}; this is for dimension 1.")
     if symbols(noise.profile) - {"r"} or symbols(noise.scale):
         raise Undecided("a parameter of the noise has no value.")
-    reading = _read_even(_pieces(substitute(noise.profile, {"r": Z}), Fraction(0), None), hints, False)
-    if reading is None:
-        raise Undecided("the profile is not proved non-increasing.")
-    return reading
+    return _pieces(substitute(noise.profile, {"r": Z}), Fraction(0), None)
+
+
+def _support(noise: Translation) -> tuple[Fraction | None, Fraction | None, bool]:
+    """The ends of the support, and whether the density is even about 0."""
+    if symbols(noise.density) - {"z"}:
+        raise Undecided("a parameter of the density has no value.")
+    lower, upper = map(_rational_end, noise.support)
+    mirrored = upper is None if lower is None else upper == -lower
+    return lower, upper, mirrored and certainly_equal(noise.density, substitute(noise.density, {"z": neg(Z)}), REALS)
 
 
 def _rational_end(end: Expr | None) -> Fraction | None:
     if end is not None and not isinstance(end, Num):
         raise Undecided("the ends of the support must be rational here.")
     return None if end is None else end.value
-
-
-def _mirror_image(lower: Fraction | None, upper: Fraction | None) -> bool:
-    return (lower is None and upper is None) or (lower is not None and upper is not None and lower == -upper)
 
 
 def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tuple[Piece, ...]:
@@ -177,18 +205,13 @@ def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tu
     return parts
 
 
-def _merged(parts: Iterable[Piece]) -> Iterator[Piece]:
+def _merged(parts: Iterable[Piece]) -> list[Piece]:
     """Neighbours of the same form as one piece."""
-    last: Piece | None = None
+    merged: list[Piece] = []
     for part in parts:
-        if last is not None and last.upper == part.lower and last.density == part.density:
-            last = Piece(last.density, "z", last.lower, part.upper)
-            continue
-        if last is not None:
-            yield last
-        last = part
-    if last is not None:
-        yield last
+        joined = bool(merged) and merged[-1].upper == part.lower and merged[-1].density == part.density
+        merged.append(Piece(part.density, "z", merged.pop().lower if joined else part.lower, part.upper))
+    return merged
 
 
 def _plain(part: Piece) -> Piece:
@@ -219,7 +242,7 @@ def _about(parts: tuple[Piece, ...], point: Fraction, even: bool, concave: bool)
     """The density moved so that `point` becomes 0, a cut."""
 
     def split(p: Piece) -> Iterator[Piece]:
-        density = substitute(p.density, {"z": _plus(point)})
+        density = substitute(p.density, {"z": add(Z, Num(point))})
         low, high = (None if end is None else end - point for end in (p.lower, p.upper))
         if (low is None or low < 0) and (high is None or high > 0):
             yield Piece(density, "z", low, Fraction(0))
@@ -236,21 +259,27 @@ def _nearest(point: Fraction, lower: Fraction | None, upper: Fraction | None) ->
     return upper if upper is not None and point > upper else point
 
 
-def _plus(offset: Fraction) -> Expr:
-    return add(Z, Num(offset))
-
-
 def _joins(parts: Sequence[Piece]) -> bool:
     """Whether the density does not fall where two pieces meet before 0, and does not rise after it."""
     for left, right in pairwise(parts):
         assert left.upper is not None
         at = {"z": Num(left.upper)}
-        before, after = substitute(left.density, at), substitute(right.density, at)
-        if left.upper < 0 and not certainly_le(before, after):
-            return False
-        if left.upper > 0 and not certainly_le(after, before):
+        nearer, farther = (substitute(p.density, at) for p in ((right, left) if left.upper < 0 else (left, right)))
+        if left.upper != 0 and not certainly_le(farther, nearer):
             return False
     return True
+
+
+def ends(part: Piece) -> tuple[arb, arb]:
+    """Where a piece begins and where it ends, enclosed, or infinite."""
+    return -INFINITY if part.lower is None else rational(part.lower), INFINITY if part.upper is None else rational(part.upper)
+
+
+def most_of(mass: arb, gap: arb) -> arb:
+    """An upper bound on what is left of a mass whose loss exceeds epsilon by at most `gap`: of p (1 - e^(epsilon - loss))_+."""
+    if gap <= 0 or mass == 0:
+        return arb(0)
+    return (mass * (-(-gap.upper()).expm1()).min(arb(1))).upper() if gap.upper().is_finite() else mass.upper()
 
 
 def limit_of(slope: Germ) -> tuple[arb, arb]:
@@ -269,15 +298,9 @@ def in_pieces(noise: Noise) -> Reading:
     """The density of the noise in its pieces, cut at 0 or at the end nearest to it, whatever its shape. Raises Undecided."""
     try:
         if isinstance(noise, Translation):
-            lower, upper = (_rational_end(end) for end in noise.support)
-            if symbols(noise.density) - {"z"}:
-                raise Undecided("a parameter of the density has no value.")
-            mirrored = substitute(noise.density, {"z": neg(Z)})
-            even = _mirror_image(lower, upper) and certainly_equal(noise.density, mirrored, REALS)
+            lower, upper, even = _support(noise)
             return _about(_pieces(noise.density, lower, upper), _nearest(Fraction(0), lower, upper), even, False)
-        if noise.dimension != ONE or symbols(noise.profile) - {"r"} or symbols(noise.scale):
-            raise Undecided("this is for dimension 1 and for parameters with values.")
-        right = _pieces(substitute(noise.profile, {"r": Z}), Fraction(0), None)
+        right = _radial_half(noise)
         if right[0].lower != 0:
             raise Undecided("a density that is zero about its centre.")
         return _both_sides(right, concave=False)
