@@ -265,8 +265,8 @@ def _kinds(names: tuple[str, ...], seed: int) -> Mechanism:
 
 def named(name: str) -> Claim:
     """A claim by its name: "combinator/combinator/kind measure order seed"."""
-    if name in SPECIAL:
-        return replace(SPECIAL[name], name=name)
+    if name in SPECIAL or name in COUNTED:
+        return replace((SPECIAL | COUNTED)[name], name=name)
     made, measure, order, seed = name.split(" ")
     *outer, leaf = made.split("/")
     alone = LEAVES[leaf]
@@ -370,3 +370,48 @@ def drawn(every: Iterator[str], count: int, seed: int = 0) -> list[str]:
                 made, measure, order, _ = names.pop().split(" ")
                 found.append(f"{made} {measure} {order} {draw.randrange(1000)}")
     return found
+
+# -- counts --------------------------------------------------------------------------------------------
+
+
+def _often(part: Part | str, count: int, *others: tuple[Part | str, int], **how: object) -> Claim:
+    """Parts that run so many times."""
+    listed = [(LEAVES[each].part if isinstance(each, str) else each, k) for each, k in ((part, count), *others)]
+    return Claim(Compose(tuple(repeated(each, k) for each, k in listed)), **{"epsilon": None, **how})
+
+
+def _stated(measure: str, *row: str) -> Part:
+    return Part(Guarantee(measure, (tuple(map(parse, row)),)))
+
+
+def _on_a_sample(kind: str) -> Part:
+    return Part(Subsample(LEAVES[kind].part, parse("1/4")))
+
+
+def _counting(sigma: int, row: str) -> Part:
+    return Part(gaussian(sigma), query=asked(row, adjacency="add-remove"))
+
+
+def _far(density: str, row: str) -> Part:
+    return Part(Translation(parse(density)), query=asked(row, adjacency="l2"))
+
+
+COUNTED: Final[Mapping[str, Claim]] = {
+    "laplace-sums": _often("laplace", 3, **MEASURES["epsilon-at"]),
+    "gaussian-composition": _often(_counting(4, "1 0"), 2, (_counting(4, "1 1"), 3), **MEASURES["epsilon-at"]),
+    "optimal-composition": _often(_stated("approximate", "1/4", "1/10000"), 3, **MEASURES["epsilon-at"]),
+    "basic-composition": _often(_stated("approximate", "1/4", "1/10000"), 2, ("gaussian", 1), epsilon=parse("4"), delta=parse("1/1000")),
+    "renyi-composition": _often(_stated("zcdp", "1/8"), 3, **MEASURES["epsilon-at"]),
+    "loss-distribution": _often(_on_a_sample("gaussian"), 3, **MEASURES["epsilon-at"]),
+    "finite-composition": _often("table", 3, **MEASURES["delta"]),
+    "finite-losses": _often(_on_a_sample("table"), 3, **MEASURES["delta"]),
+    "closed-profile": _often(Part(table("3/4 1/4", "1/4 3/4")), 3, **MEASURES["delta"]),
+    "lattice": _often("discrete-gaussian", 3, **MEASURES["delta"]),
+    "joint-moves": _often(_far("1/(1 + z**2)", "1 0"), 2, (_far("1/(4 + z**2)", "1 1"), 2)),
+    "added-measures": _often("laplace", 3, **MEASURES["zcdp"]),
+    "gaussian-measures": _often("gaussian", 3, **MEASURES["gdp"]),
+    "combination": _often("table", 2, ("laplace", 3)),
+    "parallel-composition": Claim(Parallel((repeated(LEAVES["laplace"].part, 3), LEAVES["laplace"].part)), **MEASURES["epsilon-at"]),
+    "parallel-measures": Claim(Parallel((repeated(LEAVES["table"].part, 3), LEAVES["table"].part)), **MEASURES["zcdp"]),
+}
+"""For each rule that adds up runs of parts, by its name, a claim that rests on it."""

@@ -313,7 +313,7 @@ def _stated_order(place: Place) -> Iterator[str]:
 
 def _one_order(place: Place) -> Iterator[str]:
     """A claim of both orders, where the other one is worse: of a sample, the one in which the first data have the record."""
-    if place.value == REVERSE and _sampled(place.claim.mechanism):
+    if place.value == REVERSE and sampled(place.claim.mechanism):
         yield ""
 
 
@@ -455,7 +455,7 @@ def _near(claim: Claim) -> bool:
     return _asks(claim, NEARNESS)
 
 
-def _sampled(mechanism: Any) -> bool:
+def sampled(mechanism: Any) -> bool:
     """Whether each record is in a sample by itself."""
     return isinstance(mechanism, Subsample) and mechanism.scheme == "poisson"
 
@@ -465,7 +465,7 @@ def hidden(place: Place) -> bool:
 
     The second data lack it too with probability 1 - rate, so that no loss is above -log(1 - rate), whatever is told of a record.
     """
-    return place.claim.order == REVERSE and any(_sampled(node) for node, _, _ in place.above)
+    return place.claim.order == REVERSE and any(sampled(node) for node, _, _ in place.above)
 
 
 def _queried(place: Place) -> bool:
@@ -533,6 +533,7 @@ NEUTRAL: Final = (
     Neutral(Radial, "norm", DATA),
     Neutral(Table, "rows", "A row that tells more is nearer to the truth.", lambda place: _near(place.claim)),
     Neutral(Radial, "dimension", "In more dimensions the noise along the difference of two answers is another, not less."),
+    Neutral(Translation, "density", "A map that brings integers together moves none.", lambda place: place.inside(Lipschitz)),
     Neutral(Translation, "integers", "Noise with the same density on the line is another noise, neither better nor worse."),
     Neutral(Product, "norm", DATA),
     Neutral(Product, "dimension", "In l1 and l2 a difference is the worst in one coordinate alone, or in as many as there are alike."),

@@ -130,7 +130,7 @@ def in_a_process(work, seconds: float) -> list[object]:
 
 def sample() -> list[str]:
     """The claims of the law's sample."""
-    found = [*generated.SPECIAL, *law.rotated()]
+    found = [*generated.SPECIAL, *generated.COUNTED, *law.rotated()]
     for depth in (1, 2):
         found += generated.drawn(generated.combined(depth, law.CHEAP), law.SAMPLE // depth**2)
     return found
