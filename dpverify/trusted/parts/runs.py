@@ -113,14 +113,6 @@ def count(repeat: Repeat) -> int:
 # -- neighbours ------------------------------------------------------------------------------------
 
 
-def check_adjacencies(claim: Claim) -> str:
-    """The one relation of neighbours that all parts speak of, "" where none is stated.
-
-    Raises Rejected where they differ, and for a part whose query does not fit its noise: parts at one pair of neighbours have none left.
-    """
-    return load("parts.relations").one_relation(claim) if isinstance(claim.mechanism, Combinator) else claim.adjacency
-
-
 def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
     """What a bound for several parts takes for granted of their neighbours."""
     return load("parts.relations").neighbours_assumed(claim, side) if isinstance(claim.mechanism, Combinator) else ()
