@@ -17,7 +17,6 @@ from dpverify.trusted.language.model import (
     Parallel,
     Part,
     PostProcess,
-    Query,
     Radial,
     Subsample,
     Table,
@@ -100,12 +99,6 @@ def test_open_parameters_and_an_open_epsilon_are_refused():
         bounds(noise, domains=(("b", Domain(Fraction(0))),))
     with precision(128), pytest.raises(Rejected):
         check(Claim(LAPLACE, None, parse("1/10"), num(1)), {})
-
-
-def test_mixed_neighbours_are_refused():
-    mixed = Compose((Part(GAUSSIAN, num(1), adjacency="replace"), Part(GAUSSIAN, None, Query(((Fraction(1),),) * 3, "add-remove"))))
-    with pytest.raises(Rejected, match="adjacency"):
-        bounds(mixed, sensitivity=None)
 
 
 def test_parts_whose_neighbours_nothing_connects_are_worst_together_by_assumption():

@@ -125,16 +125,9 @@ def test_a_slope_whose_limit_is_not_positive_at_each_end_is_refused(claim):
         radial("exp(-r)", sensitivity="-1"),
         radial("exp(-a*r)", a=Domain()),
         radial("exp(-floor(r))"),
-        radial("exp(-r)", "1/2"),
         line("z*exp(-z)"),
     ],
 )
 def test_sensitivities_rates_and_densities_must_be_in_order(claim):
     with pytest.raises(DpverifyError):
         value(claim)
-
-
-def test_a_scale_must_be_positive():
-    claim = radial("exp(-sqrt(1 + r**2))", s=Domain())
-    with pytest.raises(Rejected, match="scale"):
-        value(replace(claim, mechanism=replace(claim.mechanism, scale=parse("s"))))

@@ -93,7 +93,6 @@ RATE = (("n", NATURAL), ("s", NATURAL))
         (of(largest(gaussian(4), "n"), "-1/10", domains=ALL_N), "not certainly a number of at least 0"),
         (of(largest(gaussian(4), "n"), "n", domains=ALL_N), "not certainly a number of at least 0"),
         (of(largest(gaussian(4), "n"), None, domains=ALL_N), "not certainly a number of at least 0"),
-        (of(largest(gaussian(4), "n/2"), 1, domains=ALL_N), "integer of at least 1"),
         (of(largest(gaussian("s"), "n"), 1, domains=RATE), "with a value for every parameter"),
         (of(largest(gaussian(4), "n"), 1, "s", RATE), "not certainly a positive number"),
         (of(largest(gaussian(4), "n"), 1, 0, ALL_N), "not certainly a positive number"),

@@ -65,7 +65,6 @@ from dpverify.trusted.rules.curves import (
     lipschitz,
     mixing,
     optimal_delta,
-    scale_mixture,
     shapes,
     spherical_caps,
     student,
@@ -180,13 +179,6 @@ def test_what_counts_for_equal_answers_is_the_most_that_they_may_move_by(monkeyp
                 equal_answers.check(claim, {"side": "upper"})
         else:
             assert equal_answers.check(claim, {"side": "upper"}).value == ZERO
-
-
-@pytest.mark.parametrize(("scale", "moved"), [("-1", "1"), ("1", "-1"), ("1", "-1/10**9")])
-def test_a_mixture_of_gaussians_wants_a_positive_scale_and_a_sensitivity_of_at_least_0(scale, moved):
-    noise = Radial(parse("exp(-r)"), L2, num(2), parse(scale))
-    with pytest.raises(Rejected, match="not certainly"):
-        scale_mixture.law_and_shift(noise, Sensitivity(parse(moved), parse(moved)))
 
 
 # -- neighbours ------------------------------------------------------------------------------------------------

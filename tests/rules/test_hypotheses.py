@@ -1,6 +1,5 @@
 """What rules about combinators rest on: each hypothesis broken alone is refused, and each that cannot be checked is shown."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -80,15 +79,6 @@ def test_a_sample_that_may_be_empty_refutes_nothing():
     assert bound(whole, "combination", evidence, p=positive)[0].value is INFINITE
     with pytest.raises(Rejected, match="positive"):
         bound(whole, "combination", evidence, p=closed)
-
-
-@pytest.mark.parametrize("low_open", [True, False])
-@pytest.mark.parametrize(("low", "high"), [(Fraction(-1), Fraction(1)), (Fraction(0), Fraction(2))])
-def test_a_rate_lies_between_0_and_1(low, high, low_open):
-    rate = {"p": Domain(low, high, low_open, False)}
-    for side, part in (("upper", UPPER), ("lower", LOWER)):
-        with pytest.raises(Rejected, match="between 0 and 1"):
-            bound(Subsample(LAPLACE, parse("p")), "combination", {"side": side, "part": part}, **rate)
 
 
 def test_neighbours_of_neighbours_of_a_sample_have_no_lower_bound():
@@ -196,11 +186,7 @@ def test_a_mechanism_runs_a_whole_number_of_times(times, rule, evidence):
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
-@pytest.mark.parametrize("times", ["3/2", "0", "-1", "1001/1000", "sqrt(2)", "k"])
-def test_a_part_of_a_combination_runs_a_whole_number_of_times(times, side):
-    whole = Subsample(repeated(Part(LAPLACE.mechanism, num(1)), parse(times)), HALF)
+def test_a_part_of_a_combination_runs_a_whole_number_of_times(side):
     evidence = {"side": side, "part": UPPER if side == "upper" else LOWER}
-    with pytest.raises(Rejected, match="integer of at least 1"):
-        bound(whole, "combination", evidence, k=Domain(Fraction(1)))
-    counted = replace(whole, part=repeated(Part(LAPLACE.mechanism, num(1)), parse("k")))
+    counted = Subsample(repeated(Part(LAPLACE.mechanism, num(1)), parse("k")), HALF)
     assert bound(counted, "combination", evidence, k=COUNT)[0].side == side

@@ -215,8 +215,6 @@ def test_a_loss_that_is_not_one_of_the_length_of_a_real_move_is_refused(noise):
 def test_the_claim_and_its_queries_speak_of_the_same_neighbours():
     data = evidence()
     check(Claim(PAIR, None, adjacency="l2"), data)
-    with pytest.raises(Rejected):
-        check(Claim(PAIR, None, adjacency="replace"), data)
     with pytest.raises(Rejected):  # a radius in the plane wants two answers
         check(Claim(Compose((part(PLANE, (1, 0)), part(CAUCHY, (0, 1)))), None), data)
     with pytest.raises(Rejected, match="without values"):

@@ -118,8 +118,8 @@ def test_a_density_that_is_not_integrable_is_refused(dimension, domains):
         value(radial("1/(1 + r**2)", dimension, **domains))
 
 
-@pytest.mark.parametrize("change", [{"sensitivity": "-1"}, {"scale": "-1"}, {"dimension": "1/2"}])
-def test_scales_sensitivities_and_dimensions_must_be_in_order(change):
+@pytest.mark.parametrize("change", [{"sensitivity": "-1"}, {"scale": "-1"}])
+def test_shifts_must_be_in_order(change):
     with pytest.raises(DpverifyError):
         value(radial("1/(1 + r**2)", **change))
 

@@ -121,12 +121,6 @@ def test_what_is_not_claimed_is_not_bounded():
         run({"upper": "2"}, epsilon="1")
 
 
-def test_mixed_neighbours_are_refused_before_any_curve():
-    mixed = Subsample(Part(GAUSSIAN, num(1), adjacency="replace"), parse("1/2"))
-    with pytest.raises(Rejected, match="adjacency"):
-        run({"delta": True}, epsilon="1", mechanism=mixed, sensitivity=None, curve={"rule": "poisson-subsampling", "part": CURVE})
-
-
 def test_a_sample_wants_the_rule_of_its_scheme():
     part = Part(GAUSSIAN, num(1))
     for scheme, other in (("poisson", "sampling-without-replacement"), ("without_replacement", "poisson-subsampling")):

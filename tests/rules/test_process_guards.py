@@ -322,7 +322,6 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
         (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": False, "outside": OUT}, "number of one of the 1"),
         (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": -1, "outside": OUT}, "number of one of the 1"),
         (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": 1, "outside": OUT}, "number of one of the 1"),
-        (orthogonal_laws, Claim(replace(SEQUENCE, scale=ZERO), ONE), {"difference": 0, "outside": OUT}, "the scale"),
         (orthogonal_laws, Claim(replace(SEQUENCE, mixing=parse("-exp(-v)")), ONE), {"difference": 0, "outside": OUT}, "dens|law"),
         (orthogonal_laws, Claim(sequence("1/k**2", "1/k**3"), ONE), {"difference": 0, "outside": OUT}, "not certainly outside"),
         (orthogonal_laws, Claim(replace(SEQUENCE, count=num(3)), ONE), {"difference": 0, "outside": OUT}, "not certainly outside"),
@@ -332,7 +331,6 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
         (differences_unbounded, Claim(WHOLE, ONE, domains=OPEN), {"sensitivity": [{"cells": 1}]}, "value for every parameter"),
         (differences_unbounded, Claim(WHOLE, ONE, query=QUERY), {"sensitivity": [{"cells": 1}]}, "value for every parameter"),
         (differences_unbounded, Claim(process("brownian", "0"), ONE), {}, "none is certainly positive"),
-        (differences_unbounded, Claim(replace(WHOLE, scale=num(-1)), ONE), {"sensitivity": [{"cells": 1}]}, "the scale"),
         (differences_unbounded, Claim(process("brownian", "t", atoms=(at("1", "2"),)), ONE), {"sensitivity": [{"cells": 1}]}, "add up"),
         (evaluations_epsilon, Claim(SOME, ONE), {}, "upper, or lower"),
         (evaluations_epsilon, Claim(SOME, ONE), {"side": "upper", "at": {}}, "which alone takes"),
@@ -361,9 +359,7 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
         (cameron_martin, Claim(WHOLE, ONE, domains=OPEN), {"sensitivity": [{"cells": 1}]}, "value for every parameter"),
         (cameron_martin, Claim(WHOLE, None), {"sensitivity": [{"cells": 1}]}, "an epsilon"),
         (cameron_martin, Claim(replace(STATED, count=num(4)), ONE, sensitivity=ONE), {}, "no covariance is declared"),
-        (cameron_martin, Claim(replace(WHOLE, scale=ZERO), ONE), {"sensitivity": [{"cells": 1}]}, "scale not certainly positive"),
         (cameron_martin, Claim(STATED, ONE, sensitivity=ZERO), {}, "sensitivity and epsilon are not certainly positive"),
-        (cameron_martin, Claim(replace(STATED, scale=num(9)), num(3), sensitivity=num(-1)), {}, "at least 0"),
         (cameron_martin, Claim(STATED, num(3), sensitivity=ONE), {}, "where it is proved"),
         (cameron_martin, Claim(STATED, parse("1/9"), sensitivity=ONE), {}, "no better than delta = 1|between 0 and 2"),
     ],
@@ -432,20 +428,6 @@ def test_curves_want_the_process_that_they_are_of():
     for noise in (WHOLE, replace(STATED, count=num(3)), replace(STATED, places=at("1/2"))):
         with pytest.raises(Rejected, match="differences are declared, or it releases"):
             elliptical_process.curve(noise, far)
-    for noise, moved, why in (
-        (replace(STATED, scale=parse("a")), ONE, "without a value"),
-        (STATED, parse("a"), "without a value"),
-        (replace(STATED, scale=ZERO), ONE, "scale not certainly positive"),
-        (STATED, num(-1), "at least 0"),
-    ):
-        with pytest.raises(Rejected, match=why):
-            elliptical_process.curve(noise, Sensitivity(moved, moved))
-    for noise, why in (
-        (replace(WHOLE, scale=ZERO), "not certainly positive"),
-        (replace(WHOLE, scale=parse("a")), "not certainly positive"),
-    ):
-        with pytest.raises(Rejected, match=why):
-            process_differences.curve(noise, far)
     with pytest.raises(Rejected, match="finitely many numbers are released"):
         process_evaluations.curve(WHOLE, far, False)
     with pytest.raises(CertificateError, match="'exactly' is true or false"):

@@ -78,13 +78,12 @@ def test_an_end_is_checked():
         product_lipschitz.check(claim, {"slope": "1", "cuts": ["-32", "0", "32"]})
 
 
-def test_sensitivities_parameters_and_kinds_must_be_in_order():
+def test_parameters_and_kinds_must_be_in_order():
     laplace = product("exp(-abs(z))")
     evidence = search.propose(laplace, 20)[0]["evidence"]
     ranging = replace(laplace, domains=(("b", Domain(Fraction(0))),))
-    for claim in (replace(laplace, sensitivity=num(-1)), ranging, product("exp(-abs(z))", Fraction(1, 2))):
-        with pytest.raises(DpverifyError):
-            product_lipschitz.check(claim, evidence)
+    with pytest.raises(DpverifyError):
+        product_lipschitz.check(ranging, evidence)
     with pytest.raises(Rejected, match="integrable"):
         product_lipschitz.check(product("1/(1 + z**2)**(1/2)"), {**evidence, "slope": "1"})
     for wrong in ({}, {"slope": "1/"}, {"slope": "1", "cuts": 3}):

@@ -115,9 +115,6 @@ def test_a_map_of_the_data_leaves_no_order():
 
 
 def test_parts_of_different_neighbours_are_not_added_up():
-    with pytest.raises(Rejected, match="cannot be mixed"):
-        mixed = Compose((Part(LAPLACE, query=COUNT), Part(LAPLACE, query=Query(COUNT.rows, "replace"))))
-        proof(mixed, ZCDP).infer("added-measures", (), {"side": "upper"})
     lists = proof(Compose((Part(table(ROWS * 2, ((0, 1),))), Part(table(ROWS * 2, ((0, 2),))))), ORDER2)
     with pytest.raises(Rejected, match="name different neighbours"):
         lists.infer("added-measures", (), {"side": "upper"}, [lists.infer("finite-measures", (i,)) for i in range(2)])
@@ -596,9 +593,6 @@ def test_gaussian_noise_says_what_it_rests_on():
     assert says(plain, "lower").ordered and in_words(says(plain, "lower").witness) == {
         "pair": "answers that move as far as they can together"
     }
-    with pytest.raises(Rejected, match="cannot be mixed"):
-        mixed = Compose((Part(GAUSSIAN, query=COUNT), Part(GAUSSIAN, query=Query(COUNT.rows, "replace"))))
-        proof(mixed, ZCDP).infer("gaussian-measures")
 
 
 def test_gaussian_parts_of_which_one_is_processed_have_an_upper_bound_alone():
@@ -645,8 +639,6 @@ def test_a_sample_of_gaussian_noise_has_the_divergence_of_the_binomial_sum(rate)
         ({"times": num(2)}, "does not add Gaussian noise"),
         ({"noise": LAPLACE}, "does not add Gaussian noise"),
         ({"noise": table(ROWS), "sensitivity": None}, "does not add Gaussian noise"),
-        ({"rate": "-1/4"}, "not certainly between 0 and 1"),
-        ({"rate": "5/4"}, "not certainly between 0 and 1"),
     ],
 )
 def test_samples_of_another_form_are_refused(more, says):

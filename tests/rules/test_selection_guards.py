@@ -83,7 +83,6 @@ def test_the_index_of_three_loses_twice_the_least_of_one_slope_and_two_of_the_ot
         (on_line("exp(-max(-z, 0))"), "slope of the exponent of the noise is not certainly positive"),
         (on_line("exp(z)", ZERO), "slope of the exponent of the noise is not certainly positive"),
         (on_line("exp(-4*abs(z) - z - (abs(z) - z)/(2 + 2*abs(z)))"), "not certainly log-concave"),  # convex above 0 alone
-        (laplace(-1), "not certainly positive"),
     ],
     ids=str,
 )
@@ -328,8 +327,6 @@ EXACT = {"side": "lower", "exact": True}
         (of(sparse(GEOMETRIC, None, 2), 9), EXACT, "not certainly positive everywhere"),
         (of(sparse(CAUCHY, None, 2), 9), EXACT, "not certainly log-concave"),
         (of(sparse(laplace(2), None, 2, bounds=(ONE, ONE)), 9), EXACT, "not certain that answers move"),
-        (of(sparse(laplace(2), None, 2, "1/2"), 9), EXACT, "not certainly an integer of at least 1"),
-        (of(sparse(laplace(2), None, 2, 0), 9), EXACT, "not certainly an integer of at least 1"),
         (of(sparse(laplace(2), laplace(2), 6, "n"), 9, domains=ALL_N), {"peaks": [1]}, "wants numbers of"),
     ],
 )  # fmt: skip
@@ -410,12 +407,9 @@ def test_each_noise_counts_as_often_and_for_as_far_a_move_as_the_theorem_says(me
         (largest(CAUCHY, 7), "none", "not compared or told"),
         (largest(CAUCHY, 7), None, "not compared or told"),
         (largest(CAUCHY, 1, report="index+gap"), "compared", "no lead over a next one"),
-        (largest(CAUCHY, "1/2"), "compared", "not certainly an integer"),
         (largest(PLANE, 3), "compared", "noise: there is none, or it is not on the line"),
         (sparse(None, CAUCHY, 5, 2), "compared", "threshold_noise: there is none, or it is not on the line"),
         (sparse(CAUCHY, PLANE, 5, 2), "compared", "query_noise: there is none, or it is not on the line"),
-        (sparse(CAUCHY, CAUCHY, "5/2", 2), "told", "queries: 5/2 is not certainly an integer"),
-        (sparse(CAUCHY, CAUCHY, 5, "1/2"), "told", "positives: 1/2 is not certainly an integer"),
     ],
     ids=str,
 )
@@ -502,7 +496,6 @@ def test_few_cuts_prove_a_bound_that_is_not_sharp(noise):
         (largest(CAUCHY, 3), {"value": "1/8", "cuts": ["-99", "16"]}, "to the right of it"),  # |h'| is 32/257 at 16, and answers part by 2
         (largest(Radial(parse("1/(1 + r**2)"), L2, ONE, num(0)), 3), {}, "not certainly even"),
         (sparse(CAUCHY, CAUCHY, 3, report="index"), {}, "no noisy max"),
-        (largest(CAUCHY, "1/2"), {}, "not certainly an integer"),
         (largest(PLANE, 3), {}, "not certainly even"),
         (largest(OWN_UNIT, 3), {}, "not certainly even"),
         (largest(PRODUCT, 3), {}, "not certainly even"),

@@ -122,13 +122,6 @@ def test_boxes_of_many_sides_are_measured_by_these():
     assert [number(wide) for wide, _ in spread(twelve)] == pytest.approx([math.sqrt(12)])
 
 
-def test_the_distance_of_a_product_is_that_of_all_its_parts_together():
-    two = shape("product", norm="l1", parts=[TRIANGLE, TRIANGLE])
-    asked_of = bounded(two, "3/2", within="1/10")
-    with pytest.raises(Rejected, match="no databases are so near"):
-        weighted_packing.check(asked_of, {"packing": {"parts": [{"points": [[1, 0, 0], [0, 1, 0]]}] * 2}})
-
-
 def test_lengths_come_together_in_their_norm():
     assert [number(together(norm, (num(3), num(4)))) for norm in (L1, L2, LINF)] == [7, 5, 4]
 

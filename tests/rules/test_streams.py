@@ -983,18 +983,6 @@ def test_what_is_drawn_once_costs_what_its_dearest_shift_does():
         assert isinstance(found, Infinite) if cost is None else found == cost
 
 
-@pytest.mark.parametrize("queries", ["1/2", "0", "7/2", "-1"])
-def test_the_most_steps_are_a_count(queries):
-    claim = claimed(above(2, 4, limit=0))
-    claim = dataclasses.replace(claim, mechanism=dataclasses.replace(claim.mechanism, queries=parse(queries)))
-    one = ["1", "0"]
-    way = {"once": {"rho": one}, "modes": [[{"t": one}, False]], "steps": STEPS, "prices": {}, "each": "1/2", "ahead": ["0"]}
-    run = {"side": "lower", "once": {"rho": "0"}, "run": [BELOW], "weights": ["1/4"]}
-    for use in (lambda: alignment.infer(claim, {"ways": [way]}, ()), lambda: worst_run.check(claim, run)):
-        with pytest.raises(Rejected, match="not certainly an integer of at least 1"):
-            use()
-
-
 def test_a_counter_that_may_fall_pays_for_nothing():
     falls = above(2, 4)
     falls["step"][1]["count"] = {"found": -1}
