@@ -11,34 +11,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, assert_never
 
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, mul
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import (
-    Answering,
-    Claim,
-    Combinator,
-    Compose,
-    Domain,
-    EllipticalProcess,
-    Exponential,
-    Finite,
-    Group,
-    Guarantee,
-    Kernel,
-    Leaf,
-    Lipschitz,
-    Noise,
-    Parallel,
-    Part,
-    PostProcess,
-    Repeat,
-    Sampled,
-    Selection,
-    Space,
-    Subsample,
-    on_integers,
-)
+from dpverify.trusted.language.model import Claim, Domain, Part, Repeat, on_integers
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
@@ -76,16 +53,16 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     mechanism = part.mechanism
     if isinstance(mechanism, Repeat):
         yield from runs(mechanism.part, replace(run, times=run.times * count(mechanism)), top)
-    elif isinstance(mechanism, Compose):
+    elif isinstance(mechanism, model.Compose):
         for inner in mechanism.parts:
             yield from runs(inner, run, False)
-    elif isinstance(mechanism, PostProcess):
+    elif isinstance(mechanism, model.PostProcess):
         yield from runs(mechanism.part, replace(run, processed=True), top)
-    elif isinstance(mechanism, Lipschitz):
+    elif isinstance(mechanism, model.Lipschitz):
         yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.constant), own=run.own or not top, mapped=True), top)
-    elif isinstance(mechanism, Group):
+    elif isinstance(mechanism, model.Group):
         yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.size), own=run.own or not top), top)
-    elif isinstance(mechanism, Leaf | Subsample | Parallel):
+    elif isinstance(mechanism, model.Leaf | model.Subsample | model.Parallel):
         yield replace(run, part=part)
     else:
         assert_never(mechanism)
@@ -115,7 +92,7 @@ def count(repeat: Repeat) -> int:
 
 def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
     """What a bound for several parts takes for granted of their neighbours."""
-    return load("parts.relations").neighbours_assumed(claim, side) if isinstance(claim.mechanism, Combinator) else ()
+    return load("parts.relations").neighbours_assumed(claim, side) if isinstance(claim.mechanism, model.Combinator) else ()
 
 
 # -- how far a run's answer moves --------------------------------------------------------------------
@@ -126,9 +103,9 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
     how the norms of the differences of a process are derived.
     """
     part = run.part
-    if isinstance(part.mechanism, Answering):
+    if isinstance(part.mechanism, model.Answering):
         moved = sensitivity_bounds(Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query), evidence)
-    elif isinstance(part.mechanism, EllipticalProcess) and part.mechanism.differences:
+    elif isinstance(part.mechanism, model.EllipticalProcess) and part.mechanism.differences:
         if part.sensitivity is not None:
             raise Rejected(WHAT, "the sensitivity", "it is stated beside the one that the differences have")
         moved = load("order.processes").sensitivity(part.mechanism, evidence)
@@ -159,15 +136,26 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     So for noise on the integers, whose answers move by whole steps, and for selections, of which neighbours are known by their steps.
     """
     mechanism, factor = run.part.mechanism, run.factor
-    if isinstance(mechanism, Selection):
+    if isinstance(mechanism, model.Selection):
         reached = factor == ONE or load("order.steps_between").reaches_every_point(mechanism, run.part.sensitivity or ONE, domains)
         return bool(reached) and is_whole(factor, domains) and certainly_le(ONE, factor, domains)
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    certain = Noise | Kernel | Guarantee | Sampled | Space | Compose | Repeat | Group | PostProcess | Lipschitz
+    certain = (
+        model.Noise
+        | model.Kernel
+        | model.Guarantee
+        | model.Sampled
+        | model.Space
+        | model.Compose
+        | Repeat
+        | model.Group
+        | model.PostProcess
+        | model.Lipschitz
+    )
     if factor == ONE or isinstance(mechanism, certain):
         return True
-    if not isinstance(mechanism, Finite | Subsample | Parallel):
+    if not isinstance(mechanism, model.Finite | model.Subsample | model.Parallel):
         assert_never(mechanism)
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
-    return whole and not (isinstance(mechanism, Exponential) and bool(mechanism.points))
+    return whole and not (isinstance(mechanism, model.Exponential) and bool(mechanism.points))
