@@ -40,7 +40,7 @@ def require_answers(claim: Claim) -> tuple[Norm, int | None]:
 def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
     """Bounds on the claim's sensitivity, before scale; both the stated expression where one is stated.
 
-    evidence: the gauge certificate that a query in a norm by columns needs. Raises Rejected for a norm that is none,
+    evidence: the gauge certificate that a query in a norm by columns needs. Raises Rejected
     where neither a sensitivity nor a query is given, and for noise on the integers under answers that do not differ by integers.
     """
     norm, dimension = require_answers(claim)
