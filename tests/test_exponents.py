@@ -64,12 +64,6 @@ def test_a_density_is_looked_at_where_its_noise_lives():
         assert exponent(Translation(parse("(1 + z)/(1 + z**2)**3"))) is None
 
 
-@pytest.mark.parametrize("scale", ["0", "-2", "sqrt(2) - sqrt(2)", "log(-1)"])
-def test_a_scale_is_certainly_positive(scale):
-    with precision(64), pytest.raises(Rejected, match="certainly positive"):
-        exponent(Radial(parse("exp(-r)"), L2, num(2), parse(scale)))
-
-
 @pytest.mark.parametrize(("h", "form", "same"), [
     ("abs(z)", "max(z, -z)", True), ("abs(z)", "z", False), ("abs(z)", "abs(z) + 1", False), ("z**2", "z**4/z**2", True),
     ("log(1 + exp(z))", "z + log(1 + exp(-z))", True), ("abs(z)", "log(-z)", False), ("z**2", "z**2 + (z - 7)*(z - 1/3)", False),

@@ -4,6 +4,8 @@ import copy
 import importlib
 import random
 import sys
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,24 @@ from dpverify.search.verify import verify
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.canonical_form import claim_hash, to_json
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import parse
+from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.language.model import (
+    Claim,
+    Compose,
+    Domain,
+    KaryResponse,
+    Measure,
+    NoisyMax,
+    Norm,
+    Parallel,
+    Part,
+    Query,
+    Radial,
+    Repeat,
+    Staircase,
+    Subsample,
+    Table,
+)
 from dpverify.trusted.well_formed import WANTED, faults
 
 ROOT = Path(__file__).parents[1]
@@ -202,6 +221,55 @@ def test_what_means_nothing_is_refused_by_the_reader_and_by_the_kernel(tmp_path,
         bad |= {"epsilon": "tight"}
     with pytest.raises(CertificateError, match=said):
         check(certificate(bad))
+
+
+L1_NOISE, WIDE, REAL = Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), num(1)), Domain(Fraction(0), Fraction(2)), Domain(Fraction(1))
+COUNT = Domain(Fraction(1), None, False, integer=True)
+AS_STATED, BY_A_RECORD = (Part(L1_NOISE, num(1), adjacency=name) for name in ("replace", "add-remove"))
+COUNTED, REPLACED = (Part(L1_NOISE, query=Query(((Fraction(1),),), name)) for name in ("add-remove", "replace"))
+PLAIN, HALF = Part(L1_NOISE, num(1)), parse("1/2")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "domains", "more", "said"),
+    [
+        (Compose((AS_STATED, BY_A_RECORD)), {}, {}, "cannot be mixed"),
+        (Compose((COUNTED, REPLACED)), {}, {}, "cannot be mixed"),
+        (Compose((COUNTED,)), {}, {"adjacency": "replace"}, "cannot be mixed"),
+        (Compose((COUNTED, Part(L1_NOISE, query=Query(((Fraction(1), Fraction(2)),), "add-remove")))), {}, {}, "columns"),
+        (Compose((Part(L1_NOISE, query=Query(((Fraction(1),), (Fraction(2),)), "add-remove")),)), {}, {}, "2 rows"),
+        (Subsample(AS_STATED, HALF), {}, {}, "cannot be mixed"),
+        (Parallel((AS_STATED, PLAIN)), {}, {}, "parallel under replace"),
+        (Parallel((PLAIN, PLAIN)), {}, {"adjacency": "replace"}, "parallel under replace"),
+        (Subsample(PLAIN, parse("p")), {"p": WIDE}, {}, "rate = p is not certainly between 0 and 1"),
+        (Subsample(PLAIN, parse("p")), {"p": Domain(Fraction(-1), Fraction(1))}, {}, "rate = p is not certainly between 0 and 1"),
+        (Compose((Part(Repeat(PLAIN, parse("k"))),)), {"k": REAL}, {}, "times = k is not certainly an integer of at least 1"),
+        (Compose((Part(Repeat(PLAIN, parse("sqrt(2)"))),)), {}, {}, "times = sqrt(2) is not certainly an integer"),
+        (Compose((Part(Repeat(PLAIN, parse("1001/1000"))),)), {}, {}, "times = 1001/1000 is not certainly an integer"),
+        (KaryResponse(parse("k"), HALF), {"k": Domain(Fraction(2))}, {}, "k = k is not certainly an integer of at least 2"),
+        (Staircase(parse("a"), parse("g")), {"a": REAL, "g": WIDE}, {"sensitivity": num(1)}, "gamma = g is not certainly between 0 and 1"),
+        (Staircase(parse("a"), HALF), {"a": Domain(Fraction(-1))}, {"sensitivity": num(1)}, "epsilon = a is not certainly positive"),
+        (replace(L1_NOISE, scale=parse("s")), {"s": Domain()}, {"sensitivity": num(1)}, "scale = s is not certainly positive"),
+        (replace(L1_NOISE, dimension=parse("d")), {"d": REAL}, {"sensitivity": num(1)}, "dimension = d is not certainly an integer"),
+        (replace(L1_NOISE, dimension=num(0)), {}, {"sensitivity": num(1)}, "dimension = 0 is not certainly an integer of at least 1"),
+        (L1_NOISE, {"D": Domain()}, {"sensitivity": parse("D")}, "sensitivity = D is not certainly non-negative"),
+        (replace(L1_NOISE, dimension=parse("d"), norm=Norm("lp", HALF.value)), {"d": COUNT}, {"sensitivity": num(1)}, "triangle"),
+        (L1_NOISE, {}, {"epsilon": None, "within": num(-1), "measure": Measure("beta", HALF)}, "within = -1 is not certainly non-negative"),
+        (NoisyMax(L1_NOISE, parse("n/2")), {"n": COUNT}, {"sensitivity": num(1)}, "candidates = .* is not certainly an integer"),
+        (Table(((parse("p"), parse("1 - p")), (HALF, HALF))), {"p": WIDE}, {}, "row 0, entry 1"),
+    ],
+)  # fmt: skip
+def test_what_means_nothing_for_all_parameters_or_together_is_refused_by_the_kernel(mechanism, domains, more, said):
+    claim = Claim(mechanism, more.pop("epsilon", num(1)), domains=tuple(domains.items()), **more)
+    with pytest.raises(CertificateError, match=said.replace("(", "[(]").replace(")", "[)]")):
+        check(certificate(to_json(claim)))
+
+
+def test_a_probability_may_be_0_at_some_parameters():
+    claim = Claim(
+        Table(((parse("p"), parse("1 - p")), (HALF, HALF))), num(1), domains=(("p", Domain(Fraction(0), Fraction(1), False, False)),)
+    )
+    assert check(certificate(to_json(claim))).verdict == "UNKNOWN"
 
 
 def test_what_the_reader_reads_the_kernel_takes():

@@ -26,7 +26,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, nu
 from dpverify.trusted.language.model import ONE_WAY, Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess, repeated
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import Run, check_adjacencies, merged
+from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.rules.composition import (
     gaussian_composition,
     group_privacy,
@@ -341,7 +341,6 @@ def plan(claim: Claim, evidence: Mapping[str, Any] | None = None) -> Planned:
         raise Undecided("curves want a value for every parameter; claim one value at a time.")
     if claim.order:
         raise Undecided("a curve is of the worse of both orders of neighbours; ask for it without an order.")
-    check_adjacencies(claim)
     evidence_used = _searched(claim) if evidence is None else evidence
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     runs = merged(root)

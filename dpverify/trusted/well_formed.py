@@ -9,44 +9,11 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass
 from typing import Any, Final, NamedTuple
 
-from dpverify.trusted.language.errors import STUMBLES, CertificateError, DpverifyError, Rejected, require
+from dpverify.trusted.language import model
+from dpverify.trusted.language.errors import STUMBLES, CertificateError, DpverifyError, require
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, children, format_expr, num, symbols
-from dpverify.trusted.language.fitting import unseen
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import (
-    COVARIANCES,
-    NEARNESS,
-    VARIABLES,
-    Answering,
-    Claim,
-    Combinator,
-    Compose,
-    Domain,
-    Drawn,
-    EllipticalProcess,
-    Exponential,
-    Guarantee,
-    Matrix,
-    Mechanism,
-    Mixture,
-    Parallel,
-    Part,
-    PostProcess,
-    Product,
-    Radial,
-    Sampled,
-    Selection,
-    Space,
-    Stream,
-    Subsample,
-    Table,
-    Vector,
-    all_parts,
-    kind_of,
-    names_of,
-    noises_of,
-    on_integers,
-)
+from dpverify.trusted.language.model import Claim, Domain, Mechanism, Part, all_parts, noises_of
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.domains import closed, is_empty
@@ -100,7 +67,7 @@ def require_well_formed(claim: Claim) -> None:
 
 def faults(claim: Claim) -> Faults:
     """All that is wrong with a claim."""
-    domains, near = dict(claim.domains), claim.measure is not None and claim.measure.name == NEARNESS
+    domains, near = dict(claim.domains), claim.measure is not None and claim.measure.name == model.NEARNESS
     for name, domain in claim.domains:
         if is_empty(closed(domain)):
             yield f"no value lies in the domain of {name}."
@@ -117,17 +84,18 @@ def faults(claim: Claim) -> Faults:
         yield from of_number(claim.measure.name, claim.measure.value, SHARE if near else NOT_NEGATIVE, domains)
     if claim.epsilon is None and claim.delta is None:
         yield 'epsilon and delta are both "tight".'
-    yield from of_losses(claim.mechanism, claim.loss, claim.prior)
+    if claim.loss or claim.prior:
+        yield from load("parts.kinds").of_losses(claim.mechanism, claim.loss, claim.prior)
     for asked in everything:
-        yield from () if near else _of_moves(asked, domains)
+        yield from _of_moves(asked, near)
         if isinstance(asked, Part):
             yield from of_numbers(asked, domains)
-            yield from ("a part does not say what it is.",) * isinstance(asked.mechanism, Sampled)
+            yield from ("a part does not say what it is.",) * isinstance(asked.mechanism, model.Sampled)
         for mechanism in (asked.mechanism, *noises_of(asked.mechanism)):
             for key, _, _, wrong in free(mechanism, domains.keys()):
                 yield f"{key} has the free symbol {min(wrong)!r}."
             yield from of_mechanism(mechanism, domains)
-    if isinstance(claim.mechanism, Combinator):
+    if isinstance(claim.mechanism, model.Combinator):
         yield from load("parts.relations").adjacency_faults(claim.mechanism, claim.adjacency)
         other = load("parts.adjacencies").stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
         if claim.order and other:
@@ -160,45 +128,27 @@ def free(mechanism: Mechanism, known: Set[str]) -> Iterator[Written]:
 
 def _written(mechanism: Mechanism) -> Iterator[tuple[str, tuple[str, ...], list[Expr]]]:
     """The keys of a mechanism itself, the variables of what stands there, and its expressions."""
-    variables = VARIABLES.get(kind_of(mechanism), {})
+    variables = model.VARIABLES.get(model.kind_of(mechanism), {})
     for field in fields(mechanism):
         held = getattr(mechanism, field.name)
-        if not any(isinstance(item, Mechanism | Drawn | Part) for item in (held if isinstance(held, tuple) else (held,))):
-            bound = names_of(mechanism) if isinstance(mechanism, Stream) else variables.get(field.name, ())
+        if not any(isinstance(item, Mechanism | model.Drawn | Part) for item in (held if isinstance(held, tuple) else (held,))):
+            bound = model.names_of(mechanism) if isinstance(mechanism, model.Stream) else variables.get(field.name, ())
             yield field.name, bound, list(expressions(held))
 
 
 def of_mechanism(mechanism: Mechanism, domains: Domains) -> Faults:
     """What is wrong with a mechanism by itself, apart from free symbols. Noises and parts are looked at by themselves."""
     for key, variables, held in _written(mechanism):
-        values = domains if isinstance(mechanism, Stream) or not variables else {}  # what is in no parameters may have none somewhere
+        values = domains if isinstance(mechanism, model.Stream) or not variables else {}  # what is in no parameters may have none somewhere
         for part in (part for expr in held for part in _undefined(expr, values)):
             yield f"{key}: {format_expr(part)} is not certainly a number."
-    if isinstance(mechanism, Space):
-        yield from _refused(load("rules.spaces.shapes").require, mechanism, domains)
-        return
-    yield from of_numbers(mechanism, domains)
-    if isinstance(mechanism, Radial | Mixture | Product):
+    yield from () if isinstance(mechanism, model.Space) else of_numbers(mechanism, domains)
+    if isinstance(mechanism, model.Radial | model.Mixture | model.Product):
         yield from _of_body(mechanism)
-    elif isinstance(mechanism, Table | Exponential):
-        yield from _refused(load("order.tables").require_rows, mechanism, domains)
-    elif isinstance(mechanism, Guarantee):
+    elif not isinstance(mechanism, model.Translation):
+        yield from load("parts.kinds").faults(mechanism, domains)
+    if isinstance(mechanism, model.Guarantee):
         yield from _of_guarantee(mechanism, domains)
-    elif isinstance(mechanism, EllipticalProcess):
-        low, high = mechanism.support
-        if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
-            yield "support: the law of a variance lives between rational numbers of at least 0; the upper end may be inf."
-        if mechanism.covariance not in ("", *COVARIANCES):
-            yield f"covariance: {mechanism.covariance[:40]!r} is none of {', '.join(COVARIANCES)}."
-    elif isinstance(mechanism, Selection):
-        yield from _of_selection(mechanism)
-    elif isinstance(mechanism, Compose | Parallel) and not mechanism.parts:
-        yield "parts: there are none."
-    elif isinstance(mechanism, Subsample) and mechanism.scheme not in ("poisson", "without_replacement"):
-        yield f"scheme: {mechanism.scheme[:40]!r} is not poisson or without_replacement."
-    elif isinstance(mechanism, PostProcess):
-        yield from ("map: it holds a character that cannot be seen.",) * bool(unseen(mechanism.map))
-        yield from _refused(load("parts.released").released, mechanism) if mechanism.matrix else ()
 
 
 def of_numbers(held: Mechanism | Part, domains: Domains) -> Faults:
@@ -237,38 +187,23 @@ def _undefined(expr: Expr, domains: Domains) -> Iterator[Expr]:
         yield from _undefined(part, domains)
 
 
-def _refused(check: Any, *given: Any) -> Iterator[str]:
-    """What a check raises."""
-    try:
-        check(*given)
-    except (DpverifyError, ArithmeticError) as error:
-        yield f"{error.where}: {error.why}." if isinstance(error, Rejected) else str(error)
+def _of_moves(asked: Claim | Part, near: bool) -> Faults:
+    """A query that is none; a sensitivity that is missing where neither a query nor the mechanism says how far answers move.
 
-
-def _of_moves(asked: Claim | Part, domains: Domains) -> Faults:
-    """A query that is none; a sensitivity that is missing where neither a query nor the mechanism says how far answers move."""
+    near: whether the claim is about the noise alone, and needs none.
+    """
     mechanism, query = asked.mechanism, asked.query
     if query is not None:
         dimension = getattr(mechanism, "dimension", ONE)
         size = int(dimension.value) if isinstance(dimension, Num) else 0
         yield from load("order.queries").query_faults(query, size) if size else ("query: the dimension must be a number.",)
         return
-    needs = isinstance(mechanism, Answering | EllipticalProcess | Selection) and not getattr(mechanism, "differences", ())
-    if needs and asked.sensitivity is None:
+    needs = isinstance(mechanism, model.Answering | model.EllipticalProcess | model.Selection) and not getattr(mechanism, "differences", ())
+    if needs and asked.sensitivity is None and not near:
         yield "sensitivity is missing: how far answers move."
 
 
-def of_losses(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str]:
-    """Losses of another size than the mechanism they are of, and a prior that is none."""
-    if isinstance(mechanism, Table | Exponential) and (loss or prior):
-        rows = mechanism.rows if isinstance(mechanism, Table) else mechanism.scores
-        if len(loss) != len(rows) or any(len(row) != len(rows[0]) for row in loss):
-            yield f"loss must have {len(rows)} rows, one for each input, of {len(rows[0])} entries, one for each output."
-        if prior and (len(prior) != len(rows) or min(prior) < 0 or sum(prior) != 1):
-            yield f"prior must have {len(rows)} entries, one for each input, at least 0 and with the sum 1."
-
-
-def _of_body(noise: Radial | Mixture | Product) -> Iterator[str]:
+def _of_body(noise: model.Radial | model.Mixture | model.Product) -> Iterator[str]:
     """A norm that does not fit its dimension."""
     norm, dimension = noise.norm, noise.dimension
     if bool(norm.matrix) == (norm.kind == "lp") or (norm.p is not None and norm.kind != "lp"):
@@ -279,8 +214,7 @@ def _of_body(noise: Radial | Mixture | Product) -> Iterator[str]:
         yield f"norm: {norm.kind[:40]} has a fixed dimension. Give dimension a number."
 
 
-def _of_guarantee(known: Guarantee, domains: Domains) -> Faults:
-    yield from _refused(load("parts.stated").check, known, known.order)
+def _of_guarantee(known: model.Guarantee, domains: Domains) -> Faults:
     for row in known.rows:
         if known.measure == "renyi":
             if not isinstance(row[0], Num) or row[0].value <= 1:
@@ -289,38 +223,3 @@ def _of_guarantee(known: Guarantee, domains: Domains) -> Faults:
         else:
             yield from of_number("epsilon" if known.measure == "approximate" else known.measure, row[0], NOT_NEGATIVE, domains)
             yield from of_number("delta", row[-1], SHARE, domains) if known.measure == "approximate" else ()
-
-
-def _of_selection(mechanism: Selection) -> Iterator[str]:
-    """A program that is none, answers whose noises do not say whether they are integers, and bounds that no integers are."""
-    if isinstance(mechanism, Stream):
-        yield from load("parts.streams").faults(mechanism)
-    for end in mechanism.bounds or ():
-        if on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
-            yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."
-    unsaid = on_integers(mechanism) and not _settled(mechanism)
-    if unsaid and not getattr(mechanism, "whole_answers", False):
-        yield (
-            "noises: some are on the integers, and some answers meet others, or none, so that it is not said whether answers are integers. "
-            "Write noise on the integers, or on the line, for all; or whole_answers = true, where all answers are integers."
-        )
-    elif not unsaid and getattr(mechanism, "whole_answers", False):
-        yield "whole_answers: the noises say already whether answers are integers. Leave it out."
-
-
-def _settled(mechanism: Selection) -> bool:
-    """Whether each answer that is used meets noise on the integers alone. What is compared, told or kept together meets."""
-    if not isinstance(mechanism, Stream):
-        return all(map(on_integers, noises_of(mechanism)))
-    lasting = frozenset(names_of(mechanism)) - {limit.name for limit in mechanism.limits}
-    changes = [named for branch in mechanism.steps for named in branch.change]
-    met = [symbols(expr) for branch in mechanism.steps for expr in (*(guard.left for guard in branch.when), *branch.tell)]
-    met += [symbols(named.value) | {named.name} for named in (*mechanism.state, *changes)]
-    whole = {drawn.name: on_integers(drawn.noise) for drawn in mechanism.once + mechanism.fresh}
-    for answer in frozenset(mechanism.answers).intersection(frozenset[str]().union(*met)):
-        reached, before = frozenset({answer}), frozenset[str]()
-        while reached != before:
-            before, reached = reached, reached.union(*(group & lasting for group in met if group & reached))
-        if not (found := [whole[name] for name in reached & whole.keys()]) or not all(found):
-            return False
-    return True

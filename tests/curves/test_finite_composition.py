@@ -289,10 +289,8 @@ def test_too_many_states_are_refused():
     "mechanism",
     [
         Radial(parse("exp(-r**2/2)"), L2, num(1)),
-        table([["1/2", "1/3"], ["1/2", "1/2"]]),
         table([["p", "1 - p"], ["1/2", "1/2"]]),
         table([["1/2", "1/2"]]),
-        table([["3/2", "-1/2"], ["1/2", "1/2"]]),
     ],
 )
 def test_what_is_no_finite_mechanism_is_rejected(mechanism):

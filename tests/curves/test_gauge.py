@@ -246,7 +246,6 @@ def test_an_exponent_without_a_bounded_slope_is_undecided(profile):
         (radial("exp(-r)", LINF), Sensitivity(num(-1), num(-1))),
         (radial("exp(-r)", LINF), Sensitivity(ONE, num(2))),
         (radial("exp(-r)", LINF, 2, "-1"), UNIT),
-        (radial("exp(-r)", Norm("lp", F(1, 2))), UNIT),
         (radial("(1 + r)**(-2)", LINF, 2), UNIT),
         (radial("exp(r)", LINF), UNIT),
         (radial("exp(-a*r)", LINF), UNIT),

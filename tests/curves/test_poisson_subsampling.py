@@ -8,7 +8,6 @@ from mpmath import mp
 
 from dpverify.search import plans
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import Compose, Part, Subsample, Table, repeated
 from dpverify.trusted.numbers.balls import constant, precision, rational
@@ -89,12 +88,6 @@ def test_rate_1_keeps_the_pair_and_rate_0_leaves_nothing():
     assert poisson_subsampling.sampled(same, num(1)) is same
     with precision(64):
         assert poisson_subsampling.sampled(same, num(0)).worst(arb(0)) == 0
-
-
-@pytest.mark.parametrize("rate", ["-1/10", "11/10", "p", "log(-1)"])
-def test_what_is_no_rate_is_rejected(rate):
-    with precision(64), pytest.raises(Rejected):
-        poisson_subsampling.curve(Curve(pair(), None, ()), parse(rate))
 
 
 def test_bounds_stay_on_their_side_and_exact_curves_exact():

@@ -127,7 +127,6 @@ def test_in_a_norm_by_columns_the_longest_coordinate_of_a_column_moves():
     ("noise", "reach"),
     [
         (product("exp(-abs(z) + 2*z)", L1), UNIT),
-        (product("exp(-abs(z))", Norm("lp", F(1, 2))), UNIT),
         (product("exp(-abs(z))", L1), Sensitivity(num(-1), num(-1))),
         (product("exp(-a*abs(z))", L1), UNIT),
         (product("max(0, 1 - abs(z))", L1), UNIT),

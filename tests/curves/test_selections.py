@@ -211,13 +211,11 @@ def by_far(n, reach, epsilon):
         (delta_greatest, sparse(G1, G2, 3, report="fresh", fresh=L2), "all are to be Gaussian"),
         (delta_greatest, largest(LOGISTIC, 3), "not certainly Gaussian or Laplace"),
         (delta_greatest, largest(G1, 2 * 10**9), "from 1 to 1000000000"),
-        (delta_greatest, largest(G1, "5/2"), "not certainly an integer"),
         (delta_release, largest(L2, 3), "not certainly Gaussian noise on the line"),
         (delta_release, largest(GEOMETRIC, 3), "lives on the integers"),
         (delta_release, sparse(G1, L2, 3), "query_noise"),
         (delta_release, sparse(G1, None, 3), "query_noise"),
         (delta_release, sparse(G1, G2, 3, report="fresh", fresh=L2), "fresh"),
-        (delta_release, largest(G1, "5/2"), "not certainly an integer"),
     ],
 )
 def test_bounds_by_what_is_released_or_moved_are_refused_where_they_are_not_proved(rule, mechanism, why):

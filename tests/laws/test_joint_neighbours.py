@@ -314,8 +314,6 @@ UNIT = laplace([(1, 0)], 1, "l2")
         ((UNIT, Part(UNIT.mechanism, num(1))), "no noise on real numbers"),
         ((UNIT, gaussian([(0, 1)], 1, "l2")), "without bound"),
         ((UNIT, Part(Radial(parse("exp(-sqrt(2)*r)"), L1, num(1)), None, UNIT.query)), "rational"),
-        ((UNIT, repeated(UNIT, parse("1/2"))), "integer of at least 1"),
-        ((repeated(Part(Compose((UNIT,))), parse("1/2")), UNIT), "integer of at least 1"),
     ],
 )
 def test_the_sum_by_slopes_wants_parts_that_lose_in_proportion(parts, why):

@@ -25,7 +25,6 @@ from dpverify.trusted.language.model import (
     Claim,
     Compose,
     Domain,
-    EllipticalProcess,
     Group,
     KaryResponse,
     Lipschitz,
@@ -56,7 +55,6 @@ from dpverify.trusted.rules.additive import point_limits, product_lipschitz, sid
 from dpverify.trusted.rules.composition import combined_values, losses, ratios
 from dpverify.trusted.rules.composition.grid import Grid
 from dpverify.trusted.rules.curves import (
-    elliptical_process,
     every_shift,
     gaps,
     integers,
@@ -133,13 +131,6 @@ def test_a_density_that_ends_has_no_bound_by_its_slope(support, whole):
     claim = Claim(Translation(LAPLACE.density, support, integers=whole), None, sensitivity=ONE)
     with pytest.raises(Rejected, match="live on the whole line"):
         product_lipschitz.check(claim, {"slope": "1", "cuts": ["-1", "0", "1"]})
-
-
-@pytest.mark.parametrize(("scale", "reach"), [("1", "-1"), ("-1", "1"), ("-1", "-1"), ("0", "0"), ("0", "1")])
-def test_functions_move_by_at_least_0_and_their_noise_has_a_positive_scale(scale, reach):
-    noise = EllipticalProcess(parse("exp(-v)"), (num(0), None), parse(scale))
-    with pytest.raises(Rejected, match="the scale not certainly positive"):
-        elliptical_process.law_and_shift(noise, Sensitivity(parse(reach), parse(reach)))
 
 
 @pytest.mark.parametrize("sums", [losses.upper_sums, losses.lower_sums])

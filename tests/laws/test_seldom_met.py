@@ -18,7 +18,6 @@ from dpverify.trusted.language.model import (
     Claim,
     Compose,
     Mixture,
-    Norm,
     Part,
     Product,
     Query,
@@ -33,52 +32,12 @@ from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.parts import candidates
-from dpverify.trusted.parts.exponents import exponent
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.additive import concave_exponent, points, product_lipschitz, witnessed
+from dpverify.trusted.rules.additive import concave_exponent, points, witnessed
 from dpverify.trusted.rules.curves import mixing, prepared_lunes, shapes, volumes
 from dpverify.trusted.rules.finite import kernel_box, normaliser
 
 F = Fraction
-
-
-# -- noise that makes no sense ----------------------------------------------------------------------
-
-
-SENSELESS = ["3/2", "1/2", "0", "-1"]
-"""Dimensions."""
-
-
-@pytest.mark.parametrize(
-    ("field", "text"), [*(("dimension", text) for text in SENSELESS), ("scale", "0"), ("scale", "-1"), ("scale", "sqrt(2) - sqrt(2)")]
-)
-def test_radial_noise_has_a_whole_dimension_and_a_positive_scale(field, text):
-    fields = {"norm": L2, "dimension": ONE, "scale": ONE} | {field: parse(text)}
-    noise = Radial(parse("exp(-r)"), **fields)
-    with precision(64):
-        with pytest.raises(Rejected, match=field):
-            exponent(noise)
-        with pytest.raises(Rejected, match=field):
-            points.noise_of(Claim(noise, None, sensitivity=ONE), {}, "rule")
-
-
-@pytest.mark.parametrize("text", SENSELESS)
-def test_independent_coordinates_are_whole_many(text):
-    noise = Product(parse("exp(-abs(z))"), parse(text), L1)
-    claim = Claim(noise, None, sensitivity=ONE)
-    with precision(64):
-        with pytest.raises(Rejected, match="dimension"):
-            exponent(noise)
-        with pytest.raises(Rejected, match="dimension"):
-            points.noise_of(claim, {}, "rule")
-        with pytest.raises(Rejected, match="mechanism"):
-            product_lipschitz.check(claim, {"slope": "1", "cuts": ["0"]})
-
-
-def test_a_norm_is_one_in_the_dimension_of_its_noise():
-    flat = Norm("facets", None, ((F(1), F(0)),))
-    with precision(64), pytest.raises(Rejected, match="norm"):
-        exponent(Radial(parse("exp(-r)"), flat, num(2)))
 
 
 def test_a_query_whose_answers_do_not_move_alike_has_no_lower_bound_by_moving_all_alike():

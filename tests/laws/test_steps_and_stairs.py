@@ -8,8 +8,8 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import Staircase
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.rules.composition import combined_values
@@ -90,14 +90,6 @@ def test_staircase_noise_at_longer_and_irrational_shifts_is_the_sum_between_the_
                 here, there = (total * math.exp(-slope * max(0, math.ceil(abs((left + right) / 2 - by) - middle))) for by in (0, moved))
                 true += (right - left) * max(here - at * there, 0)
             assert abs(float(found.divergence(rational(F(epsilon))).mid()) - true) < 1e-9
-
-
-@pytest.mark.parametrize(("rate", "gamma"), [("0", "1/2"), ("-1", "1/2"), ("1", "-1/10"), ("1", "11/10")])
-def test_a_staircase_has_a_positive_rate_and_a_share_in_its_first_step(rate, gamma):
-    stairs.check_staircase(Staircase(ONE, ZERO))
-    stairs.check_staircase(Staircase(ONE, ONE))
-    with pytest.raises(Rejected):
-        stairs.check_staircase(Staircase(parse(rate), parse(gamma)))
 
 
 def test_a_shift_over_more_steps_than_are_looked_at_and_a_number_that_is_none_are_undecided():

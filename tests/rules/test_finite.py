@@ -101,20 +101,6 @@ def test_zeros_that_face_each_other_cost_nothing():
     assert bounds(table([["1/3", "2/3", 0], ["2/3", "1/3", 0]]))["upper"].value == parse("log(2)")
 
 
-@pytest.mark.parametrize(
-    ("rows", "why"),
-    [
-        ([["3/4", "1/5"], ["1/4", "3/4"]], "sum"),
-        ([["5/4", "-1/4"], ["1/4", "3/4"]], "negative"),
-        ([["3/4", "1/4"], [1]], "length"),
-        ([["exp(-1)", "1/2"], ["1/4", "3/4"]], "sum"),
-    ],
-)
-def test_rows_must_be_probabilities(rows, why):
-    with pytest.raises(Rejected, match=why):
-        check(table(rows), cells=[[0, 1, 0]])
-
-
 def test_a_named_cell_that_is_not_the_greatest_is_refused():
     with pytest.raises(Rejected, match="named maximum"):
         check(RESPONSE, cells=[[0, 1, 1]])

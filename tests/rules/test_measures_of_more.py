@@ -151,8 +151,6 @@ def test_what_parallel_parts_are_given_is_about_each_of_them():
             infer(parameters, *premises)
     with pytest.raises(Rejected, match="in parallel"):
         Proof(claim(Compose((gaussian("2"),)), RHO)).infer("parallel-measures", (), {"side": "upper"})
-    with pytest.raises(Rejected, match="replac"):
-        Proof(replace(whole, adjacency="replace")).infer("parallel-measures", (), {"side": "upper"}, [first, second])
 
 
 def test_a_part_without_a_finite_value_leaves_parallel_parts_without_one():

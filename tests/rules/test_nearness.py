@@ -251,7 +251,6 @@ def test_what_is_no_finite_mechanism_with_costs_is_refused():
         (claim(ROWS, "0"), "what outputs cost"),
         (claim(ROWS, "0", loss=((0, 1),)), "2 rows"),
         (claim(Exponential((tuple(map(parse, ("0", "e"))),), ONE), "1", domains=[("e", Domain(Fraction(0)))]), "is not certain"),
-        (claim(Table(((parse("3/4"), parse("1/2")),)), "0", loss=((0, 1),)), "sum"),
         (claim(LAPLACE, "1"), "finitely many outputs"),
         (Claim(ROWS, ONE), "how near answers are"),
     ):

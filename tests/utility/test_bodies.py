@@ -367,7 +367,6 @@ def test_evidence_that_is_none_is_told_so(parameters, why):
     [
         (claim(), {"of": "query"}, "it has no query"),
         (Claim(Product(parse("exp(-abs(z))"), num(2)), None, sensitivity=num(1)), {"of": "norm"}, "it is not noise in a norm"),
-        (claim(Norm("lp", F(1, 2))), {"of": "norm"}, "p = 1/2 is below 1"),
         (Claim(Radial(parse("exp(-r)"), L1, parse("d")), None, sensitivity=num(1)), {"of": "norm"}, "it is no number"),
         (claim(L2), {"of": "norm"}, "not a polytope by its points, nor, without axes, by its facets"),
         (claim(LINF), {"of": "norm", "axes": [["1", "0"]]}, "not a polytope by its points, nor, without axes, by its facets"),
@@ -379,7 +378,6 @@ def test_evidence_that_is_none_is_told_so(parameters, why):
     ids=[
         "no query",
         "no norm",
-        "no norm at all",
         "any dimension",
         "round",
         "facets along axes",

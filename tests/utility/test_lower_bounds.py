@@ -641,13 +641,6 @@ def test_a_premise_about_a_claimed_epsilon_is_refused():
         kernel.infer(Proof(asked), "lines-lower-bound", ONE, [fact], 128)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_query_whose_rows_differ_in_length_is_refused(rule):
-    asked = claim([[1]], fit(rule))
-    ragged = replace(asked, query=replace(asked.query, rows=((Fraction(1),), (Fraction(1), Fraction(2)))))
-    refused(ragged, rule, {}, "rows of different lengths")
-
-
 def test_answers_that_never_differ_have_no_lattice():
     refused(claim([[0]], "add-remove"), "lattice-lower-bound", {"reach": 3, "radius": "1", "basis": [["1"]]}, "all answers are equal")
 

@@ -10,28 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, assert_never
 
 from dpverify.trusted.facts.bounds import Bound, Side
+from dpverify.trusted.language import model
 from dpverify.trusted.language.expr import ONE, ZERO, call, format_expr, symbols
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import (
-    L2,
-    NEARNESS,
-    Claim,
-    Combinator,
-    EllipticalProcess,
-    Finite,
-    Guarantee,
-    Kernel,
-    Mechanism,
-    Mixture,
-    Noise,
-    Part,
-    Product,
-    Radial,
-    Sampled,
-    Selection,
-    Space,
-    on_integers,
-)
+from dpverify.trusted.language.model import Claim, Mechanism, Part, on_integers
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.integers import is_whole
 
@@ -54,10 +36,10 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     """All that a bound rests on and no rule checks. own: what its rule always assumes."""
     if (bound.side, bound.value) == ("lower", ZERO) or (bound.side, bound.quantity, bound.value) == ("upper", "delta", ONE):
         return ()  # every mechanism has these
-    if bound.quantity == NEARNESS:  # which no neighbours have to do with
+    if bound.quantity == model.NEARNESS:  # which no neighbours have to do with
         return tuple(dict.fromkeys((*own, *bound.assumed)))
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
-    combined = isinstance(claim.mechanism, Combinator)
+    combined = isinstance(claim.mechanism, model.Combinator)
     found = load("facts.assumed_of_parts").of_parts(claim, part, bound, of_one) if combined else of_one(part, bound)
     return tuple(dict.fromkeys((*found, *own, *bound.assumed)))
 
@@ -84,14 +66,14 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
     at_theirs: whether it shares the neighbours of a table with as many inputs.
     """
     mechanism = part.mechanism
-    if isinstance(mechanism, Combinator | Guarantee | Sampled | Space):
+    if isinstance(mechanism, model.Combinator | model.Guarantee | model.Sampled | model.Space):
         return
-    if isinstance(mechanism, Noise):
+    if isinstance(mechanism, model.Noise):
         yield from _of_noise(part, mechanism, bound, onward)
-    elif isinstance(mechanism, Selection):
+    elif isinstance(mechanism, model.Selection):
         further = (ONWARD,) * (onward and bound.side == "lower")
         yield from load("facts.assumed_of_selections").of_selection(mechanism, bound, _whole(part), further)
-    elif isinstance(mechanism, Kernel | Finite):
+    elif isinstance(mechanism, model.Kernel | model.Finite):
         yield from load("facts.assumed_of_inputs").of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
     else:
         assert_never(mechanism)
@@ -111,11 +93,11 @@ def _whole(part: Part) -> Iterator[str]:
         yield f"{WHOLE}, so that they move by at most {format_expr(call('floor', moved))}"
 
 
-def _of_noise(part: Part, noise: Noise, bound: Bound, onward: bool) -> Iterator[str]:
+def _of_noise(part: Part, noise: model.Noise, bound: Bound, onward: bool) -> Iterator[str]:
     if part.query is not None:
         yield from (REAL,) if bound.side == "lower" and load("order.queries").takes_fractions(noise, part.query) else ()
         return
-    differ = isinstance(noise, EllipticalProcess) and bool(noise.differences)
+    differ = isinstance(noise, model.EllipticalProcess) and bool(noise.differences)
     if bound.side == "lower":
         yield DIFFERED if differ else _attained(noise, bound)
         yield from (ONWARD,) if onward else ()
@@ -127,8 +109,8 @@ def _of_noise(part: Part, noise: Noise, bound: Bound, onward: bool) -> Iterator[
 def _attained(noise: Mechanism, bound: Bound) -> str:
     if on_integers(noise):
         return WHOLE_ATTAINED
-    if not isinstance(noise, Radial | Mixture | Product) or noise.dimension == ONE:
+    if not isinstance(noise, model.Radial | model.Mixture | model.Product) or noise.dimension == ONE:
         return ATTAINED
     # noise of a norm loses as much in every direction where single outputs count, noise of a Euclidean one always
-    round_ball = noise.norm == L2 or noise.norm.kind == "ellipsoid"
-    return ATTAINED if not isinstance(noise, Product) and (round_ball or bound.quantity == "pure") else TURNED
+    round_ball = noise.norm == model.L2 or noise.norm.kind == "ellipsoid"
+    return ATTAINED if not isinstance(noise, model.Product) and (round_ball or bound.quantity == "pure") else TURNED

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import Expr
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.model import Claim
 
 Side = Literal["upper", "lower"]
 Quantity = Literal["pure", "epsilon", "delta", "zcdp", "gdp", "renyi", "beta"]
@@ -46,3 +49,16 @@ class Bound:
     quantity: Quantity = "pure"
     through: tuple[str, ...] = ()
     ordered: bool = False
+
+
+def sided(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Side, Claim, Mapping[str, Expr]]:
+    """Which bound is asked for, and of what: a lower one may put parameters at the values under "at". Raises Rejected, CertificateError.
+
+    evidence: "side", "upper" by default, and "at".
+    """
+    side: Side = evidence.get("side", "upper")
+    if side not in ("upper", "lower"):
+        raise CertificateError(f"{rule}: 'side' is {side!r}, not upper or lower.")
+    if side == "upper" and "at" in evidence:
+        raise CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
+    return (side, *load("parts.parameters").fixed(claim, evidence, rule)) if "at" in evidence else (side, claim, {})

@@ -5,27 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import CertificateError, require
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import (
-    ADJACENCIES,
-    NEARNESS,
-    Answering,
-    Claim,
-    Combinator,
-    EllipticalProcess,
-    Exponential,
-    Guarantee,
-    KaryResponse,
-    Part,
-    Selection,
-    Space,
-    Table,
-    all_parts,
-    kind_of,
-    noises_of,
-    variables_of,
-)
+from dpverify.trusted.language.model import Claim, Part, all_parts, kind_of, noises_of, variables_of
 
 _HIDDEN: Final = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 """Letters and marks of Unicode that are drawn as nothing, in the form of a class of characters."""
@@ -41,16 +24,16 @@ def require_fitting(claim: Claim) -> None:
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     for asked in everything:
         _require_moves(asked)
-        if isinstance(asked.mechanism, Selection):
+        if isinstance(asked.mechanism, model.Selection):
             load("language.selections").require_words(asked.mechanism, alone=asked is claim)
-    near = claim.measure is not None and claim.measure.name == NEARNESS
+    near = claim.measure is not None and claim.measure.name == model.NEARNESS
     if near or claim.distance:
         load("language.nearness").require_alone(claim)
-    if (claim.within is not None and not near) or any(isinstance(asked.mechanism, Space) for asked in everything):
+    if (claim.within is not None and not near) or any(isinstance(asked.mechanism, model.Space) for asked in everything):
         load("language.spaces").require_alone(claim)
-    if claim.measure is not None or claim.order or any(isinstance(asked.mechanism, Guarantee) for asked in everything):
+    if claim.measure is not None or claim.order or any(isinstance(asked.mechanism, model.Guarantee) for asked in everything):
         load("language.orders").require_words(claim)
-    lists = isinstance(claim.mechanism, Table | Exponential)
+    lists = isinstance(claim.mechanism, model.Table | model.Exponential)
     kind = kind_of(claim.mechanism)
     _require(
         lists or not (claim.loss or claim.prior), f"the claim states losses of the kind {kind}, which has no lists of inputs and outputs."
@@ -67,14 +50,14 @@ def _require_moves(asked: Claim | Part) -> None:
     """A query, or a sensitivity, or neither: of kinds that have one, and with one adjacency."""
     mechanism, kind = asked.mechanism, kind_of(asked.mechanism)
     queried, stated = asked.query is not None, asked.sensitivity is not None
-    none = isinstance(mechanism, Combinator | Table | KaryResponse | Guarantee | Space)
-    _require(asked.adjacency in ("", *ADJACENCIES), f"{asked.adjacency[:40]!r} is no adjacency. Use {', '.join(ADJACENCIES)}.")
-    _require(not queried or isinstance(mechanism, Answering), "only additive noise answers a query.")
+    none = isinstance(mechanism, model.Combinator | model.Table | model.KaryResponse | model.Guarantee | model.Space)
+    _require(asked.adjacency in ("", *model.ADJACENCIES), f"{asked.adjacency[:40]!r} is no adjacency. Use {', '.join(model.ADJACENCIES)}.")
+    _require(not queried or isinstance(mechanism, model.Answering), "only additive noise answers a query.")
     _require(not (queried and stated), "the claim states a sensitivity beside the one that its query has.")
     _require(not (queried and asked.adjacency), "the claim states an adjacency beside the one that its query has.")
     _require(not (stated and none), f"the claim states a sensitivity of the kind {kind}, which takes none.")
     _require(
-        not (stated and isinstance(mechanism, EllipticalProcess) and mechanism.differences),
+        not (stated and isinstance(mechanism, model.EllipticalProcess) and mechanism.differences),
         "the claim states a sensitivity beside the one that its differences have.",
     )
 

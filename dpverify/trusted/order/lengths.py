@@ -70,7 +70,6 @@ def largest_in(norm: Norm, dimension: int) -> tuple[Vector, Expr]:
 
     The norm is 1, except for an ellipsoid whose square root stays irrational: then the vector is e_1 with its norm.
     """
-    require("norm", norm_faults(norm, dimension))
     if norm.kind == "columns":
         return load("order.matrix_norms").longest(norm), ONE
     unit = tuple(Fraction(int(i == 0)) for i in range(dimension))
@@ -84,7 +83,6 @@ def l1_radius(norm: Norm, dimension: int, evidence: object = None) -> Expr:
     evidence: for facets too many to enumerate, a gauge certificate of `sign_vectors(dimension)` in the hull of + and - the facets
     (by duality the radius is the largest gauge of a sign vector in the polar ball). Raises as a sensitivity does.
     """
-    require("norm", norm_faults(norm, dimension))
     if norm.kind == "lp":
         return num(dimension) if norm.p is None else power(num(dimension), Num(1 - 1 / norm.p))
     found: Expr = load("order.matrix_norms").l1_radius(norm, dimension, evidence)

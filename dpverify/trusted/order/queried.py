@@ -9,20 +9,10 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.model import Mechanism, Norm, Query
 from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.queries import query_faults, sensitivity
+from dpverify.trusted.order.queries import sensitivity
 
 
-def require_query(query: Query, dimension: int | None) -> int:
-    """The dimension. Raises Rejected where that is no number, or the query's answers are not of it."""
-    if dimension is None:
-        raise Rejected("sensitivity", "the query", "it needs the dimension as a number")
-    faults = query_faults(query, dimension)
-    if faults:
-        raise Rejected("sensitivity", "the query", " ".join(faults))
-    return dimension
-
-
-def derived(noise: Mechanism, query: Query, norm: Norm, dimension: int | None, evidence: Mapping[str, Any] | None) -> Sensitivity:
+def derived(noise: Mechanism, query: Query, norm: Norm, dimension: int, evidence: Mapping[str, Any] | None) -> Sensitivity:
     """How far answers of neighbours are apart. evidence: as of `queries.sensitivity`.
 
     Raises Rejected for noise on the integers under answers that do not differ by integers.
@@ -31,4 +21,4 @@ def derived(noise: Mechanism, query: Query, norm: Norm, dimension: int | None, e
     if broken is not None:
         why = f"answers of neighbours differ by {broken.moved}, and noise on the integers leaves no output that both can give"
         raise Rejected("sensitivity", "the query", why)
-    return sensitivity(query, norm, require_query(query, dimension), evidence)
+    return sensitivity(query, norm, dimension, evidence)

@@ -8,7 +8,7 @@ from itertools import combinations
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import ADJACENCIES, LINF, Mechanism, Norm, Query, Vector, on_integers
-from dpverify.trusted.order.geometry import Sensitivity, norm_faults, require
+from dpverify.trusted.order.geometry import Sensitivity, require
 from dpverify.trusted.order.lengths import largest
 from dpverify.trusted.order.linear import square, up_to_sign
 
@@ -45,9 +45,8 @@ def sensitivity(query: Query, norm: Norm, dimension: int, evidence: object = Non
     """The largest ||F(x - x')|| over adjacent histograms x, x'.
 
     "l2" means real histograms at Euclidean distance <= 1. evidence: a gauge certificate of `differences(query)`, for a norm by
-    columns only. Raises Rejected for faults of query, norm or evidence; Undecided, saying what would help, where the form is not covered.
+    columns only. Raises Rejected for faults of query or evidence; Undecided, saying what would help, where the form is not covered.
     """
-    require("norm", norm_faults(norm, dimension))
     require("query", query_faults(query, dimension))
     if dimension == 1 and norm.kind == "lp":
         norm = LINF  # on the line every lp norm is the absolute value

@@ -14,7 +14,7 @@ from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import Expr, Num, call
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import L1, Claim, Domain, Mixture, Norm, Product, Radial, Translation
-from dpverify.trusted.order.geometry import Sensitivity, norm_faults
+from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
 
 
@@ -30,26 +30,22 @@ def noise_norm(claim: Claim) -> tuple[Norm, int | None]:
 
 
 def require_answers(claim: Claim) -> tuple[Norm, int | None]:
-    """What `noise_norm` tells. Raises Rejected for a norm that is none, and for a query whose answers are not of the noise's dimension."""
+    """What `noise_norm` tells. Raises Rejected where that must be known and is not."""
     norm, dimension = noise_norm(claim)
-    known = dimension is not None or norm.kind == "lp"
-    require(known, Rejected("sensitivity", "the norm", "a norm by a matrix needs its dimension as a number"))
-    faults = norm_faults(norm, 1 if dimension is None else dimension)  # an lp norm is one in every dimension, or in none
-    require(not faults, Rejected("sensitivity", "the norm", "; ".join(faults)))
-    if claim.query is not None:
-        load("order.queried").require_query(claim.query, dimension)
+    known = dimension is not None or (norm.kind == "lp" and claim.query is None)
+    require(known, Rejected("sensitivity", "the norm", "a norm by a matrix, or a query, needs its dimension as a number"))
     return norm, dimension
 
 
 def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
     """Bounds on the claim's sensitivity, before scale; both the stated expression where one is stated.
 
-    evidence: the gauge certificate that a query in a norm by columns needs. Raises Rejected for a norm that is none,
+    evidence: the gauge certificate that a query in a norm by columns needs. Raises Rejected
     where neither a sensitivity nor a query is given, and for noise on the integers under answers that do not differ by integers.
     """
     norm, dimension = require_answers(claim)
     if claim.query is not None:
-        found: Sensitivity = load("order.queried").derived(claim.mechanism, claim.query, norm, dimension, evidence)
+        found: Sensitivity = load("order.queried").derived(claim.mechanism, claim.query, norm, dimension or 0, evidence)
         return found
     if claim.sensitivity is None:
         raise Rejected("sensitivity", "the claim", "neither a sensitivity nor a query is given")

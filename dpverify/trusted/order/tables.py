@@ -96,15 +96,16 @@ class LogBalls:
 
 @remembered(32)
 def finite(claim: Claim) -> Finite:
-    """The claim's finite mechanism, with rows, pairs and scores checked. Raises Rejected with what is wrong and where."""
+    """The claim's finite mechanism, with pairs and scores checked. Raises Rejected with what is wrong and where."""
     mechanism, domains = claim.mechanism, dict(claim.domains)
     if isinstance(mechanism, Table):
-        require_rows(mechanism, domains)
+        for x, row in enumerate(mechanism.rows):
+            for y, entry in enumerate(row):
+                sign(entry, domains, f"row {x}, entry {y}")  # at all parameters 0, or at none
         whole: tuple[Expr, ...] = (ONE,) * len(mechanism.rows)
         return Finite(mechanism.rows, ordered_pairs(mechanism), {}, whole, False, domains)
     if not isinstance(mechanism, Exponential):
         raise Rejected(WHAT, "mechanism", "only tables and finite exponential mechanisms have finitely many outputs")
-    require_rows(mechanism, domains)
     pairs, divisors = score_pairs(claim)
     exponents, sums = [], []
     for row in mechanism.scores:
@@ -202,8 +203,8 @@ def require_rows(mechanism: Table | Exponential, domains: Domains) -> None:
         raise Rejected(WHAT, "adjacent", "there is no pair, or one of a row and itself")
     for x, row in enumerate(rows if isinstance(mechanism, Table) else ()):
         for y, entry in enumerate(row):
-            if sign(entry, domains, f"row {x}, entry {y}") < 0:
-                raise Rejected(WHAT, f"row {x}, entry {y}", f"the probability {format_expr(entry)} is negative")
+            if not compare.certainly_le(ZERO, entry, domains):
+                raise Rejected(WHAT, f"row {x}, entry {y}", f"the probability {format_expr(entry)} is negative, or that is not certain")
         total = add(*row)
         if not compare.certainly_equal(total, ONE, domains):
             why = f"the probabilities sum to {format_expr(total)}, not certainly to exactly 1; write fractions such as 1/3"

@@ -8,26 +8,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from dpverify.trusted.language import model
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Sym, mul, neg, num, substitute
-from dpverify.trusted.language.model import (
-    Compose,
-    Exponential,
-    Group,
-    Lipschitz,
-    Mechanism,
-    Parallel,
-    Part,
-    PostProcess,
-    Product,
-    Query,
-    Repeat,
-    Subsample,
-    Table,
-    Translation,
-    repeated,
-)
+from dpverify.trusted.language.model import Mechanism, Part, Repeat, repeated
 from dpverify.trusted.parts.candidates import image, number, positive, reached_from, root_factor
 from dpverify.trusted.parts.densities import even
 from dpverify.trusted.parts.neighbours import NAME, is_elsewhere, leaves, space_of, together
@@ -56,27 +41,27 @@ class _Specialised:
     def of(self, part: Part, factor: Expr, further: Expr, top: bool = False, elsewhere: bool = False) -> Part | None:
         """factor: of the steps for parts that stay as they are; further: that of a group of its own."""
         mechanism = part.mechanism
-        if isinstance(mechanism, Group | Lipschitz):
-            steps = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
+        if isinstance(mechanism, model.Group | model.Lipschitz):
+            steps = mechanism.size if isinstance(mechanism, model.Group) else mechanism.constant
             if not top and not self.lower:
                 return _further(part, factor)
-            if self.lower and isinstance(mechanism, Lipschitz) and is_uneven(mechanism, {}):
+            if self.lower and isinstance(mechanism, model.Lipschitz) and is_uneven(mechanism, {}):
                 raise Rejected(NAME, "constant", "it is not whole, and something behind the map knows whole steps between neighbours alone")
             return self.of(mechanism.part, mul(factor, steps), further if top else mul(further, steps), top, elsewhere)
         if isinstance(mechanism, Repeat):
             inner = self.of(mechanism.part, factor, further, False, elsewhere)
             return None if inner is None else repeated(inner, mechanism.times)
-        if isinstance(mechanism, PostProcess):
+        if isinstance(mechanism, model.PostProcess):
             inner = self.of(mechanism.part, factor, further, top, elsewhere)
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))
-        if isinstance(mechanism, Subsample | Parallel) and factor != ONE:
+        if isinstance(mechanism, model.Subsample | model.Parallel) and factor != ONE:
             raise Undecided(f"{NAME}: samples and parts in parallel want neighbours one step apart.")
-        if isinstance(mechanism, Subsample) and mechanism.scheme != "poisson" and not self.lower:
+        if isinstance(mechanism, model.Subsample) and mechanism.scheme != "poisson" and not self.lower:
             return part  # samples without a record have another one in its place: the part is at all its pairs, not at this one alone
-        if isinstance(mechanism, Subsample):
+        if isinstance(mechanism, model.Subsample):
             inner = self.of(mechanism.part, ONE, ONE, False, elsewhere or is_elsewhere(mechanism, top))
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))
-        if isinstance(mechanism, Compose | Parallel):
+        if isinstance(mechanism, model.Compose | model.Parallel):
             elsewhere = elsewhere or is_elsewhere(mechanism, top)
             parts = [self.of(inner, factor, further, False, elsewhere) for inner in mechanism.parts]
             kept = tuple(inner for inner in parts if inner is not None)
@@ -89,10 +74,10 @@ class _Specialised:
     def leaf(self, part: Part, space: Space, further: Fraction) -> Part | None:
         """A part without parts at its pair."""
         mechanism, value = part.mechanism, self.choice[space]
-        if isinstance(mechanism, Table | Exponential):
+        if isinstance(mechanism, model.Table | model.Exponential):
             if further < 1 or further.denominator != 1:
                 raise Rejected(NAME, "a table", "no two inputs are certainly a number of steps apart that is not whole")
-            if isinstance(mechanism, Exponential) and mechanism.points:
+            if isinstance(mechanism, model.Exponential) and mechanism.points:
                 raise Rejected(NAME, "points", "which of them are neighbours is not listed")
             a, b = (int(x) for x in value)
             return OnePair(replace(mechanism, adjacent=((a, b),)), part.sensitivity, None, part.adjacency, (a, b), space)
@@ -100,28 +85,28 @@ class _Specialised:
         shift = tuple(further * x for x in image(part.query, value))
         if not any(shift):
             return None
-        if isinstance(mechanism, Product):
+        if isinstance(mechanism, model.Product):
             moved = sorted(x for x in shift if x)
-            alone = Translation(mechanism.density)
+            alone = model.Translation(mechanism.density)
             those = Counter(_moved(alone, x, space) for x in moved)
-            return Part(Compose(tuple(repeated(one, num(k)) for one, k in those.items())))
+            return Part(model.Compose(tuple(repeated(one, num(k)) for one, k in those.items())))
         if len(shift) == 1:
             return _moved(mechanism, shift[0], space)
-        query = Query(tuple((x,) for x in positive(shift)), "add-remove")
+        query = model.Query(tuple((x,) for x in positive(shift)), "add-remove")
         return OnePair(mechanism, None, query, "", space=space)
 
 
 def _moved(noise: Mechanism, shift: Fraction, space: Space) -> OnePair:
     """Noise on the line at one shift, of the first answer less the second. The rules move the second up: what is not even is reflected."""
-    if shift > 0 and isinstance(noise, Translation) and not even(noise):
+    if shift > 0 and isinstance(noise, model.Translation) and not even(noise):
         low, high = noise.support
         ends = None if high is None else neg(high), None if low is None else neg(low)
         noise = replace(noise, density=substitute(noise.density, {"z": neg(Sym("z"))}), support=ends)
-    return OnePair(noise, None, Query(((abs(shift),),), "add-remove"), space=space)
+    return OnePair(noise, None, model.Query(((abs(shift),),), "add-remove"), space=space)
 
 
 def _further(part: Part, factor: Expr) -> Part:
-    return part if factor == ONE else Part(Group(part, factor))
+    return part if factor == ONE else Part(model.Group(part, factor))
 
 
 def read(part: Part, evidence: Any) -> Choice:

@@ -4,33 +4,8 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from dpverify.trusted.language.model import (
-    Claim,
-    Compose,
-    EllipticalProcess,
-    Exponential,
-    Group,
-    Guarantee,
-    KaryResponse,
-    Kernel,
-    Lipschitz,
-    Mixture,
-    Parallel,
-    Part,
-    PostProcess,
-    Product,
-    Radial,
-    Repeat,
-    Sampled,
-    Selection,
-    Space,
-    Staircase,
-    Subsample,
-    Table,
-    Translation,
-    all_parts,
-    parts_of,
-)
+from dpverify.trusted.language import model
+from dpverify.trusted.language.model import Claim, Part, Repeat, all_parts, parts_of
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 from dpverify.trusted.parts.densities import even
 from dpverify.trusted.parts.neighbours import leaves
@@ -56,22 +31,25 @@ def by_records(claim: Claim) -> bool:
 
 def _exchanged(part: Part) -> bool:
     mechanism = part.mechanism
-    if isinstance(mechanism, Radial | Mixture | Staircase | EllipticalProcess | Kernel | KaryResponse | Guarantee):
+    if isinstance(
+        mechanism,
+        model.Radial | model.Mixture | model.Staircase | model.EllipticalProcess | model.Kernel | model.KaryResponse | model.Guarantee,
+    ):
         return True
-    if isinstance(mechanism, Translation | Product):
+    if isinstance(mechanism, model.Translation | model.Product):
         return part.query is None or even(mechanism)
-    if isinstance(mechanism, Table | Exponential):
+    if isinstance(mechanism, model.Table | model.Exponential):
         return listed_both_ways(mechanism)
-    if isinstance(mechanism, Subsample | Sampled | Selection | Space):
+    if isinstance(mechanism, model.Subsample | model.Sampled | model.Selection | model.Space):
         return False
-    if isinstance(mechanism, Group) and _counts(part):
+    if isinstance(mechanism, model.Group) and _counts(part):
         return False
-    if isinstance(mechanism, Compose | Repeat | Group | PostProcess | Parallel | Lipschitz):
+    if isinstance(mechanism, model.Compose | Repeat | model.Group | model.PostProcess | model.Parallel | model.Lipschitz):
         return all(map(_exchanged, parts_of(mechanism)))
     assert_never(mechanism)
 
 
-def listed_both_ways(mechanism: Table | Exponential) -> bool:
+def listed_both_ways(mechanism: model.Table | model.Exponential) -> bool:
     """Whether every pair of inputs that is adjacent stands in the list in both orders, or all are."""
     return mechanism.adjacent is None or {(b, a) for a, b in mechanism.adjacent} <= set(mechanism.adjacent)
 
@@ -85,11 +63,11 @@ def in_order(claim: Claim) -> bool:
 
 
 def _in_order(part: Part) -> bool:
-    if isinstance(part.mechanism, Table | Exponential):
+    if isinstance(part.mechanism, model.Table | model.Exponential):
         return listed_both_ways(part.mechanism)
-    if isinstance(part.mechanism, Selection):
+    if isinstance(part.mechanism, model.Selection):
         return False  # which way a record moves the answers that are compared is not told
-    return not isinstance(part.mechanism, Group) or not _counts(part)
+    return not isinstance(part.mechanism, model.Group) or not _counts(part)
 
 
 def _counts(part: Part) -> bool:
@@ -100,5 +78,8 @@ def _counts(part: Part) -> bool:
 def worst_way(claim: Claim) -> tuple[str, ...]:
     """What a lower bound of one order takes for granted: nothing where noise is even, or queries tell how a record moves the answer."""
     noises = (leaf.part for leaf in leaves(Part(claim.mechanism, claim.sensitivity, claim.query)))
-    told = (part.query is not None or not isinstance(part.mechanism, Translation | Product) or even(part.mechanism) for part in noises)
+    told = (
+        part.query is not None or not isinstance(part.mechanism, model.Translation | model.Product) or even(part.mechanism)
+        for part in noises
+    )
     return () if all(told) else (TOWARDS,)

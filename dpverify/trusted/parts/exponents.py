@@ -7,13 +7,12 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num, power, sub, substitute, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, num, power, sub, substitute, symbols
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mechanism, Norm, Product, Radial, Translation
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.order.geometry import norm_faults
 
 WHAT: Final = "additive noise"
 HALF_LINE: Final = Domain(Fraction(0))
@@ -70,14 +69,7 @@ def exponent(noise: Mechanism) -> Exponent | None:
     domain = HALF_LINE if name == "r" else LINE
     if symbols(density) != {name} or symbols(scale) or not isinstance(count, Num):
         return None
-    if count.value.denominator != 1:
-        raise Rejected(WHAT, "the dimension", f"{format_expr(count)} is not an integer")
     dimension = int(count.value)
-    faults = norm_faults(norm, dimension)
-    if faults:
-        raise Rejected(WHAT, "the norm", "; ".join(faults))
-    if compare.sign(scale) != 1:
-        raise Rejected(WHAT, "the scale", f"{format_expr(scale)} is not certainly positive")
     try:
         h = neg_log(density)
     except ExprError:

@@ -6,29 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, assert_never
 
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Mul, Num, Sym, mul, num, symbols
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import (
-    Combinator,
-    Domain,
-    Exponential,
-    Guarantee,
-    KaryResponse,
-    Kernel,
-    Mechanism,
-    Noise,
-    Part,
-    Query,
-    Sampled,
-    Selection,
-    Space,
-    Staircase,
-    Stream,
-    Table,
-    noises_of,
-    on_integers,
-)
+from dpverify.trusted.language.model import Domain, Mechanism, Part, noises_of, on_integers
 from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
@@ -41,7 +23,7 @@ MOST_STEPS: Final = 1000
 """The most steps between neighbours where a number of them is no rational one."""
 
 
-Spoken = tuple[Mechanism, Expr | None, Query | None]
+Spoken = tuple[Mechanism, Expr | None, model.Query | None]
 """A mechanism, its sensitivity and its query."""
 
 
@@ -50,24 +32,24 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
 
     moved: what its answer moves by between them. domains: of the parameters that the factor may have.
     """
-    if isinstance(part.mechanism, Table):
+    if isinstance(part.mechanism, model.Table):
         return _joined(part.mechanism, _steps(factor, len(part.mechanism.rows))), part.sensitivity, None
-    if isinstance(part.mechanism, Exponential):
+    if isinstance(part.mechanism, model.Exponential):
         steps = _steps(factor)
         if part.mechanism.points and part.sensitivity is None:
             raise Undecided("points at every distance are neighbours here; give the part the distance within which they are.")
         reached = None if part.sensitivity is None else mul(num(steps), part.sensitivity)
         return _joined(part.mechanism, steps), reached, None
-    if isinstance(part.mechanism, KaryResponse):
+    if isinstance(part.mechanism, model.KaryResponse):
         return part.mechanism, part.sensitivity, None
-    if isinstance(part.mechanism, Guarantee):
+    if isinstance(part.mechanism, model.Guarantee):
         return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
-    if isinstance(part.mechanism, Staircase):
+    if isinstance(part.mechanism, model.Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
-    if isinstance(part.mechanism, Selection):
+    if isinstance(part.mechanism, model.Selection):
         apart = _compared(part.mechanism, factor, domains)
         return part.mechanism, further(part.mechanism, part.sensitivity or ONE, apart, domains)[0], None
-    if not isinstance(part.mechanism, Noise | Kernel | Sampled | Space | Combinator):
+    if not isinstance(part.mechanism, model.Noise | model.Kernel | model.Sampled | model.Space | model.Combinator):
         assert_never(part.mechanism)
     if part.query is not None:
         return _further(part.mechanism, part.query, factor, moved, domains)
@@ -76,11 +58,11 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
     return part.mechanism, further(part.mechanism, part.sensitivity, factor, domains)[0], None
 
 
-def _compared(mechanism: Selection, factor: Expr, domains: Mapping[str, Domain]) -> Expr:
+def _compared(mechanism: model.Selection, factor: Expr, domains: Mapping[str, Domain]) -> Expr:
     """How far answers move in so many steps, from one: what answers without bounds lose is in proportion to it (theory#selection)."""
     if mechanism.neighbours == "one" or (mechanism.bounds is not None and mechanism.neighbours != "all"):
         raise Undecided("how answers that move together do so over several steps is not followed here; let each move on its own.")
-    if isinstance(mechanism, Stream) and mechanism.neighbours in FAMILIES:
+    if isinstance(mechanism, model.Stream) and mechanism.neighbours in FAMILIES:
         # one way and back the shifts of both ways add up, which is in proportion for log-concave noise alone
         convex = load("parts.densities").convex_where_it_lives
         if not all(convex(noise, domains) for noise in noises_of(mechanism)):
@@ -88,12 +70,12 @@ def _compared(mechanism: Selection, factor: Expr, domains: Mapping[str, Domain])
     return _distance(factor, domains)
 
 
-def _further(noise: Mechanism, query: Query, factor: Expr, reach: Callable[[], Sensitivity], domains: Mapping[str, Domain]) -> Spoken:
+def _further(noise: Mechanism, query: model.Query, factor: Expr, reach: Callable[[], Sensitivity], domains: Mapping[str, Domain]) -> Spoken:
     """Noise with a query on neighbours further apart: so many records of one kind move its answers so many times as far."""
     if load("order.apart").off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
         return noise, None, query  # one step tells neighbours apart already
     if isinstance(factor, Num) and (is_whole(factor, domains) or not on_integers(noise)):
-        return noise, None, Query(tuple(tuple(factor.value * x for x in row) for row in query.rows), query.adjacency)
+        return noise, None, model.Query(tuple(tuple(factor.value * x for x in row) for row in query.rows), query.adjacency)
     moved = reach()
     if not moved.exact and not on_integers(noise):
         raise Undecided("the sensitivity of a query at a number of steps that has no value is not known exactly.")
@@ -128,7 +110,7 @@ def _is_integer(expr: Expr, domains: Mapping[str, Domain]) -> bool:
     return isinstance(expr, Sym) and expr.name in domains and domains[expr.name].integer
 
 
-def _joined(mechanism: Table | Exponential, steps: int) -> Table | Exponential:
+def _joined(mechanism: model.Table | model.Exponential, steps: int) -> model.Table | model.Exponential:
     """The mechanism with all inputs up to `steps` steps apart as neighbours."""
     if mechanism.adjacent is None or steps == 1:
         return mechanism

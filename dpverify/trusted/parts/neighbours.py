@@ -13,28 +13,10 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Final, assert_never
 
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Num
-from dpverify.trusted.language.model import (
-    Combinator,
-    Compose,
-    Exponential,
-    Group,
-    Guarantee,
-    KaryResponse,
-    Kernel,
-    Lipschitz,
-    Noise,
-    Parallel,
-    Part,
-    PostProcess,
-    Repeat,
-    Sampled,
-    Selection,
-    Subsample,
-    Table,
-    parts_of,
-)
+from dpverify.trusted.language.model import Part, Repeat, parts_of
 from dpverify.trusted.language.model import Space as MetricSpace
 from dpverify.trusted.parts.one_pair import OnePair, Space, is_told
 
@@ -80,11 +62,21 @@ def space_of(part: Part) -> Space | None:
         return None
     if part.query is not None:
         return "records", len(part.query.rows[0]) if part.query.rows else 0, part.query.adjacency
-    if isinstance(part.mechanism, Table):
+    if isinstance(part.mechanism, model.Table):
         return "inputs", len(part.mechanism.rows), ""
-    if isinstance(part.mechanism, Exponential):
+    if isinstance(part.mechanism, model.Exponential):
         return "inputs", len(part.mechanism.scores), ""
-    if not isinstance(part.mechanism, Noise | Kernel | KaryResponse | Selection | Guarantee | MetricSpace | Sampled | Combinator):
+    if not isinstance(
+        part.mechanism,
+        model.Noise
+        | model.Kernel
+        | model.KaryResponse
+        | model.Selection
+        | model.Guarantee
+        | MetricSpace
+        | model.Sampled
+        | model.Combinator,
+    ):
         assert_never(part.mechanism)
     return None
 
@@ -94,22 +86,22 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
     mechanism, here = part.mechanism, at or Leaf(part)
     here = replace(here, part=part, repeated=here.repeated or isinstance(mechanism, Repeat))
     inside = parts_of(mechanism)
-    if not inside or not isinstance(mechanism, Combinator):
+    if not inside or not isinstance(mechanism, model.Combinator):
         yield here
         return
-    if isinstance(mechanism, Group | Lipschitz):
+    if isinstance(mechanism, model.Group | model.Lipschitz):
         here = replace(here, own=not top)
-    elif not isinstance(mechanism, Compose | Repeat | Subsample | PostProcess | Parallel):
+    elif not isinstance(mechanism, model.Compose | Repeat | model.Subsample | model.PostProcess | model.Parallel):
         assert_never(mechanism)
-    sampled = here.sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
+    sampled = here.sampled or (isinstance(mechanism, model.Subsample) and mechanism.scheme == "poisson")
     here = replace(here, elsewhere=here.elsewhere or is_elsewhere(mechanism, top), sampled=sampled)
     for inner in inside:
-        yield from leaves(inner, top and isinstance(mechanism, Group | Lipschitz | PostProcess), here)
+        yield from leaves(inner, top and isinstance(mechanism, model.Group | model.Lipschitz | model.PostProcess), here)
 
 
-def is_elsewhere(mechanism: Combinator, top: bool) -> bool:
+def is_elsewhere(mechanism: model.Combinator, top: bool) -> bool:
     """Whether what a combinator holds sees other records than what is beside it. top: nothing is."""
-    return isinstance(mechanism, Parallel) or (isinstance(mechanism, Subsample) and mechanism.rate != ONE and not top)
+    return isinstance(mechanism, model.Parallel) or (isinstance(mechanism, model.Subsample) and mechanism.rate != ONE and not top)
 
 
 def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]:
@@ -132,7 +124,7 @@ def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]
 
 def undecided(part: Part) -> bool:
     """Whether different parts of a composition may each be at neighbours of their own although the file connects them."""
-    if isinstance(part.mechanism, Compose):
+    if isinstance(part.mechanism, model.Compose):
         spaces: dict[Space, set[Part]] = {}
         for leaf in leaves(part):
             if leaf.space is not None:
@@ -149,7 +141,12 @@ def require_one_adjacency(part: Part, ordered: bool = False) -> None:
     """
     named: dict[Space, set[frozenset[tuple[int, int]]]] = {}
     for leaf in leaves(part):
-        if leaf.linked and leaf.space is not None and leaf.space[0] == "inputs" and isinstance(leaf.part.mechanism, Table | Exponential):
+        if (
+            leaf.linked
+            and leaf.space is not None
+            and leaf.space[0] == "inputs"
+            and isinstance(leaf.part.mechanism, model.Table | model.Exponential)
+        ):
             listed = leaf.part.mechanism.adjacent
             pairs = permutations(range(leaf.space[1]), 2) if listed is None else listed
             different = ((a, b) if ordered else (min(a, b), max(a, b)) for a, b in pairs if a != b)
@@ -175,7 +172,7 @@ def _group(leaf: Leaf) -> Space | Part:
 
 def _inputs_of_a_response(part: Part) -> Fraction | None:
     """How many inputs a k-ary response has: it loses as much at every pair of them, so at the pair of tables that have as many."""
-    k = part.mechanism.k if isinstance(part.mechanism, KaryResponse) else None
+    k = part.mechanism.k if isinstance(part.mechanism, model.KaryResponse) else None
     return k.value if isinstance(k, Num) else None
 
 

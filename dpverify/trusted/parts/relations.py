@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Mechanism, Parallel, Part, Repeat, all_parts, parts_of
 from dpverify.trusted.parts.adjacencies import stated_adjacencies
 from dpverify.trusted.parts.candidates import all_log_concave
 from dpverify.trusted.parts.neighbours import leaves
-
-WHAT: Final = "the parts"
-
-
-def one_relation(claim: Claim) -> str:
-    """The one relation of neighbours that all parts speak of, "" where none is stated. Raises Rejected where they differ."""
-    for fault in adjacency_faults(claim.mechanism, claim.adjacency):
-        raise Rejected(WHAT, "adjacency", fault)
-    stated = stated_adjacencies(claim.mechanism, claim.adjacency)
-    return next(iter(stated), "")
-
 
 ONE_RECORD: Final = "neighbours differ by one record that is added or removed"
 """What an upper bound for parts in parallel takes for granted where no adjacency is stated."""

@@ -26,7 +26,6 @@ from dpverify.trusted.language.model import (
     Staircase,
 )
 from dpverify.trusted.order.linear import matrix, to_fraction
-from dpverify.trusted.order.queries import query_faults
 from dpverify.trusted.parts.runs import count
 
 WHAT: Final = "what is released"
@@ -82,15 +81,12 @@ def _noises(part: Part, times: int) -> Iterator[Noisy]:
         return
     if not isinstance(noise, Answering | Staircase):
         raise Rejected(WHAT, "a part", "it is not noise added to an answer")
-    size = _size(noise)
-    if part.query is not None and (faults := query_faults(part.query, size)):
-        raise Rejected(WHAT, "the query of a part", " ".join(faults))
-    yield Noisy(part, size, times)
+    yield Noisy(part, _size(noise), times)
 
 
 def _size(noise: Answering | Staircase) -> int:
     dimension = noise.dimension if isinstance(noise, Radial | Product | Mixture) else ONE
-    if not isinstance(dimension, Num) or dimension.value.denominator != 1 or not 1 <= dimension.value <= MOST:
+    if not isinstance(dimension, Num) or dimension.value > MOST:
         raise Rejected(WHAT, "a part", f"its dimension is no integer from 1 to {MOST}")
     return int(dimension.value)
 

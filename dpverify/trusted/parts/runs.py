@@ -11,35 +11,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, assert_never
 
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, mul
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import (
-    Answering,
-    Claim,
-    Combinator,
-    Compose,
-    Domain,
-    EllipticalProcess,
-    Exponential,
-    Finite,
-    Group,
-    Guarantee,
-    Kernel,
-    Leaf,
-    Lipschitz,
-    Noise,
-    Parallel,
-    Part,
-    PostProcess,
-    Repeat,
-    Sampled,
-    Selection,
-    Space,
-    Subsample,
-    all_parts,
-    on_integers,
-)
+from dpverify.trusted.language.model import Claim, Domain, Part, Repeat, all_parts, on_integers
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
@@ -78,17 +54,17 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     mechanism = part.mechanism
     if isinstance(mechanism, Repeat):
         yield from runs(mechanism.part, replace(run, times=run.times * count(mechanism)), top)
-    elif isinstance(mechanism, Compose):
+    elif isinstance(mechanism, model.Compose):
         for inner in mechanism.parts:
             yield from runs(inner, run, False)
-    elif isinstance(mechanism, PostProcess):
+    elif isinstance(mechanism, model.PostProcess):
         yield from runs(mechanism.part, replace(run, processed=True), top)
-    elif isinstance(mechanism, Lipschitz):
+    elif isinstance(mechanism, model.Lipschitz):
         run = replace(run, factor=mul(run.factor, mechanism.constant), uneven=run.uneven or is_uneven(mechanism, {}))
         yield from runs(mechanism.part, replace(run, own=run.own or not top, mapped=True), top)
-    elif isinstance(mechanism, Group):
+    elif isinstance(mechanism, model.Group):
         yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.size), own=run.own or not top), top)
-    elif isinstance(mechanism, Leaf | Subsample | Parallel):
+    elif isinstance(mechanism, model.Leaf | model.Subsample | model.Parallel):
         yield replace(run, part=part)
     else:
         assert_never(mechanism)
@@ -116,17 +92,9 @@ def count(repeat: Repeat) -> int:
 # -- neighbours ------------------------------------------------------------------------------------
 
 
-def check_adjacencies(claim: Claim) -> str:
-    """The one relation of neighbours that all parts speak of, "" where none is stated.
-
-    Raises Rejected where they differ, and for a part whose query does not fit its noise: parts at one pair of neighbours have none left.
-    """
-    return load("parts.relations").one_relation(claim) if isinstance(claim.mechanism, Combinator) else claim.adjacency
-
-
 def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
     """What a bound for several parts takes for granted of their neighbours."""
-    return load("parts.relations").neighbours_assumed(claim, side) if isinstance(claim.mechanism, Combinator) else ()
+    return load("parts.relations").neighbours_assumed(claim, side) if isinstance(claim.mechanism, model.Combinator) else ()
 
 
 # -- how far a run's answer moves --------------------------------------------------------------------
@@ -137,9 +105,9 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
     how the norms of the differences of a process are derived.
     """
     part = run.part
-    if isinstance(part.mechanism, Answering):
+    if isinstance(part.mechanism, model.Answering):
         moved = sensitivity_bounds(Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query), evidence)
-    elif isinstance(part.mechanism, EllipticalProcess) and part.mechanism.differences:
+    elif isinstance(part.mechanism, model.EllipticalProcess) and part.mechanism.differences:
         if part.sensitivity is not None:
             raise Rejected(WHAT, "the sensitivity", "it is stated beside the one that the differences have")
         moved = load("order.processes").sensitivity(part.mechanism, evidence)
@@ -164,7 +132,7 @@ def leaf(run: Run, domains: tuple[tuple[str, Domain], ...] = ()) -> Claim:
     return Claim(asked[0], None, sensitivity=asked[1], query=asked[2], domains=domains)
 
 
-def is_uneven(mechanism: Lipschitz, domains: Mapping[str, Domain]) -> bool:
+def is_uneven(mechanism: model.Lipschitz, domains: Mapping[str, Domain]) -> bool:
     """Whether a map takes neighbours a number of steps apart that is not whole, where something behind it knows whole steps alone.
 
     Such are inputs of finite mechanisms, integers, records, answers of selections. Two maps of 3/2 and 4/3 move them by one step and by
@@ -176,9 +144,9 @@ def is_uneven(mechanism: Lipschitz, domains: Mapping[str, Domain]) -> bool:
 
 def _by_whole_steps(part: Part) -> bool:
     mechanism = part.mechanism
-    if isinstance(mechanism, Noise):
+    if isinstance(mechanism, model.Noise):
         return on_integers(mechanism) or (part.query is not None and part.query.adjacency in ("add-remove", "replace"))
-    return isinstance(mechanism, Finite | Selection | Subsample | Parallel)
+    return isinstance(mechanism, model.Finite | model.Selection | model.Subsample | model.Parallel)
 
 
 def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
@@ -189,15 +157,16 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     mechanism, factor = run.part.mechanism, run.factor
     if run.uneven:
         return False
-    if isinstance(mechanism, Selection):
+    if isinstance(mechanism, model.Selection):
         reached = factor == ONE or load("order.steps_between").reaches_every_point(mechanism, run.part.sensitivity or ONE, domains)
         return bool(reached) and is_whole(factor, domains) and certainly_le(ONE, factor, domains)
     if on_integers(mechanism):
         return is_whole(factor, domains)
-    certain = Noise | Kernel | Guarantee | Sampled | Space | Compose | Repeat | Group | PostProcess | Lipschitz
+    alone = model.Noise | model.Kernel | model.Guarantee | model.Sampled | model.Space
+    certain = alone | model.Compose | Repeat | model.Group | model.PostProcess | model.Lipschitz
     if factor == ONE or isinstance(mechanism, certain):
         return True
-    if not isinstance(mechanism, Finite | Subsample | Parallel):
+    if not isinstance(mechanism, model.Finite | model.Subsample | model.Parallel):
         assert_never(mechanism)
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
-    return whole and not (isinstance(mechanism, Exponential) and bool(mechanism.points))
+    return whole and not (isinstance(mechanism, model.Exponential) and bool(mechanism.points))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpverify.trusted.facts.bounds import Bound, Infinite, Side
-from dpverify.trusted.language.errors import CertificateError, Rejected, require
+from dpverify.trusted.facts.bounds import Bound, Infinite, Side, sided
+from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, substitute, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
@@ -84,11 +84,7 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     another kind, a bounded support, or a sensitivity, scale or dimension that is not certainly in order; Undecided for an h whose
     shape is not certain.
     """
-    side = evidence.get("side", "upper")
-    if side not in ("upper", "lower"):
-        raise CertificateError(f"{rule}: 'side' is {side!r}, not upper or lower.")
-    require(side == "lower" or "at" not in evidence, CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'."))
-    claim, at = load("parts.parameters").fixed(claim, evidence, rule) if "at" in evidence else (claim, {})
+    side, claim, at = sided(claim, evidence, rule)
     noise, domains = claim.mechanism, dict(claim.domains)
     if not isinstance(noise, Radial | Translation | Product):
         raise Rejected(rule, "the mechanism", "only radial, translation and product noise is additive")
@@ -97,10 +93,7 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     dimension = noise.dimension if isinstance(noise, Radial) else ONE
     copies = noise.dimension if isinstance(noise, Product) else ONE
     scale = noise.scale if isinstance(noise, Radial) else ONE
-    for name, count in (("dimension", dimension), ("coordinates", copies)):
-        require(is_natural(count, claim), Rejected(rule, name, f"{format_expr(count)} is not certainly an integer of at least 1"))
     shapes = Shapes("r" if isinstance(noise, Radial) else "z", isinstance(noise, Radial), domains)
-    require(shapes.positive(scale), Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive"))
     bounds = sensitivity_bounds(claim, evidence.get("sensitivity"))
     shift = div(bounds.upper if side == "upper" else bounds.lower, scale)
     not_negative = shapes.sign(shift) <= AT_LEAST_ZERO  # exact

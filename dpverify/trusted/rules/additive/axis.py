@@ -22,7 +22,6 @@ from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.numbers.series import without_removable
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
-from dpverify.trusted.rules.additive.additive import is_natural
 
 NAME: Final = "modulus"
 
@@ -82,10 +81,6 @@ class Line:
             raise Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values")
         if isinstance(noise, Radial):
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
-            if not is_natural(noise.dimension, claim):
-                raise Rejected(NAME, "the dimension", "it is not certainly an integer of at least 1")
-            if not constant(noise.scale) > 0:
-                raise Rejected(NAME, "scale", "it is not certainly positive")
             h = without_removable(divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r"), "r")
             return Line(h, "r", True, div(delta, noise.scale), noise.dimension)
         if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None):

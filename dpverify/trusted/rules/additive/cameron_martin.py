@@ -16,7 +16,7 @@ from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, div, format_expr, mul, neg, num, power, substitute, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, div, format_expr, mul, neg, num, power, substitute
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
 from dpverify.trusted.numbers.balls import constant, exact, finite, precision, value
 from dpverify.trusted.numbers.quadrature import integral
@@ -75,8 +75,6 @@ def law_and_shift(claim: Claim, evidence: Any = None) -> tuple[Law | Atoms | Tra
     noise, moved = claim.mechanism, reach(Run(Part(claim.mechanism, claim.sensitivity, claim.query)), evidence)
     if not isinstance(noise, EllipticalProcess):
         return *scale_mixture.law_and_shift(noise, moved), ()
-    if symbols(noise.scale) or symbols(moved.upper) or not (certainly_lt(ZERO, noise.scale) and certainly_le(ZERO, moved.upper)):
-        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
     if not noise.differences and processes.is_finite(noise):
         raise Rejected(NAME, "the mechanism", "it releases finitely many numbers of a function of which no covariance is declared")
     stated = elliptical_process.ASSUMED if not noise.differences else processes.assumed(noise)

@@ -24,7 +24,6 @@ from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
-from dpverify.trusted.rules.additive.additive import is_natural
 from dpverify.trusted.rules.curves import scale_family
 
 NAME: Final = "mixture-concave"
@@ -58,12 +57,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "the mechanism", "only mixtures with a value for every parameter are covered")
     lower, upper = scale_family.support(noise, NAME)
     shapes = Shapes("r", True, {"v": Domain(lower, upper)})
-    if not is_natural(noise.dimension, claim):
-        raise Rejected(NAME, "the dimension", "it is not certainly an integer of at least 1")
     reach = sensitivity_bounds(claim, evidence.get("sensitivity"))
     moved = div(reach.upper if side == "upper" else reach.lower, noise.scale)
-    if not shapes.positive(noise.scale) or not shapes.sign(moved) <= AT_LEAST_ZERO:  # exact
-        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
+    if not shapes.sign(moved) <= AT_LEAST_ZERO:  # exact
+        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0")
     if not shapes.positive(noise.mixing):
         raise Rejected(NAME, "the mixing density", "it is not certainly positive on its support")
     h = shapes.tidy(neg_log(noise.profile))

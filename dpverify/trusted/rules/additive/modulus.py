@@ -64,8 +64,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "ends", "an infinite side of the line is not accounted for")
     if symbols(bound):
         raise Rejected(NAME, "bound", "it has free symbols")
-    if not line.step >= 0:
-        raise Rejected(NAME, "sensitivity", "it is not certainly non-negative")
     for side in (near, far):
         if side is not None:
             check_side(line, side, bound)

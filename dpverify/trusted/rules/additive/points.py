@@ -22,7 +22,6 @@ from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
-from dpverify.trusted.rules.additive.additive import is_natural
 from dpverify.trusted.rules.additive.integrable import require_integrable
 from dpverify.trusted.rules.additive.moves import certainly_within
 
@@ -54,10 +53,6 @@ def noise_of(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     if claim.domains:
         names = ", ".join(name for name, _ in claim.domains)
         raise Rejected(rule, "the parameters", f"it wants a value for {names}; name one under 'at'")
-    if not isinstance(noise, Translation) and not is_natural(noise.dimension, claim):
-        raise Rejected(rule, "the dimension", "it is not certainly an integer of at least 1")
-    if isinstance(noise, Radial) and not constant(noise.scale) > 0:
-        raise Rejected(rule, "the scale", "it is not certainly positive")
     require_integrable(noise, evidence, rule)
     return noise
 

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, mul
+from dpverify.trusted.language.expr import Expr, Num, mul
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product, Source, Translation
-from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.lengths import l1_radius
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.rules.additive import slopes
@@ -55,8 +54,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     else:
         raise Rejected(NAME, "the mechanism", "only products, and noise on the line, are covered")
     shift = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
-    if not certainly_le(ZERO, shift):
-        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0")
     require_integrable(noise, evidence, NAME)
     slope = slopes.told(neg_log(noise.density), "z", False, evidence, NAME)
     return Bound("upper", mul(slope, radius, shift))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.facts.bounds import Bound, sided
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, sub, symbols
 from dpverify.trusted.language.model import Claim, Source, Staircase
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.finite.densities import fraction
 
 NAME: Final = "staircase"
@@ -27,10 +26,7 @@ SOURCE: Final = Source("docs/theory/additive.md#staircase", "Geng & Viswanath 20
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """epsilon * ceil(Delta) as the bound named by "side"; the lower one may fix parameters under "at". Raises Rejected."""
-    side = evidence.get("side")
-    if side not in ("upper", "lower"):
-        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
-    claim, at = fixed(claim, evidence, NAME) if side == "lower" else (claim, {})
+    side, claim, at = sided(claim, evidence, NAME)
     mechanism, domains = claim.mechanism, dict(claim.domains)
     if not isinstance(mechanism, Staircase):
         raise Rejected(NAME, "mechanism", "only staircase noise has these steps")
@@ -38,10 +34,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "query", "staircase noise takes its sensitivity as a number; state it")
     epsilon, gamma = mechanism.epsilon, mechanism.gamma
     moved = ONE if claim.sensitivity is None else claim.sensitivity
-    if not compare.certainly_lt(ZERO, epsilon, domains):
-        raise Rejected(NAME, "epsilon", f"the noise's {format_expr(epsilon)} is not certainly positive")
-    if not compare.certainly_le(ZERO, gamma, domains) or not compare.certainly_le(gamma, ONE, domains):
-        raise Rejected(NAME, "gamma", f"{format_expr(gamma)} is not certainly in [0, 1]")
     if not compare.certainly_lt(ZERO, moved, domains):
         raise Rejected(NAME, "sensitivity", f"{format_expr(moved)} is not certainly positive")
     steps = ONE if compare.certainly_le(moved, ONE, domains) else _ceiling(moved)

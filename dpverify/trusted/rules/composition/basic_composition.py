@@ -17,7 +17,7 @@ from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed
+from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed
 from dpverify.trusted.rules.composition import post_processing
 
 NAME: Final = "basic-composition"
@@ -44,7 +44,6 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """
     if claim.domains or not isinstance(claim.mechanism, Combinator):
         raise Rejected(NAME, "the claim", "it wants a combinator, and a value for every parameter")
-    check_adjacencies(claim)
     neighbours.require_one_adjacency(Part(claim.mechanism))
     spent = shares(claim, parameters, premises)
     epsilon, delta = total(spent)

@@ -12,7 +12,7 @@ from dpverify.trusted.language.expr import Expr, format_expr
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, KaryResponse, Source, Table
 from dpverify.trusted.parts.gaussian_form import gaussian_form
-from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs, reach, whole
+from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, occurs, reach, whole
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
 from dpverify.trusted.rules.curves import gaussian
 
@@ -30,7 +30,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     """Both bounds on the tight delta, equal; of post-processed parts the upper one. No evidence. Raises Rejected, Undecided."""
     if claim.domains or claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
-    check_adjacencies(claim)
     root = whole(claim).part
     runs = merged(root)
     for run in runs:

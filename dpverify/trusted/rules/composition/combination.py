@@ -6,14 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.bounds import Bound, Infinite, sided
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
 from dpverify.trusted.language.model import Claim, Combinator, Part, PostProcess, Source
 from dpverify.trusted.parts import at_pair, candidates, neighbours
-from dpverify.trusted.parts.parameters import fixed
-from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed
+from dpverify.trusted.parts.runs import neighbours_assumed
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.trusted.rules.composition.combined_values import Values
@@ -38,15 +37,11 @@ SOURCE: Final = Source("docs/theory/composition.md#combination")
 
 def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """The bound named by "side". "part": the evidence of the mechanism, a tree as deep as the mechanism's. Raises Rejected."""
-    side = evidence.get("side")
-    if side not in ("upper", "lower"):
-        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
-    claim, at = fixed(claim, evidence, NAME) if side == "lower" else (claim, {})
+    side, claim, at = sided(claim, evidence, NAME)
     if not isinstance(claim.mechanism, Combinator):
         raise Rejected(NAME, "mechanism", "it is not made of parts")
     if claim.sensitivity is not None or claim.query is not None:
         raise Rejected(NAME, "sensitivity", "every part has its own")
-    check_adjacencies(claim)
     root, values = Part(claim.mechanism), Values(claim.domains, side, premises)
     values.assumed += neighbours_assumed(claim, side)
     return _lower(root, evidence, values, at) if side == "lower" else _upper(root, evidence, values)

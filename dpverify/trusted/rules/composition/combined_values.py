@@ -35,7 +35,7 @@ from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, is_uneven, leaf, occurs
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
-from dpverify.trusted.rules.composition.stacked_queries import WHAT, times_of
+from dpverify.trusted.rules.composition.stacked_queries import WHAT
 from dpverify.trusted.rules.finite import finite as finite_rule
 
 NOTHING: Final = "nothing"
@@ -76,7 +76,7 @@ class Values:
         if evidence == NOTHING and self.side == "lower":
             return ZERO  # whoever does not look at a part loses nothing by it
         if isinstance(mechanism, Repeat):
-            once, times = self.of(mechanism.part, factor, evidence), times_of(mechanism, self.listed)  # 0 times would lose nothing
+            once, times = self.of(mechanism.part, factor, evidence), mechanism.times
             return once if isinstance(once, Infinite) else mul(times, once)
         if isinstance(mechanism, Compose):
             return self._sum([self.of(inner, factor, e) for inner, e in each(mechanism.parts, evidence)])
@@ -113,8 +113,6 @@ class Values:
     def _moved(self, mechanism: Group | Lipschitz, factor: Expr, evidence: Any) -> Value:
         """A part on neighbours that are further apart."""
         times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
-        if not certainly_le(ZERO, times, self.domains):
-            raise Rejected(WHAT, "size or constant", "it is not certainly at least 0")
         if self.side == "lower" and isinstance(mechanism, Lipschitz) and is_uneven(mechanism, self.domains):
             raise Rejected(WHAT, "constant", "it is not whole, and something behind the map knows whole steps between neighbours alone")
         if certainly_le(times, ZERO, self.domains):
@@ -211,8 +209,6 @@ class Values:
 
     def _sampled(self, mechanism: Subsample, factor: Expr, evidence: Any) -> Value:
         rate, domains = mechanism.rate, self.domains
-        if not (certainly_le(ZERO, rate, domains) and certainly_le(rate, ONE, domains)):
-            raise Rejected(WHAT, "rate", "it is not certainly between 0 and 1")
         if self.side == "lower" and factor != ONE:
             raise Rejected(WHAT, "subsample", "no lower bound is known for neighbours further than one record apart")
         self.assumed.append(SECRET)

@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import ONE, Expr, Num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Guarantee, Part
 from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, reach
+from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, reach
 from dpverify.trusted.parts.stated import STATED
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
 from dpverify.trusted.rules.curves import gaussian
@@ -73,7 +73,6 @@ def measured(claim: Claim, premises: Sequence[Fact] = ()) -> Measured:
     """What a claim's mechanism is in another measure. Raises Rejected where nothing is known."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
-    check_adjacencies(claim)
     runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
     try:
         mu = gaussian_composition.total(runs)

@@ -27,14 +27,13 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.exchanged import either_order, listed_both_ways
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing
 from dpverify.trusted.rules.composition.combined_values import DISJOINT, SECRET, greatest
-from dpverify.trusted.rules.composition.stacked_queries import times_of
 
 RULE: Final = "one-sided"
 
@@ -61,7 +60,7 @@ class Values:
         """epsilon and delta of a part. forward: the input with the record first."""
         mechanism = part.mechanism
         if isinstance(mechanism, Repeat):
-            (epsilon, delta), times = self.of(mechanism.part, forward), times_of(mechanism, self.claim.domains)
+            (epsilon, delta), times = self.of(mechanism.part, forward), mechanism.times
             return (epsilon if isinstance(epsilon, Infinite) else mul(times, epsilon)), mul(times, delta)
         if isinstance(mechanism, Compose):
             return self._composed([self.of(inner, forward) for inner in mechanism.parts])
@@ -92,8 +91,6 @@ class Values:
         if known.measure != "approximate" or type(self.row) is not int or not 0 <= self.row < len(known.rows):
             raise Rejected(RULE, "the guarantee", "it states no such (epsilon, delta)")
         epsilon, delta = known.rows[self.row]
-        if not all(certainly_le(ZERO, number, dict(self.claim.domains)) for number in (epsilon, delta)):
-            raise Rejected(RULE, "the guarantee", "its epsilon and delta are not certainly at least 0")
         self.assumed.append(stated.STATED_ONE_SIDED if known.order else stated.STATED)
         return epsilon, delta
 
@@ -170,8 +167,6 @@ class Values:
 
     def _sampled(self, loss: Loss, rate: Expr, forward: bool) -> Loss:
         epsilon, delta = loss
-        if not (certainly_le(ZERO, rate, dict(self.claim.domains)) and certainly_le(rate, ONE, dict(self.claim.domains))):
-            raise Rejected(RULE, "rate", "it is not certainly between 0 and 1")
         self.assumed += [SECRET, poisson_subsampling.LOWER] if self.side == "lower" else [SECRET]
         if rate == ZERO:
             return ZERO, ZERO

@@ -34,8 +34,6 @@ def deltas(claim: Claim) -> tuple[Bound, ...]:
         raise Rejected(RULE, "the mechanism", "it is no table whose pairs are listed in one order, nor a sample of one")
     if claim.epsilon is None or not certainly_le(ZERO, claim.epsilon):
         raise Rejected(RULE, "epsilon", "none is claimed that is certainly at least 0")
-    if not (certainly_le(ZERO, rate) and certainly_le(rate, ONE)):
-        raise Rejected(RULE, "rate", "it is not certainly between 0 and 1")
     assert mechanism.adjacent is not None
     faces, most = faces_of(mechanism, part.sensitivity), arb(0)
     for a, b in dict.fromkeys(mechanism.adjacent):

@@ -12,7 +12,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Rest
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr
 from dpverify.trusted.language.model import Source, Subsample
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
@@ -39,19 +39,22 @@ SOURCE: Final = Source(
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of a sample from that of what is sampled. Raises Rejected, CertificateError."""
+    return settled.single(run, curve(*inside(run, premises, "poisson", NAME)))
+
+
+def inside(run: Run, premises: Sequence[Fact], scheme: str, rule: str) -> tuple[Curve, Expr]:
+    """The curve of what is sampled by a scheme, and the rate. Raises Rejected, CertificateError."""
     mechanism = run.part.mechanism
-    if not isinstance(mechanism, Subsample) or mechanism.scheme != "poisson":
-        raise Rejected(NAME, "the part", "it is not a sample by this scheme")
+    if not isinstance(mechanism, Subsample) or mechanism.scheme != scheme:
+        raise Rejected(rule, "the part", "it is not a sample by this scheme")
     if not certainly_le(run.factor, ONE):
-        raise Rejected(NAME, "the part", f"neighbours further apart than one record want the rule {GROUP}")
-    (below,) = curves_of(premises, [Run(mechanism.part)], NAME)
-    return settled.single(run, curve(below, mechanism.rate))
+        raise Rejected(rule, "the part", f"neighbours further apart than one record want the rule {GROUP}")
+    (below,) = curves_of(premises, [Run(mechanism.part)], rule)
+    return below, mechanism.rate
 
 
 def curve(part: Curve, rate: Expr) -> Curve:
-    """The curve of a part on a Poisson sample at a rate. Raises Rejected for a rate that is not certainly in [0, 1]."""
-    if symbols(rate) or not (certainly_le(ZERO, rate) and certainly_le(rate, ONE)):
-        raise Rejected(NAME, "rate", "it is not certainly between 0 and 1")
+    """The curve of a part on a Poisson sample at a rate."""
     upper = None if part.upper is None else sampled(part.upper, rate)
     if part.lower is None or rate == ZERO:
         lower = None if rate != ZERO else upper

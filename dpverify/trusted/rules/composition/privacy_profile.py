@@ -20,7 +20,7 @@ from dpverify.trusted.language.model import Claim, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts.runs import check_adjacencies, neighbours_assumed, whole
+from dpverify.trusted.parts.runs import neighbours_assumed, whole
 
 NAME: Final = "privacy-profile"
 STATEMENT: Final = (
@@ -49,7 +49,6 @@ def curve_of_claim(claim: Claim, premises: Sequence[Fact]) -> Curve:
     """The curve of a claim's mechanism at its sensitivity. Raises Rejected where parameters are left open, CertificateError."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
-    check_adjacencies(claim)
     (curve,) = curves_of(premises, [whole(claim)], NAME)
     return curve
 

@@ -10,15 +10,13 @@ from flint import arb
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, symmetric
-from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, symbols
-from dpverify.trusted.language.model import Source, Subsample
+from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import poisson_subsampling
-from dpverify.trusted.rules.composition.group_privacy import NAME as GROUP
 
 NAME: Final = "sampling-without-replacement"
 STATEMENT: Final = (
@@ -34,13 +32,7 @@ SOURCE: Final = Source("docs/theory/composition.md#sampling-without-replacement"
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of a sample from that of what is sampled. Raises Rejected, CertificateError."""
-    mechanism = run.part.mechanism
-    if not isinstance(mechanism, Subsample) or mechanism.scheme != "without_replacement":
-        raise Rejected(NAME, "the part", "it is not a sample by this scheme")
-    if not certainly_le(run.factor, ONE):
-        raise Rejected(NAME, "the part", f"neighbours further apart than one record want the rule {GROUP}")
-    (below,) = curves_of(premises, [Run(mechanism.part)], NAME)
-    return settled.single(run, curve(below, mechanism.rate))
+    return settled.single(run, curve(*poisson_subsampling.inside(run, premises, "without_replacement", NAME)))
 
 
 def curve(part: Curve, rate: Expr) -> Curve:

@@ -24,8 +24,6 @@ from dpverify.trusted.language.model import (
     Repeat,
     Translation,
 )
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.queries import sensitivity
 from dpverify.trusted.parts import candidates
 from dpverify.trusted.rules.additive import convex_exponent
@@ -49,7 +47,7 @@ def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
         part = part.mechanism.part
     rows: list[tuple[Fraction, ...]] = []
     adjacencies = set[str]()
-    for one, times in _runs(part, ONE, domains):
+    for one, times in _runs(part, ONE):
         noise = Translation(one.mechanism.density) if isinstance(one.mechanism, Product) else one.mechanism
         on_the_line = isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp"
         if one.query is None or not (on_the_line or (isinstance(noise, Translation) and not noise.integers)):
@@ -65,20 +63,13 @@ def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
     return Query(tuple(rows), adjacencies.pop())
 
 
-def _runs(part: Part, times: Expr, domains: tuple[tuple[str, Domain], ...]) -> Iterator[tuple[Part, Expr]]:
+def _runs(part: Part, times: Expr) -> Iterator[tuple[Part, Expr]]:
     """The parts of nested compositions, with how often each is run."""
     if isinstance(part.mechanism, Repeat):
-        yield from _runs(part.mechanism.part, mul(times, times_of(part.mechanism, domains)), domains)
+        yield from _runs(part.mechanism.part, mul(times, part.mechanism.times))
         return
     if not isinstance(part.mechanism, Compose):
         yield part, times
         return
     for inner in part.mechanism.parts:
-        yield from _runs(inner, times, domains)
-
-
-def times_of(repeat: Repeat, domains: tuple[tuple[str, Domain], ...]) -> Expr:
-    """How often a part is run. Raises Rejected unless that is certainly an integer of at least 1."""
-    if not (is_whole(repeat.times, dict(domains)) and certainly_le(ONE, repeat.times, dict(domains))):
-        raise Rejected(WHAT, "times", "it is not certainly an integer of at least 1")
-    return repeat.times
+        yield from _runs(inner, times)

@@ -9,10 +9,9 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, div, symbols
+from dpverify.trusted.language.expr import Expr, div
 from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
 from dpverify.trusted.order import evaluations
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import observed_variance
@@ -52,13 +51,9 @@ def curve(noise: Mechanism, reach: Sensitivity) -> Curve:
 
 
 def law_and_shift(noise: Mechanism, reach: Sensitivity) -> tuple[Law | Atoms, Expr]:
-    """The law of V, and D over the scale. Raises Rejected for another mechanism, or parameters without a value."""
+    """The law of V, and D over the scale. Raises Rejected for another mechanism."""
     if not isinstance(noise, EllipticalProcess):
         raise Rejected(NAME, "the mechanism", "it is no elliptical process")
     if noise.differences or noise.places or noise.count is not None:
         raise Rejected(NAME, "the mechanism", "its differences are declared, or it releases finitely many numbers")
-    if symbols(noise.scale) or symbols(reach.upper):
-        raise Rejected(NAME, "the sensitivity", "it or the scale has parameters without a value")
-    if not (certainly_lt(ZERO, noise.scale) and certainly_le(ZERO, reach.upper)):
-        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
     return observed_variance.law_of(noise), div(reach.upper, noise.scale)

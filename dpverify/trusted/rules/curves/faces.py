@@ -153,10 +153,8 @@ def _weight(table: Finite, x: int, y: int) -> Weight:
 def _kary_response(noise: KaryResponse, weights: Weights) -> tuple[dict[int, tuple[int, ...]], tuple[tuple[int, int], ...]]:
     """Truth against truth of another input: the two answers, and the k - 2 others together."""
     k, p = noise.k, noise.p
-    if not isinstance(k, Num) or k.value.denominator != 1 or k.value < 2:
-        raise Rejected(RULE, "k", f"{format_expr(k)} is not an integer of at least 2")
-    if symbols(p) or not compare.certainly_le(ZERO, p) or not compare.certainly_le(p, ONE):
-        raise Rejected(RULE, "p", f"{format_expr(p)} is not certainly between 0 and 1")
+    if not isinstance(k, Num) or symbols(p):
+        raise Rejected(RULE, "k and p", "one is not a number")
     lie = div(sub(ONE, p), sub(k, ONE))
     chosen = [Weight(p), Weight(lie), Weight(lie, times=sub(k, num(2)))]
     truth, other, rest = (0 if compare.certainly_equal(weight.expr, ZERO) else weights.number(weight) for weight in chosen)

@@ -26,7 +26,7 @@ from dpverify.trusted.parts.runs import Run, merged, reach
 from dpverify.trusted.rules.additive.points import sign_of
 from dpverify.trusted.rules.curves.integers import Law, Shape
 from dpverify.trusted.rules.curves.line import nothing
-from dpverify.trusted.rules.curves.stairs import Stairs, check_staircase, integer
+from dpverify.trusted.rules.curves.stairs import Stairs, integer
 from dpverify.trusted.rules.curves.unimodal import Hints, hints, read
 
 NAME: Final = "lattice"
@@ -103,7 +103,6 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
         if not certainly_le(ZERO, bound):
             raise Rejected(NAME, "the sensitivity", f"{format_expr(bound)} is not certainly at least 0")
     if isinstance(noise, Staircase):
-        check_staircase(noise)
         upper = _staircase_pair(noise, reach.upper)
         return Curve(upper, upper if reach.exact else _staircase_pair(noise, reach.lower), (NAME,), ASSUMED)
     if not (isinstance(noise, Translation) and noise.integers):

@@ -9,10 +9,9 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, div, symbols
+from dpverify.trusted.language.expr import Expr, div
 from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
 from dpverify.trusted.order import processes
-from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.evaluations import has_finite_rank
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
@@ -76,7 +75,5 @@ def declared(noise: Mechanism, rule: str) -> EllipticalProcess:
 
 
 def law_and_shift(noise: EllipticalProcess, moved: Expr) -> tuple[Law | Atoms, Expr]:
-    """The law of V, and D over the scale. Raises Rejected where the scale is not certainly positive."""
-    if symbols(noise.scale) or not certainly_lt(ZERO, noise.scale):
-        raise Rejected(NAME, "the scale", "it is not certainly positive")
+    """The law of V, and D over the scale."""
     return law_of(noise), div(moved, noise.scale)

@@ -25,7 +25,7 @@ from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, call, div, symbols
 from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Radial, Source
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
@@ -67,12 +67,7 @@ def law_and_shift(noise: Mechanism, reach: Sensitivity) -> tuple[Law, Expr]:
     law = mixing_of(noise)
     if law is None:
         raise Undecided(f"{NAME}: the profile is not recognised as a mixture of Gaussians in r, up to a factor.")
-    if symbols(noise.scale) or symbols(reach.upper):
-        raise Rejected(NAME, "the sensitivity", "it or the scale has parameters without a value")
-    shift = div(reach.upper, noise.scale)
-    if not (certainly_lt(ZERO, noise.scale) and certainly_le(ZERO, reach.upper)):
-        raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0, or the scale not certainly positive")
-    return law, shift
+    return law, div(reach.upper, noise.scale)
 
 
 def observed(law: Law, shift: Expr) -> Pair:

@@ -41,7 +41,7 @@ from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity, norm_faults
+from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, NULL, POSITIVE
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import t_noise
@@ -106,9 +106,6 @@ def euclidean_dimension(noise: Radial) -> int:
     dimension = int(d.value)
     if noise.norm != L2 and noise.norm.kind != "ellipsoid":
         raise Rejected(NAME, "the norm", "only l2 and ellipsoid norms are round after a linear map")
-    faults = norm_faults(noise.norm, dimension)
-    if faults:
-        raise Rejected(NAME, "the norm", "; ".join(faults))
     return dimension
 
 
@@ -131,8 +128,6 @@ def _falling(profile: Expr) -> Expr:
 
 def scaled_shift(noise: Radial, reach: Expr) -> Expr:
     """The distance of the answers in units of the scale, certainly 0 (then ZERO) or positive. Raises Rejected."""
-    if not _SHAPES.positive(noise.scale):
-        raise Rejected(NAME, "the scale", f"{format_expr(noise.scale)} is not certainly positive")
     shift = div(reach, noise.scale)
     sign = _SHAPES.sign(shift)
     if sign not in (NULL, POSITIVE):

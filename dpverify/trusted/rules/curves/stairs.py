@@ -7,11 +7,10 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import Expr, Num, mul, num
 from dpverify.trusted.language.model import Staircase
 from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
 
 RULE: Final = "lattice"
 _MOST_STEPS: Final = 20_000
@@ -64,14 +63,6 @@ class Stairs:
         for j, length in overlaps:
             total += length * (-(epsilon - (j - k) * self._rate).expm1()).max(arb(0))
         return self._top * (-k * self._rate).exp() * total
-
-
-def check_staircase(noise: Staircase) -> None:
-    """Raises Rejected unless the rate is certainly positive and the first step's share certainly in [0, 1]."""
-    if not certainly_lt(ZERO, noise.epsilon):
-        raise Rejected(RULE, "epsilon", f"the noise's {format_expr(noise.epsilon)} is not certainly positive")
-    if not (certainly_le(ZERO, noise.gamma) and certainly_le(noise.gamma, ONE)):
-        raise Rejected(RULE, "gamma", f"{format_expr(noise.gamma)} is not certainly in [0, 1]")
 
 
 def integer(whole_number: arb) -> int:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, call, div, format_expr, mul, neg, num, parse, sub, symbols
+from dpverify.trusted.facts.bounds import INFINITE, Bound, sided
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ONE, call, div, format_expr, mul, neg, num, parse, sub, symbols
 from dpverify.trusted.language.model import Claim, KaryResponse, Source
 from dpverify.trusted.order import compare
-from dpverify.trusted.parts.parameters import fixed
 
 NAME: Final = "kary-response"
 STATEMENT: Final = (
@@ -32,16 +31,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     "value" may name a closed form v >= 0, accepted where r = exp(v) exactly. A lower bound may fix parameters under "at".
     Raises Rejected.
     """
-    side = evidence.get("side")
-    if side not in ("upper", "lower"):
-        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
-    claim, at = fixed(claim, evidence, NAME) if side == "lower" else (claim, {})
+    side, claim, at = sided(claim, evidence, NAME)
     mechanism, domains = claim.mechanism, dict(claim.domains)
     if not isinstance(mechanism, KaryResponse):
         raise Rejected(NAME, "mechanism", "this rule is about k-ary randomized response")
     k, p = mechanism.k, mechanism.p
-    if not _is_integer(claim, k) or not compare.certainly_le(num(2), k, domains):
-        raise Rejected(NAME, "k", f"{format_expr(k)} is not certainly an integer of at least 2")
     others = sub(k, ONE)
     other = div(sub(ONE, p), others)
     witness = {"pair": [0, 1], "event": "{0}", "P": format_expr(p), "Q": format_expr(other)}
@@ -68,9 +62,3 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     else:
         value = call("max", logarithm, neg(logarithm))
     return Bound(side, value, witness=witness if side == "lower" else None, at=at)
-
-
-def _is_integer(claim: Claim, k: Expr) -> bool:
-    if isinstance(k, Num):
-        return k.value.denominator == 1
-    return isinstance(k, Sym) and k.name in dict(claim.domains) and dict(claim.domains)[k.name].integer

@@ -46,8 +46,6 @@ def _stated(claim: Claim, known: Guarantee, row: Any) -> Bound:
     if known.measure != "approximate" or type(row) is not int or not 0 <= row < len(known.rows):
         raise CertificateError(f"{NAME}: the guarantee has no such (epsilon, delta).")
     (epsilon, delta), domains = known.rows[row], dict(claim.domains)
-    if not (certainly_le(ZERO, epsilon, domains) and certainly_le(ZERO, delta, domains)):
-        raise Rejected(NAME, "the guarantee", "its epsilon and delta are not certainly at least 0")
     if claim.epsilon is not None and certainly_le(epsilon, claim.epsilon, domains):
         return Bound("upper", delta, quantity="delta")
     if claim.delta is not None and certainly_le(delta, claim.delta, domains):

@@ -13,7 +13,7 @@ from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.one_pair import Choice, Space
-from dpverify.trusted.parts.runs import Run, check_adjacencies, leaf, merged, neighbours_assumed, occurs
+from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, occurs
 from dpverify.trusted.rules.composition import joint_neighbours, post_processing
 from dpverify.trusted.rules.composition.combined_values import greatest
 from dpverify.trusted.rules.measures.asked import bound, measure_of, premise_of
@@ -43,7 +43,6 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         raise Rejected(NAME, "the mechanism", "it is about mechanisms that are made of parts")
     if claim.order and any(isinstance(part.mechanism, Lipschitz) for part in (Part(claim.mechanism), *all_parts(claim.mechanism))):
         raise Rejected(NAME, "the order", "a map of the data may exchange the input with the record and the one without")
-    check_adjacencies(claim)
     if "at" in parameters:
         return _at_every_pair(claim, parameters["at"], premises)
     if "pair" in parameters:

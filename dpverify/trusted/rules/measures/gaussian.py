@@ -12,7 +12,7 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim, Guarantee, Measure, Part, Source
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import check_adjacencies, merged, neighbours_assumed, occurs
+from dpverify.trusted.parts.runs import merged, neighbours_assumed, occurs
 from dpverify.trusted.parts.stated import STATED
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
 from dpverify.trusted.rules.curves import gaussian
@@ -38,7 +38,6 @@ SAYS: Final = {"pair": {"says": "as-far-as-they-can"}}
 def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound, ...]:
     """Both bounds, the lower one where some neighbours certainly have it. Raises Rejected where a part is not Gaussian."""
     measure = measure_of(claim, NAME)
-    check_adjacencies(claim)
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     runs = merged(root)
     stated, processed = any(isinstance(run.part.mechanism, Guarantee) for run in runs), any(run.processed for run in runs)

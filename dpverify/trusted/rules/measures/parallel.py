@@ -9,7 +9,7 @@ from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Claim, Parallel, Source
-from dpverify.trusted.parts.runs import Run, check_adjacencies, neighbours_assumed
+from dpverify.trusted.parts.runs import Run, neighbours_assumed
 from dpverify.trusted.rules.composition import parallel_composition
 from dpverify.trusted.rules.composition.combined_values import greatest
 from dpverify.trusted.rules.measures.added import question
@@ -34,7 +34,6 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     mechanism, side = claim.mechanism, parameters.get("side")
     if not isinstance(mechanism, Parallel):
         raise Rejected(NAME, "the mechanism", "it is not of parts in parallel")
-    check_adjacencies(claim)
     if side == "lower":
         index = parameters.get("index")
         if type(index) is not int or not 0 <= index < len(mechanism.parts) or len(premises) != 1:

@@ -10,10 +10,9 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, mul, num, power
+from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, mul, num, power
 from dpverify.trusted.language.model import ONE_SIDED, Claim, Noise, Source, Subsample
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts.runs import Run, check_adjacencies, neighbours_assumed, reach
+from dpverify.trusted.parts.runs import Run, neighbours_assumed, reach
 from dpverify.trusted.rules.composition import poisson_subsampling
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.guarantees.conversions import check_at_least_zero
@@ -37,7 +36,6 @@ MOST: Final = 512
 def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound, ...]:
     """Both bounds; that from above alone for the reverse order. Raises Rejected, Undecided."""
     measure, sample = measure_of(claim, NAME), claim.mechanism
-    check_adjacencies(claim)
     order = measure.at
     if order is None or order.denominator != 1 or order > MOST:
         raise Rejected(NAME, "the measure", f"it is not a Renyi divergence of a whole order up to {MOST}")
@@ -47,8 +45,6 @@ def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound
     upper = gaussian.mu(part.mechanism, reach(moved).upper) if isinstance(part.mechanism, Noise) else None
     if upper is None:
         raise Rejected(NAME, "the part", "it does not add Gaussian noise in a Euclidean norm")
-    if not (certainly_le(ZERO, sample.rate) and certainly_le(sample.rate, ONE)):
-        raise Rejected(NAME, "rate", "it is not certainly between 0 and 1")
     bounds = [bound(claim, "upper", divergence(upper, sample.rate, int(order)), neighbours_assumed(claim))]
     curve = gaussian.curve(part.mechanism, reach(moved), stated=part.query is None)
     if curve.exact and claim.order in ("", ONE_SIDED):

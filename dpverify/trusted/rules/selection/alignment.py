@@ -81,7 +81,7 @@ def _bounded(way: Way) -> Value:
     limits = [limit for limit in stream.limits if limit.name in way.prices]
     counted = [times(question, most_of(question, stream, limit, NAME), way.prices[limit.name]) for limit in limits]
     if stream.queries is not None:
-        counted.append(times(question, question.natural(stream.queries, "queries"), way.each))
+        counted.append(times(question, stream.queries, way.each))
     elif not certainly_le(way.each, ZERO, question.domains):
         raise Rejected(NAME, "queries", "every step costs something, and there is no limit of them")
     return total(start, *counted)

@@ -168,11 +168,11 @@ def may_occur(question: Asked, negatives: int, positives: int) -> bool:
     """Whether answers may certainly lead to so many of each: all others are far below, or not asked for."""
     mechanism, domains = question.selection, question.domains
     if isinstance(mechanism, NoisyMax):
-        candidates, count = question.natural(mechanism.candidates, "candidates"), num(negatives + 1)
+        candidates, count = mechanism.candidates, num(negatives + 1)
         all_count = mechanism.bounds is None or certainly_le(candidates, count, domains)
         return positives == 0 and all_count and certainly_le(count, candidates, domains)
-    queries, count = question.natural(mechanism.queries, "queries"), num(negatives + positives)
-    most = queries if mechanism.positives is None else question.natural(mechanism.positives, "positives")
+    queries, count = mechanism.queries, num(negatives + positives)
+    most = queries if mechanism.positives is None else mechanism.positives
     last = mechanism.bounds is None or certainly_le(queries, count, domains) or certainly_le(most, num(positives), domains)
     return last and certainly_le(num(positives), most, domains) and certainly_le(count, queries, domains)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side, sided
+from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, sub, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log_profile
@@ -23,7 +23,6 @@ from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
 from dpverify.trusted.order.sensitivity import whole_part
 from dpverify.trusted.order.steps_between import each_by_integers
-from dpverify.trusted.rules.additive.additive import is_natural
 
 Value = Expr | Infinite
 Named = Mapping[str, Any] | None
@@ -57,12 +56,6 @@ class Asked:
     def whole(self) -> bool:
         return on_integers(self.claim.mechanism)
 
-    def natural(self, count: Expr, what: str) -> Expr:
-        """The count, an integer of at least 1. Raises Rejected."""
-        if not is_natural(count, self.claim):
-            raise Rejected(self.rule, what, f"{format_expr(count)} is not certainly an integer of at least 1")
-        return count
-
     def value(self, expr: Expr, what: str) -> Fraction:
         """A rational number. Raises Rejected."""
         if not isinstance(expr, Num):
@@ -73,7 +66,6 @@ class Asked:
         """A count, as a number of at least 1, and at most as many. Raises Rejected."""
         if not isinstance(count, Num) or (most is not None and count.value > most):
             raise Rejected(self.rule, what, "it wants a number" if most is None else f"it wants a number from 1 to {most}")
-        self.natural(count, what)
         return int(count.value)
 
     def counts(self, most: int | None = None) -> tuple[int, int]:
@@ -102,12 +94,7 @@ def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = 
 
     evidence: "side"; "at" for a lower bound. near: a lower bound is at answers that may have bounds.
     """
-    side = evidence.get("side", "upper")
-    if side not in ("upper", "lower"):
-        raise CertificateError(f"{rule}: 'side' is {side!r}, not upper or lower.")
-    if side == "upper" and "at" in evidence:
-        raise CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
-    claim, at = load("parts.parameters").fixed(claim, evidence, rule) if "at" in evidence else (claim, {})
+    side, claim, at = sided(claim, evidence, rule)
     mechanism, domains = claim.mechanism, dict(claim.domains)
     if not isinstance(mechanism, wanted):
         raise Rejected(rule, "the mechanism", "it is not of a kind that the rule is about")
@@ -118,8 +105,6 @@ def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = 
         length = sub(mechanism.bounds[1], mechanism.bounds[0])
         moved = length if certainly_le(ZERO, length, domains) and certainly_le(length, moved, domains) else moved
     moved = whole_part(moved, domains) if each_by_integers(mechanism) else moved
-    if not certainly_le(ZERO, moved, domains):
-        raise Rejected(rule, "the sensitivity", f"{format_expr(moved)} is not certainly at least 0")
     return Asked(rule, side, claim, moved, at)
 
 
@@ -184,8 +169,6 @@ def slopes(question: Asked, noise: OnLine | None) -> tuple[Value, Value]:
         if noise.dimension != ONE or noise.norm.kind != "lp":
             raise Rejected(rule, "the noise", "it is not certainly on the line, in its own unit")
         half = Shapes("r", True, domains)
-        if not half.positive(noise.scale):
-            raise Rejected(rule, "the scale", f"{format_expr(noise.scale)} is not certainly positive")
         slope = _rising(rule, half, half.tidy(divided(neg_log_profile(noise), "r")))
         slope = slope if isinstance(slope, Infinite) else div(slope, noise.scale)
         return slope, slope

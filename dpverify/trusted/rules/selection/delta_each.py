@@ -41,7 +41,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     question = asked(claim, {}, NAME, wanted=Compared)
     mechanism = question.selection
     count = mechanism.candidates if isinstance(mechanism, NoisyMax) else mechanism.queries
-    question.natural(count, "the number of answers")
     if symbols(question.moved) or not certainly_lt(ZERO, question.moved):
         raise Rejected(NAME, "the sensitivity", "it is not certainly a positive number")
     if question.whole:

@@ -23,10 +23,8 @@ def exact(question: Asked, mechanism: AboveThreshold) -> Bound:
         raise Rejected(RULE, "the threshold", "its noise is not certainly positive everywhere on the line")
     slopes(question, mechanism.threshold_noise)
     room = ONE if mechanism.bounds is None else sub(mechanism.bounds[1], mechanism.bounds[0])
-    if not certainly_le(num(2), question.natural(mechanism.queries, "queries"), domains):
+    if not certainly_le(num(2), mechanism.queries, domains):
         raise Rejected(RULE, "the queries", "they are not certainly two or more")
     if not (certainly_lt(ZERO, question.moved, domains) and certainly_lt(ZERO, room, domains)):
         raise Rejected(RULE, "the sensitivity", "it is not certain that answers move")
-    if mechanism.positives is not None:
-        question.natural(mechanism.positives, "positives")
     return question.bound(INFINITE, {"says": "two-near-answers"}, {"says": "until-they-meet"})

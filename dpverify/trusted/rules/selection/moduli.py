@@ -63,7 +63,7 @@ def terms(question: Asked, way: Any) -> list[tuple[Expr, str, int]]:
 
 
 def _of_max(question: Asked, mechanism: NoisyMax, way: str) -> list[tuple[Expr, str, int]]:
-    count = question.natural(mechanism.candidates, "candidates")
+    count = mechanism.candidates
     if mechanism.report == "index" and certainly_le(count, ONE, question.domains):
         return []  # the index of one answer tells nothing
     if way == "told" or mechanism.report == "value":
@@ -77,8 +77,8 @@ def _of_max(question: Asked, mechanism: NoisyMax, way: str) -> list[tuple[Expr, 
 
 def _of_threshold(question: Asked, mechanism: AboveThreshold, way: str) -> list[tuple[Expr, str, int]]:
     """Where answers are compared, the noise of the threshold is moved up; that is not needed where one moves alone, or none moves up."""
-    queries = question.natural(mechanism.queries, "queries")
-    most = queries if mechanism.positives is None else question.natural(mechanism.positives, "positives")
+    queries = mechanism.queries
+    most = queries if mechanism.positives is None else mechanism.positives
     alone, told = mechanism.neighbours == "one", way == "told" or mechanism.report == "answers+value"
     fresh: list[tuple[Expr, str, int]] = [] if mechanism.fresh is None else [(ONE if alone else most, "fresh", 1)]
     if alone or told:

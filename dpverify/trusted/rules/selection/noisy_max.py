@@ -32,7 +32,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     mechanism = question.claim.mechanism
     if not isinstance(mechanism, NoisyMax):
         raise Rejected(NAME, "the mechanism", "it is no noisy max")
-    count = question.natural(mechanism.candidates, "candidates")
+    count = mechanism.candidates
     left, right = slopes(question, mechanism.noise)
     if mechanism.report == "value":
         return question.bound(_value(question, mechanism, left, right), {"says": "greatest-value"}, {"says": "all-one-way"})

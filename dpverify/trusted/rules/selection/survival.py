@@ -101,7 +101,6 @@ def read(claim: Claim) -> tuple[Asked, OnLine, Fraction]:
     mechanism = question.selection
     if not isinstance(mechanism, NoisyMax) or mechanism.report != "index":
         raise Rejected(NAME, "the mechanism", "it is no noisy max that tells the index alone")
-    question.natural(mechanism.candidates, "candidates")
     if not isinstance(question.moved, Num) or not question.moved.value > 0:
         raise Rejected(NAME, "the sensitivity", "it is not a positive number")
     return question, mechanism.noise, question.moved.value * (2 if mechanism.neighbours == "all" else 1)

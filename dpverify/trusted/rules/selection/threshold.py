@@ -52,8 +52,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "the mechanism", "it is no above threshold")
     if "exact" in evidence:
         return exact(question, mechanism)
-    queries = question.natural(mechanism.queries, "queries")
-    most = queries if mechanism.positives is None else question.natural(mechanism.positives, "positives")
+    queries = mechanism.queries
+    most = queries if mechanism.positives is None else mechanism.positives
     if mechanism.report == "answers+value":
         value = _told(question, mechanism, queries, least_count(question, queries, most))
         bound = question.bound(value, {"says": "all-told-far-below"}, {"says": "up-at-negatives"})

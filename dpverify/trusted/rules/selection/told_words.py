@@ -110,7 +110,7 @@ def read_words(question: Asked, stream: Stream, told: Any) -> list[list[str]]:
         if any(other[: len(one)] == one[: len(other)] for other in told[:place]):
             raise Rejected(question.rule, "words", "one of the outputs goes on from another")
     longest = num(max(map(len, told), default=1))
-    if stream.queries is not None and not certainly_le(longest, question.natural(stream.queries, "queries"), question.domains):
+    if stream.queries is not None and not certainly_le(longest, stream.queries, question.domains):
         raise Rejected(question.rule, "queries", "it is not certain that so many steps are run")
     return told
 

@@ -110,7 +110,7 @@ def _most(question: Asked, stream: Stream, options: Sequence[Shifts], first: Val
     costs = {place: _unseen(stream, [steps[one.branch] for one in taken[place]], options) for place in taken}
     if stream.neighbours == "one":
         return _greater(question, list(costs.values()))
-    most = None if stream.queries is None else question.natural(stream.queries, "queries")
+    most = stream.queries
     if not isinstance(most, Num):
         raise Rejected(NAME, "queries", "it wants a number of the most steps, as answers move in each")
     if most.value > MOST_STEPS:

@@ -58,7 +58,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     block, times = _repeated(evidence, len(steps))
     if stream.queries is not None:
         asked_for = None if times is None else num(len(steps) + (times - 1) * len(block))
-        if asked_for is None or not certainly_le(asked_for, question.natural(stream.queries, "queries"), question.domains):
+        if asked_for is None or not certainly_le(asked_for, stream.queries, question.domains):
             raise Rejected(NAME, "queries", "it is not certain that so many steps are run")
     try:
         run = _run(question, stream, evidence.get("once", {}), steps, block)

@@ -71,7 +71,6 @@ def asked(claim: Claim, rule: str, one: bool = False) -> tuple[Space, Expr, Expr
         raise Rejected(rule, "beta", f"{format_expr(beta)} is not certainly between 0 and 1")
     if not one and (space.table or space.rate is not None):
         raise Rejected(rule, "the mechanism", "it is given, and this rule would choose another")
-    require(space, domains)
     return space, near, beta
 
 

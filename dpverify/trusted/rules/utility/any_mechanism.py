@@ -15,8 +15,6 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Num
 from dpverify.trusted.language.model import Claim, Query
 from dpverify.trusted.numbers.balls import constant, exact, finite
-from dpverify.trusted.order.geometry import require
-from dpverify.trusted.order.queries import query_faults
 from dpverify.trusted.parts.released import answered
 
 COUNTS: Final = ("add-remove", "replace")
@@ -31,7 +29,6 @@ def query_of(claim: Claim, adjacencies: Collection[str], rule: str) -> Query:
     query = answered(claim)
     if query is None:
         raise Rejected(rule, "the claim", "it states no query, and the least error is a matter of the query")
-    require("query", query_faults(query, len(query.rows)))
     if query.adjacency not in adjacencies:
         raise Rejected(rule, "the query", f"its adjacency is {query.adjacency}; this rule is about {' and '.join(adjacencies)}")
     if claim.delta != ZERO:

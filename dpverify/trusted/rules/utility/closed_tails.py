@@ -32,9 +32,8 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import LINF, Claim, Domain, Norm, Product, Radial, Translation
 from dpverify.trusted.language.noise import variable
 from dpverify.trusted.numbers.kinks import resolve
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import norm_faults
 from dpverify.trusted.rules.utility.closed_moments import Exponential, exponential
 from dpverify.trusted.rules.utility.directions import length_on_the_line
 from dpverify.trusted.rules.utility.laws import POSITIVE
@@ -55,9 +54,7 @@ class _Noise:
 
 def closed(claim: Claim, near: Expr, distance: Norm | None, rule: str) -> Expr:
     """The probability that the noise is longer than `near`, for all parameters. Raises Rejected where there is no closed form here."""
-    domains, noise = dict(claim.domains), _read(claim, rule)
-    if not certainly_le(ZERO, near, domains):
-        raise Rejected(rule, "within", f"{format_expr(near)} is not certainly at least 0")
+    noise = _read(claim, rule)
     if isinstance(claim.mechanism, Translation) and claim.mechanism.integers:
         return _on_integers(noise, near, rule)
     at = div(near, noise.unit)
@@ -117,10 +114,6 @@ def _read(claim: Claim, rule: str) -> _Noise:
         raise Rejected(rule, "the noise", "it is not certainly exp(-c r^a), whose tail has a closed form")
     if not isinstance(noise, Radial):
         return _Noise(found, count, None, ONE)
-    if faults := norm_faults(noise.norm, count):
-        raise Rejected(rule, "the norm", "; ".join(faults))
-    if not certainly_lt(ZERO, noise.scale, domains):
-        raise Rejected(rule, "the scale", f"{format_expr(noise.scale)} is not certainly positive")
     return _Noise(found, count, noise.norm, noise.scale)
 
 

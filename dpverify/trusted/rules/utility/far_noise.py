@@ -49,8 +49,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
         return tuple(Bound(side, value, quantity=NEARNESS) for side in ("lower", "upper"))
     law = read(claim, evidence, NAME)
     ball = constant(near)
-    if not ball >= 0:
-        raise Rejected(NAME, "within", f"{format_expr(near)} is not certainly at least 0")
     # a rational gamma is taken as it is: noise on the integers is beyond what is a little less than an integer with a greater probability
     ends = (near.value,) if isinstance(near, Num) else (exact(ball.lower().max(arb(0))), exact(ball.upper()))
     above, below = (finite(beyond(claim, law, end, evidence)) for end in (ends[0], ends[-1]))
