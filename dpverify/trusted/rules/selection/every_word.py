@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from functools import partial
+from itertools import pairwise, product
 from math import prod
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import ONE_WAY, Claim, NoisyMax, OnLine, Source, Translation
+from dpverify.trusted.language.model import ONE_WAY, Claim, NoisyMax, OnLine, Source, Translation, noises_of
 from dpverify.trusted.numbers.balls import exact, finite
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.parts.runs import Run
@@ -30,8 +31,8 @@ from dpverify.trusted.rules.selection.noise_laws import Whole
 NAME: Final = "every-word"
 STATEMENT: Final = (
     "Integer answers between bounds are finitely many, and so are the outputs of noisy max and above threshold. With noises on the integers "
-    "the probability of each is a sum over the place of the greatest, or of the thresholds; the greatest of what pairs of neighbours lose "
-    "is the tight epsilon and the tight delta. Of noisy max, and of each output by itself, the furthest moves of each answer are enough."
+    "the probability of each is a sum over the places of the greatest, or of the thresholds; the most that neighbours lose is the tight "
+    "epsilon and the tight delta. For noisy max, and for the epsilon of both, the furthest moves of each answer are enough."
 )
 CHECKED: Final = (
     "the noises live on the integers, with values for all parameters; the answers lie between bounds",
@@ -43,139 +44,94 @@ SOURCE: Final = Source("docs/theory/selection.md#every-word")
 
 MOST: Final = 200_000
 """The most terms of sums, and of pairs times outputs."""
-_MOST_ANSWERS: Final = 8
-_WAYS: Final = {"all": ((-1, 1),), "monotone": ((0, 1), (-1, 0)), "increasing": ((0, 1),), "decreasing": ((-1, 0),)}
+MOST_ANSWERS: Final = 8
+_WAYS: Final = {"all": ((-1, 1),), "one": ((-1, 1),), "monotone": ((0, 1), (-1, 0)), "increasing": ((0, 1),), "decreasing": ((-1, 0),)}
 
 Answers = tuple[int, ...]
-Row = Sequence[arb]
-"""The probability of each output."""
-
-
-@dataclass(frozen=True, slots=True)
-class Masses:
-    """A noise between two cuts, 0 where there is none: the probability of each integer, and of less than it and of no less."""
-
-    noise: OnLine | None
-    low: int
-    high: int
-    chance: dict[int, arb] = field(default_factory=dict)
-    at: dict[int, tuple[arb, arb]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.noise is not None and not (isinstance(self.noise, Translation) and self.noise.integers):
-            raise Rejected(NAME, "the noises", "not all of them live on the integers")
-        whole = None if self.noise is None else Whole(self.noise, [Fraction(self.low), Fraction(self.high)])
-        for n in range(self.low, self.high + 2):
-            self.chance[n] = arb(int(n == 0)) if whole is None else whole.chance(n)
-            self.at[n] = (arb(int(n > 0)), arb(int(n <= 0))) if whole is None else whole.at(Fraction(n))
-
-    def mean(self, centre: int, places: range, of: Callable[[int], arb]) -> arb:
-        """Of a probability where the noise about a centre is, over all its places: beyond those that are looked at it is 0 to 1."""
-        beyond = self.at[places[0] - centre][0] + self.at[places[-1] + 1 - centre][1]
-        return sum((self.chance[t - centre] * of(t) for t in places), arb(0)) + arb(0).union(beyond.upper())
+Pairs = Sequence[tuple[Answers, Answers]]
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A selection on the integers, and the cuts between which its noises are known."""
+    """A selection on the integers. cuts: between which its noises are known; between: all answers; count: how many are asked.
+
+    centre: where a threshold is without its noise. outputs: indices, or words of what is above. places: of a threshold or the greatest, all
+    with which noises are compared between the cuts.
+    """
 
     question: Asked
     cuts: tuple[int, int]
+    between: range
+    count: int
+    centre: int
+    outputs: Sequence[Any]
+    places: range
 
     @classmethod
     def of(cls, question: Asked, parameters: Mapping[str, Any]) -> Words:
         """Raises Rejected for another selection, or one of too many answers, CertificateError for no cuts."""
         mechanism, cuts = question.selection, parameters.get("cuts")
-        if not (isinstance(cuts, list) and len(cuts) == 2 and all(type(cut) is int for cut in cuts)):
+        if not isinstance(cuts, list) or list(map(type, cuts)) != [int, int]:
             raise CertificateError(f"{NAME}: 'cuts' are not two integers.")
         if not question.whole or mechanism.report not in ("index", "answers") or mechanism.bounds is None:
             raise Rejected(NAME, "the mechanism", "more than an index or answers is told, or answers are no integers between bounds")
-        found = cls(question, (cuts[0], cuts[1]))
-        terms = len(found.between) ** found.count * len(found.outputs) * (cuts[1] - cuts[0])
-        if not found.places or terms > MOST:
-            raise Rejected(NAME, "cuts", f"they are no further apart than the bounds, or there are more than {MOST} terms")
-        return found
-
-    @property
-    def between(self) -> range:
-        """The answers that there may be."""
-        assert self.question.selection.bounds is not None
-        low, high = (self.question.value(end, "bounds") for end in self.question.selection.bounds)
-        if not 0 <= high.__floor__() - low.__ceil__() < MOST:
-            raise Rejected(NAME, "the bounds", "there are no integers between them, or too many")
-        return range(low.__ceil__(), high.__floor__() + 1)
-
-    @property
-    def count(self) -> int:
-        mechanism = self.question.selection
+        low, high = (question.value(end, "bounds") for end in mechanism.bounds)
+        least, greatest = low.__ceil__(), high.__floor__()
         if isinstance(mechanism, NoisyMax):
-            return self.question.count(mechanism.candidates, "candidates", _MOST_ANSWERS)
-        return self.question.counts(_MOST_ANSWERS)[0]
+            count, centre = question.count(mechanism.candidates, "candidates", MOST_ANSWERS), least
+            outputs: Sequence[Any] = range(count)
+        else:  # an integer is at least the threshold where it is at least the next integer
+            (count, most), centre = question.counts(MOST_ANSWERS), question.value(mechanism.threshold, "threshold").__ceil__()
+            outputs = list(_words(count, most))
+        places = range(cuts[0] + max(greatest, centre), cuts[1] + min(least, centre) + 1)
+        terms = (greatest - least + 1) ** count * len(outputs) * (cuts[1] - cuts[0])
+        if greatest < least or not places or terms > MOST:
+            raise Rejected(NAME, "cuts", f"they are no further apart than answers, or there are {terms} terms, more than {MOST}")
+        return cls(question, (cuts[0], cuts[1]), range(least, greatest + 1), count, centre, outputs, places)
 
-    @property
-    def centre(self) -> int:
-        """Where a threshold is, without its noise: an integer is at least it where it is at least the next integer."""
+    def rows(self, answers: Iterable[Answers], at_random: bool) -> dict[Answers, list[arb]]:
+        """The probabilities of all outputs, for each of some answers. at_random: which of several greatest is told, else the first."""
         mechanism = self.question.selection
-        return 0 if isinstance(mechanism, NoisyMax) else self.question.value(mechanism.threshold, "threshold").__ceil__()
+        winner = isinstance(mechanism, NoisyMax)
+        names = ("noise", "noise") if winner else ("threshold_noise", "query_noise")
+        (chance, beside), (tie, at) = (_masses(getattr(mechanism, name), *self.cuts) for name in names)
 
-    @property
-    def places(self) -> range:
-        """Of the greatest, or of a threshold: where all noises are between the cuts."""
-        (low, high), ends = self.cuts, (self.between[0], self.between[-1])
-        ends = ends if isinstance(self.question.selection, NoisyMax) else (min(*ends, self.centre), max(*ends, self.centre))
-        return range(low + ends[1], high + ends[0] + 1)
+        def mean(centre: int, of: Callable[[int], arb]) -> arb:
+            beyond = beside[self.places[0] - centre][0] + beside[self.places[-1] + 1 - centre][1]
+            return sum((chance[t - centre] * of(t) for t in self.places), arb(0)) + arb(0).union(beyond.upper())
 
-    @property
-    def outputs(self) -> list[Any]:
-        """Indices, or words of what is above."""
-        if isinstance(self.question.selection, NoisyMax):
-            return list(range(self.count))
-        return list(_words(*self.question.counts(_MOST_ANSWERS)))
+        def greatest(q: Answers, i: int, t: int) -> arb:
+            if not at_random:
+                return prod((at[t - x + (j > i)][0] for j, x in enumerate(q) if j != i), start=arb(1))
+            # in a random order what stands at u in [0, 1] wins those of the same place that stand after it
+            return prod((arb_poly([at[t - x][0], tie[t - x]]) for j, x in enumerate(q) if j != i), start=arb_poly([1])).integral()(arb(1))
 
-    def rows(self, at_random: bool, answers: Iterator[Answers] | None = None) -> dict[Answers, Row]:
-        """The probabilities of all outputs, for all answers or some. at_random: of several greatest ones, else of least index."""
-        mechanism, places, outputs, centre = self.question.selection, self.places, self.outputs, self.centre
-        answers = product(self.between, repeat=self.count) if answers is None else answers
-        if isinstance(mechanism, NoisyMax):
-            noise = Masses(mechanism.noise, *self.cuts)
-
-            def told(q: Answers, i: int) -> arb:
-                def won(t: int) -> arb:
-                    if at_random:  # the mean over an order: another that is as great is beaten with probability x
-                        others = (arb_poly([noise.at[t - x][0], noise.chance[t - x]]) for j, x in enumerate(q) if j != i)
-                        return prod(others, start=arb_poly([1])).integral()(arb(1))
-                    return prod((noise.at[t - x + (j > i)][0] for j, x in enumerate(q) if j != i), start=arb(1))
-
-                return noise.mean(q[i], places, won)
-
-            return {q: [told(q, i) for i in outputs] for q in answers}
-        threshold, asked = Masses(mechanism.threshold_noise, *self.cuts), Masses(mechanism.query_noise, *self.cuts)
-
-        def run(part: Sequence[tuple[int, bool]]) -> arb:
-            return threshold.mean(centre, places, lambda t: prod((asked.at[t - x][above] for x, above in part), start=arb(1)))
+        def joint(run: Sequence[tuple[int, bool]], t: int) -> arb:
+            return prod((at[t - x][yes] for x, yes in run), start=arb(1))
 
         def word(q: Answers, told: Sequence[bool]) -> arb:
-            ends = [0, *(i for i in range(1, len(told)) if mechanism.resample and told[i - 1]), len(told)]
-            both = list(zip(q, told, strict=False))
-            return prod((run(both[a:b]) for a, b in zip(ends, ends[1:], strict=False)), start=arb(1))
+            again = getattr(mechanism, "resample", False)
+            ends = [0, *(i for i in range(1, len(told)) if again and told[i - 1]), len(told)]
+            runs = [list(zip(q[a:b], told[a:b], strict=True)) for a, b in pairwise(ends)]
+            return prod((mean(self.centre, partial(joint, run)) for run in runs), start=arb(1))
 
-        return {q: [word(q, told) for told in outputs] for q in answers}
+        if winner:
+            return {q: [mean(q[i], partial(greatest, q, i)) for i in self.outputs] for q in answers}
+        return {q: [word(q, told) for told in self.outputs] for q in answers}
 
-    def pairs(self, furthest: bool) -> list[tuple[Answers, Answers]]:
-        """Of neighbours, in the order of the claim. furthest: where each answer stays or moves as far as it may. Raises Rejected."""
-        n, ways, low, high = self.count, self.question.selection.neighbours, self.between[0], self.between[-1]
+    def pairs(self, furthest: bool) -> Pairs:
+        """Of neighbours, in the order of the claim. furthest: where each answer moves as far as it may, or stays. Raises Rejected."""
+        n, neighbours, low, high = self.count, self.question.selection.neighbours, self.between[0], self.between[-1]
         most = min(int(self.question.value(self.question.moved, "the sensitivity")), high - low)
-        steps = sorted({-most, 0, most}) if furthest else range(-most, most + 1)
-        if ways == "one":
-            moves = [tuple(step if j == i else 0 for j in range(n)) for i in range(n) for step in steps]
-        elif len(steps) ** n > MOST:
-            raise Rejected(NAME, "the neighbours", f"more than {MOST}")
-        else:
-            moves = [d for a, b in _WAYS[ways] for d in product([s for s in steps if a * most <= s <= b * most], repeat=n)]
-        if len(moves) * len(self.between) ** n * len(self.outputs) > MOST:
+        steps = [sorted({a * most, b * most}) if furthest else range(a * most, b * most + 1) for a, b in _WAYS[neighbours]]
+        ways = sum(n * len(some) if neighbours == "one" else len(some) ** n for some in steps)
+        if ways * len(self.between) ** n * len(self.outputs) > MOST:
             raise Rejected(NAME, "the neighbours", f"more than {MOST} of them and their outputs")
+        moves = [d for some in steps for d in product(some, repeat=n)]
+        if neighbours == "one":
+            moves = [tuple(step * (i == j) for j in range(n)) for i in range(n) for step in steps[0]]
         every = product(self.between, repeat=n)
-        return list({(q, tuple(min(max(x + s, low), high) for x, s in zip(q, d, strict=True))): None for q in every for d in moves})
+        return [(q, tuple(min(max(x + s, low), high) for x, s in zip(q, d, strict=True))) for q in every for d in moves]
 
 
 def _words(queries: int, positives: int) -> Iterator[tuple[bool, ...]]:
@@ -185,38 +141,43 @@ def _words(queries: int, positives: int) -> Iterator[tuple[bool, ...]]:
         yield from ((told, *rest) for told in (False, True) for rest in _words(queries - 1, positives - told))
 
 
+def _masses(noise: OnLine | None, low: int, high: int) -> tuple[Mapping[int, arb], Mapping[int, tuple[arb, arb]]]:
+    """The probability of each integer, and of less than it and of no less, between two cuts; of 0 alone where there is no noise."""
+    places = range(low, high + 2)
+    if noise is None:
+        return {n: arb(int(n == 0)) for n in places}, {n: (arb(int(n > 0)), arb(int(n <= 0))) for n in places}
+    if not isinstance(noise, Translation) or not noise.integers:
+        raise Rejected(NAME, "the noises", "not all of them live on the integers")
+    whole = Whole(noise, [Fraction(low), Fraction(high)])
+    return {n: whole.chance(n) for n in places}, {n: whole.at(Fraction(n)) for n in places}
+
+
 def infer(about: Claim | Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve | tuple[Bound, ...]:
-    """Both bounds on the tight epsilon, or the curve of a run. Raises Rejected, Undecided, CertificateError.
+    """Bounds on the tight epsilon of a claim, or the curve of a run. Raises Rejected, Undecided, CertificateError.
 
     parameters: "cuts", two integers between which probabilities of the noises are added. Of a curve "pair", answers of two neighbours that
     bound it from below, and "prec".
     """
     words = Words.of(of_run(about, NAME) if isinstance(about, Run) else asked(about, {}, NAME, near=True), parameters)
     mechanism = words.question.selection
+    signs = tuple(line for noise in dict.fromkeys(noises_of(mechanism)) if isinstance(noise, Translation) for line in sign_of(noise))
     if isinstance(about, Claim):
-        return _epsilon(words, words.pairs(furthest=True))
+        return _epsilon(words, words.pairs(furthest=True), tuple(dict.fromkeys(signs)))
     pairs = words.pairs(furthest=isinstance(mechanism, NoisyMax))
-    above = _profile(words, pairs, at_random=False)
     below = None
     if "pair" in parameters:
         told = [pair for pair in pairs if [list(q) for q in pair] == parameters["pair"]]
         if not told:
-            raise Rejected(NAME, "pair", "these are not answers of neighbours, moved as far as they may")
+            raise Rejected(NAME, "pair", "these are not answers of neighbours that are looked at")
         there = (lambda _: arb(0)) if mechanism.neighbours in ONE_WAY else _profile(words, [told[0][::-1]], at_random=True)
-        below = Pair(_profile(words, told, at_random=True), there)
-    return settled.noise(about, Curve(symmetric(above), below, (NAME,), (*ASSUMED, *_signs(words))), parameters)
+        below = Pair(_profile(words, told[:1], at_random=True), there)
+    above = symmetric(_profile(words, pairs, at_random=False))
+    return settled.noise(about, Curve(above, below, (NAME,), tuple(dict.fromkeys((*ASSUMED, *signs)))), parameters)
 
 
-def _signs(words: Words) -> tuple[str, ...]:
-    mechanism = words.question.selection
-    noises = (mechanism.noise,) if isinstance(mechanism, NoisyMax) else (mechanism.threshold_noise, mechanism.query_noise)
-    return tuple(dict.fromkeys(line for noise in noises if isinstance(noise, Translation) for line in sign_of(noise)))
-
-
-def _profile(words: Words, pairs: Sequence[tuple[Answers, Answers]], at_random: bool) -> Profile:
+def _profile(words: Words, pairs: Pairs, at_random: bool) -> Profile:
     """The greatest of those of pairs of answers."""
-    met = dict.fromkeys(q for pair in pairs for q in pair)
-    known = per_precision(lambda: words.rows(at_random, iter(met)))
+    known = per_precision(lambda: words.rows(dict.fromkeys(q for pair in pairs for q in pair), at_random))
     known()  # at this precision, so that what is refused is refused now
 
     def at(epsilon: arb) -> arb:
@@ -228,21 +189,21 @@ def _profile(words: Words, pairs: Sequence[tuple[Answers, Answers]], at_random: 
     return divergence(lambda epsilon: accurately(lambda: at(epsilon)))
 
 
-def _epsilon(words: Words, pairs: Sequence[tuple[Answers, Answers]]) -> tuple[Bound, ...]:
-    """What any output loses at most, and what one loses whichever of several greatest answers is told."""
-    least, most = (words.rows(at_random) for at_random in (True, False))
-    lower, upper, witness, signs = arb(1), arb(1), None, _signs(words)
+def _epsilon(words: Words, pairs: Pairs, signs: tuple[str, ...]) -> tuple[Bound, ...]:
+    """What any output loses at most, and what one loses at random as from the first; infinite where one neighbour alone has it."""
+    every = list(product(words.between, repeat=words.count))
+    least, most = (words.rows(every, at_random) for at_random in (True, False))
+    lower, upper, witness = arb(1), arb(1), None
     for here, there in pairs:
-        for output, p, q in zip(words.outputs, least[here], least[there], strict=True):
+        for output, p, q, first, second in zip(words.outputs, least[here], least[there], most[here], most[there], strict=True):
             alone = bool(p > 0) and q.is_zero()
             if alone or p > q * lower:
-                word = [str(output + 1)] if isinstance(output, int) else ["yes" if above else "no" for above in output]
+                word = [str(output + 1)] if isinstance(output, int) else ["yes" if yes else "no" for yes in output]
                 pair = {"says": "answers-of-both", "sides": [[[str(x)] for x in side] for side in (here, there)]}
                 witness = {"pair": pair, "event": {"says": "any-of-words", "words": [word]}, "P": p.str(20), "Q": q.str(20)}
                 if alone:
                     return (Bound("lower", INFINITE, witness=witness, assumed=signs),)
                 lower = (p / q).lower()
-        for p, q in zip(most[here], most[there], strict=True):
-            upper = upper if p.is_zero() else upper.max(p / q)
-    values = exact(finite(lower.log()).lower()), exact(finite(upper.log()).upper())
-    return Bound("lower", Num(values[0]), witness=witness, assumed=signs), Bound("upper", Num(values[1]), assumed=signs)
+            upper = upper if first.is_zero() else upper.max(first / second)
+    values = (Num(exact(finite(lower.log()).lower())), Num(exact(finite(upper.log()).upper())))
+    return Bound("lower", values[0], witness=witness, assumed=signs), Bound("upper", values[1], assumed=signs)
