@@ -75,7 +75,7 @@ _OF_CURVES: Final = {
     "compared-gaussians": "selection.delta_release",
     "elliptical-process": "curves.elliptical_process",
     "every-shift": "curves.every_shift",
-    "every-word": "selection.every_word",
+    "every-word-curve": "selection.delta_every_word",
     "finite-composition": "composition.finite_composition",
     "finite-curve": "curves.finite",
     "finite-losses": "composition.finite_losses",

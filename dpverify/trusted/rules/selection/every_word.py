@@ -12,27 +12,20 @@ from typing import Any, Final
 
 from flint import arb, arb_poly
 
-from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.facts.evaluate import accurately, divergence
-from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import ONE_WAY, Claim, NoisyMax, OnLine, Source, Translation, noises_of
-from dpverify.trusted.numbers.balls import exact, finite
-from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Source, Translation, noises_of
+from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.rules.additive.points import sign_of
 from dpverify.trusted.rules.selection.compared import Asked, asked
-from dpverify.trusted.rules.selection.delta_masses import of_run
 from dpverify.trusted.rules.selection.noise_laws import Whole
 
 NAME: Final = "every-word"
 STATEMENT: Final = (
-    "Integer answers between bounds are finitely many, and so are the outputs of noisy max and above threshold. With noises on the integers "
+    "Integer answers between bounds are finitely many, and so are the outputs of noisy max and above threshold. With noise on the integers "
     "the probability of each is a sum over the places of the greatest, or of the thresholds; the most that neighbours lose is the tight "
-    "epsilon and the tight delta. For noisy max, and for the epsilon of both, the furthest moves of each answer are enough."
+    "epsilon, attained where each answer moves as far as it may."
 )
 CHECKED: Final = (
     "the noises live on the integers, with values for all parameters; the answers lie between bounds",
@@ -48,7 +41,6 @@ MOST_ANSWERS: Final = 8
 _WAYS: Final = {"all": ((-1, 1),), "one": ((-1, 1),), "monotone": ((0, 1), (-1, 0)), "increasing": ((0, 1),), "decreasing": ((-1, 0),)}
 
 Answers = tuple[int, ...]
-Pairs = Sequence[tuple[Answers, Answers]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +81,16 @@ class Words:
             raise Rejected(NAME, "cuts", f"they are no further apart than answers, or there are {terms} terms, more than {MOST}")
         return cls(question, (cuts[0], cuts[1]), range(least, greatest + 1), count, centre, outputs, places)
 
+    def told(self, output: Any) -> list[str]:
+        """An output in words."""
+        return [f"answer {output + 1} is the greatest"] if isinstance(output, int) else ["yes" if yes else "no" for yes in output]
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """What is assumed of densities that are not seen to be non-negative."""
+        noises = noises_of(self.question.selection)
+        return tuple(dict.fromkeys(line for noise in noises if isinstance(noise, Translation) for line in sign_of(noise)))
+
     def rows(self, answers: Iterable[Answers], at_random: bool) -> dict[Answers, list[arb]]:
         """The probabilities of all outputs, for each of some answers. at_random: which of several greatest is told, else the first."""
         mechanism = self.question.selection
@@ -119,7 +121,7 @@ class Words:
             return {q: [mean(q[i], partial(greatest, q, i)) for i in self.outputs] for q in answers}
         return {q: [word(q, told) for told in self.outputs] for q in answers}
 
-    def pairs(self, furthest: bool) -> Pairs:
+    def pairs(self, furthest: bool) -> list[tuple[Answers, Answers]]:
         """Of neighbours, in the order of the claim. furthest: where each answer moves as far as it may, or stays. Raises Rejected."""
         n, neighbours, low, high = self.count, self.question.selection.neighbours, self.between[0], self.between[-1]
         most = min(int(self.question.value(self.question.moved, "the sensitivity")), high - low)
@@ -152,58 +154,25 @@ def _masses(noise: OnLine | None, low: int, high: int) -> tuple[Mapping[int, arb
     return {n: whole.chance(n) for n in places}, {n: whole.at(Fraction(n)) for n in places}
 
 
-def infer(about: Claim | Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve | tuple[Bound, ...]:
-    """Bounds on the tight epsilon of a claim, or the curve of a run. Raises Rejected, Undecided, CertificateError.
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """What any output loses at most, and what one loses at random as from the first; infinite where one neighbour alone has it.
 
-    parameters: "cuts", two integers between which probabilities of the noises are added. Of a curve "pair", answers of two neighbours that
-    bound it from below, and "prec".
+    evidence: "cuts", two integers between which probabilities of the noises are added. Raises Rejected, Undecided, CertificateError.
     """
-    words = Words.of(of_run(about, NAME) if isinstance(about, Run) else asked(about, {}, NAME, near=True), parameters)
-    mechanism = words.question.selection
-    signs = tuple(line for noise in dict.fromkeys(noises_of(mechanism)) if isinstance(noise, Translation) for line in sign_of(noise))
-    if isinstance(about, Claim):
-        return _epsilon(words, words.pairs(furthest=True), tuple(dict.fromkeys(signs)))
-    pairs = words.pairs(furthest=isinstance(mechanism, NoisyMax))
-    below = None
-    if "pair" in parameters:
-        told = [pair for pair in pairs if [list(q) for q in pair] == parameters["pair"]]
-        if not told:
-            raise Rejected(NAME, "pair", "these are not answers of neighbours that are looked at")
-        there = (lambda _: arb(0)) if mechanism.neighbours in ONE_WAY else _profile(words, [told[0][::-1]], at_random=True)
-        below = Pair(_profile(words, told[:1], at_random=True), there)
-    above = symmetric(_profile(words, pairs, at_random=False))
-    return settled.noise(about, Curve(above, below, (NAME,), tuple(dict.fromkeys((*ASSUMED, *signs)))), parameters)
-
-
-def _profile(words: Words, pairs: Pairs, at_random: bool) -> Profile:
-    """The greatest of those of pairs of answers."""
-    known = per_precision(lambda: words.rows(dict.fromkeys(q for pair in pairs for q in pair), at_random))
-    known()  # at this precision, so that what is refused is refused now
-
-    def at(epsilon: arb) -> arb:
-        rows, factor, found = known(), epsilon.exp(), arb(0)
-        for here, there in pairs:
-            found = found.max(sum(((p - factor * q).max(arb(0)) for p, q in zip(rows[here], rows[there], strict=True)), arb(0)))
-        return found.min(arb(1))
-
-    return divergence(lambda epsilon: accurately(lambda: at(epsilon)))
-
-
-def _epsilon(words: Words, pairs: Pairs, signs: tuple[str, ...]) -> tuple[Bound, ...]:
-    """What any output loses at most, and what one loses at random as from the first; infinite where one neighbour alone has it."""
-    every = list(product(words.between, repeat=words.count))
+    words = Words.of(asked(claim, {}, NAME, near=True), evidence)
+    every, signs = list(product(words.between, repeat=words.count)), words.signs
     least, most = (words.rows(every, at_random) for at_random in (True, False))
     lower, upper, witness = arb(1), arb(1), None
-    for here, there in pairs:
+    for here, there in words.pairs(furthest=True):
         for output, p, q, first, second in zip(words.outputs, least[here], least[there], most[here], most[there], strict=True):
             alone = bool(p > 0) and q.is_zero()
             if alone or p > q * lower:
-                word = [str(output + 1)] if isinstance(output, int) else ["yes" if yes else "no" for yes in output]
+                event = {"says": "any-of-words", "words": [words.told(output)]}
                 pair = {"says": "answers-of-both", "sides": [[[str(x)] for x in side] for side in (here, there)]}
-                witness = {"pair": pair, "event": {"says": "any-of-words", "words": [word]}, "P": p.str(20), "Q": q.str(20)}
+                witness = {"pair": pair, "event": event, "P": p.str(20), "Q": q.str(20)}
                 if alone:
                     return (Bound("lower", INFINITE, witness=witness, assumed=signs),)
-                lower = (p / q).lower()
+                lower = (p.lower() / q.upper()).lower()
             upper = upper if first.is_zero() else upper.max(first / second)
-    values = (Num(exact(finite(lower.log()).lower())), Num(exact(finite(upper.log()).upper())))
-    return Bound("lower", values[0], witness=witness, assumed=signs), Bound("upper", values[1], assumed=signs)
+    found = Bound("lower", Num(exact(lower.log().lower())), witness=witness, assumed=signs)
+    return (found, Bound("upper", Num(exact(upper.log().upper())), assumed=signs)) if upper.is_finite() else (found,)
