@@ -52,7 +52,7 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool) -> P
     question = of_run(run, rule.NAME)
     told = {"cuts": _cuts(question, _ROUGH)}
     with precision(_ROUGH):
-        words = rule.Words.of(question, told)
+        words = rule.Words.of(question, told, adaptive=True)
         pairs = words.pairs(furthest=isinstance(question.selection, NoisyMax))
         if every and len(pairs) * len(words.outputs) > _MOST_INSIDE:
             raise Undecided("there are too many neighbours to look at all of them at many epsilons.")
@@ -110,14 +110,21 @@ def described(fact: Fact, epsilon: arb) -> dict[str, str]:
     """The outputs that lose more than epsilon on the pair of answers of a curve, in the order in which they tell more."""
     run = fact.about
     assert isinstance(run, Run)
-    words = rule.Words.of(of_run(run, rule.NAME), fact.parameters)
+    words = rule.Words.of(of_run(run, rule.NAME), fact.parameters, adaptive=True)
     here, there = (tuple(q) for q in fact.parameters["pair"])
     rows, factor, found = words.rows([here, there], at_random=True), epsilon.exp(), []
     for sides in ((here, there), (there, here))[: 1 if words.question.selection.neighbours in ONE_WAY else 2]:
         told = [(word, p, q) for word, p, q in zip(words.outputs, *(rows[side] for side in sides), strict=True) if p > factor * q]
         p, q = (sum((one[i] for one in told), arb(0)) for i in (1, 2))
         event = in_words({"says": "any-of-words", "words": [words.told(one[0]) for one in told]})
-        pair = in_words({"says": "answers-of-both", "sides": [[[str(x)] for x in side] for side in sides]})
+        pair = in_words({"says": "answers-of-both", "sides": [[[_asked(words, i, x)] for i, x in enumerate(side)] for side in sides]})
         found.append((p - factor * q, {"pair": pair, "event": event, "P": decimals(p), "Q": decimals(q)}))
     excess, best = max(found, key=lambda one: float(one[0].mid()))
     return best | {"P - exp(epsilon)*Q": decimals(excess)}
+
+
+def _asked(words: rule.Words, number: int, answer: int) -> str:
+    """An answer, with what is told before it where others are asked for after other words."""
+    starts = [start for start, place in words.asked.items() if place == number]
+    alone = not starts or len(set(map(len, words.asked))) == len(words.asked)
+    return str(answer) if alone else f"{answer} after {', '.join(words.told(starts[0])) or 'nothing'}"

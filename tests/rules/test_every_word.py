@@ -50,11 +50,15 @@ def of_max(law, q, at_random):
 
 
 def of_threshold(thresholds, answers, q, centre, positives, resample):
-    """thresholds, answers: laws; None for an exact threshold, and exact answers."""
+    """thresholds, answers: laws; None for an exact threshold, and exact answers. q: of n queries, or of two the first, and the second
+    after a negative and after a positive.
+    """
     zero, told = {0: Fraction(1)}, Counter()
-    for noises, p in joint(*[thresholds or zero] * len(q), *[answers or zero] * len(q)):
+    n = 2 if len(q) == 3 and positives != 1 else len(q)
+    for noises, p in joint(*[thresholds or zero] * n, *[answers or zero] * n):
         drawn, word = 0, []
-        for x, z in zip(q, noises[len(q) :], strict=True):
+        for i, z in enumerate(noises[n:]):
+            x = q[2] if n < len(q) and word == [True] else q[i]
             word.append(x + z >= centre + noises[drawn])
             drawn += bool(word[-1] and resample)
             if sum(word) == positives:
@@ -117,8 +121,8 @@ KINDS = ("all", "one", "monotone", "increasing", "decreasing")
 EPSILON = Fraction(1, 2)
 
 
-def agree(claim, least, most, moved):
-    """least, most: the truths that the bounds from below and from above are about."""
+def agree(claim, least, most, moved, followed=True):
+    """least, most: the truths that the bounds from below and from above are about. followed: whether there are some of delta."""
     bounds = bounds_of(claim)
     if least[0] is None:
         assert isinstance(bounds["lower"].value, Infinite) and "upper" not in bounds
@@ -132,6 +136,10 @@ def agree(claim, least, most, moved):
         assert math.isclose(float(bounds["upper"].value.value), math.log(most[0]), abs_tol=1e-12)
         with precision(192):
             assert rational(bounds["upper"].value.value) >= rational(most[0]).log() - NEAR
+    if not followed:
+        with pytest.raises(Rejected, match="together"):
+            heights(claim.mechanism, moved, EPSILON)
+        return
     below, above = heights(claim.mechanism, moved, EPSILON)
     assert abs(float(below) - float(least[1])) < 1e-12 and abs(float(above) - float(most[1])) < 1e-12
 
@@ -159,14 +167,19 @@ def test_noisy_max_of_any_finite_law(seed):
 def test_above_threshold_of_any_finite_law(seed):
     pick = random.Random(2000 + seed)
     kind, n, high, moved = KINDS[seed % 5], pick.choice((2, 2, 3)), pick.choice((1, 2)), pick.choice((1, 1, 2))
-    positives, resample, centre = pick.choice((None, 1, 2)), pick.random() < 0.3 and n == 2, pick.choice((0, 1, Fraction(1, 2)))
+    positives, resample, centre = pick.choice((None, 1, 2)) if n == 2 else 1, pick.random() < 0.4, pick.choice((0, 1, Fraction(1, 2)))
     both = drawn(seed, 3), drawn(seed + 50, 3)
     first, second = (None if seed % 7 == 3 else both[0]), (None if seed % 7 == 5 else both[1])
     made = (None if one is None else noise(one) for one in (first, second))
     laws = [None if one is None else law_of(one) for one in (first, second)]
     mechanism = sparse(*made, n, positives, neighbours=kind, bounds=(num(0), num(high)), resample=resample, threshold=num(centre))
-    found = truth(remembered(lambda q: of_threshold(*laws, q, centre, positives, resample)), 0, high, n, moved, kind, factor_of(EPSILON))
-    agree(of(mechanism, sensitivity=moved), found, found, moved)
+    hangs = positives != 1  # the second answer on whether the first was positive
+    followed = not hangs or kind not in ("one", "monotone")
+    found = truth(
+        remembered(lambda q: of_threshold(*laws, q, centre, positives, resample)),
+        0, high, 3 if hangs and followed else n, moved, kind, factor_of(EPSILON),
+    )  # fmt: skip
+    agree(of(mechanism, sensitivity=moved), found, found, moved, followed)
 
 
 TWO_MODES = on_line("exp(-abs(abs(z) - 1))", integers=True)

@@ -22,7 +22,8 @@ from dpverify.trusted.rules.selection.every_word import Answers, Words
 NAME: Final = "every-word-curve"
 STATEMENT: Final = (
     "With the probabilities of all outputs of a selection of integers between bounds the tight delta(eps) is the greatest sum of "
-    "(P - e^eps Q)_+ over pairs of neighbouring answers; of noisy max over those where each answer moves as far as it may."
+    "(P - e^eps Q)_+ over pairs of neighbouring answers, which may hang on what has been told; of noisy max over those where each answer "
+    "moves as far as it may."
 )
 CHECKED: Final = every_word.CHECKED
 ASSUMED: Final = every_word.ASSUMED
@@ -32,9 +33,10 @@ SOURCE: Final = Source("docs/theory/selection.md#every-word-curve")
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run of a selection. Raises Rejected, Undecided, CertificateError.
 
-    parameters: "cuts", as of the rule about pure epsilon; "pair", answers of two neighbours that bound it from below; "prec".
+    parameters: "cuts", as of the rule about pure epsilon; "pair", answers of two neighbours that bound it from below, after each beginning
+    of a word; "prec".
     """
-    words = Words.of(of_run(run, NAME), parameters)
+    words = Words.of(of_run(run, NAME), parameters, adaptive=True)
     mechanism = words.question.selection
     pairs = words.pairs(furthest=isinstance(mechanism, NoisyMax))
     told = [pair for pair in pairs if [list(q) for q in pair] == parameters.get("pair")][:1]

@@ -45,23 +45,27 @@ Answers = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A selection on the integers. cuts: between which its noises are known; between: all answers; count: how many are asked.
+    """A selection on the integers. cuts: between which its noises are known; between: all answers; count: how many there are in all.
 
-    centre: where a threshold is without its noise. outputs: indices, or words of what is above. places: of a threshold or the greatest, all
-    with which noises are compared between the cuts.
+    asked: which of them is asked for after each beginning of a word: after each another, where they hang on what has been told. centre:
+    where a threshold is without its noise. outputs: indices, or words of what is above. places: of a threshold or the greatest, all with
+    which noises are compared between the cuts.
     """
 
     question: Asked
     cuts: tuple[int, int]
     between: range
     count: int
+    asked: Mapping[Sequence[bool], int]
     centre: int
     outputs: Sequence[Any]
     places: range
 
     @classmethod
-    def of(cls, question: Asked, parameters: Mapping[str, Any]) -> Words:
-        """Raises Rejected for another selection, or one of too many answers, CertificateError for no cuts."""
+    def of(cls, question: Asked, parameters: Mapping[str, Any], adaptive: bool) -> Words:
+        """adaptive: whether answers hang on what has been told, which what one word loses does not see. Raises Rejected for another
+        selection, or one of too many answers, CertificateError for no cuts.
+        """
         mechanism, cuts = question.selection, parameters.get("cuts")
         if not isinstance(cuts, list) or list(map(type, cuts)) != [int, int]:
             raise CertificateError(f"{NAME}: 'cuts' are not two integers.")
@@ -69,17 +73,23 @@ class Words:
             raise Rejected(NAME, "the mechanism", "more than an index or answers is told, or answers are no integers between bounds")
         low, high = (question.value(end, "bounds") for end in mechanism.bounds)
         least, greatest = low.__ceil__(), high.__floor__()
+        asked: dict[Sequence[bool], int] = {}
         if isinstance(mechanism, NoisyMax):
             count, centre = question.count(mechanism.candidates, "candidates", MOST_ANSWERS), least
             outputs: Sequence[Any] = range(count)
         else:  # an integer is at least the threshold where it is at least the next integer
             (count, most), centre = question.counts(MOST_ANSWERS), question.value(mechanism.threshold, "threshold").__ceil__()
             outputs = list(_words(count, most))
+            first = dict.fromkeys(word[:i] for word in outputs for i in range(len(word)))
+            asked = {start: number if adaptive else len(start) for number, start in enumerate(first)}
+            if len(set(asked.values())) > count and mechanism.neighbours in ("one", "monotone"):
+                raise Rejected(NAME, "the neighbours", "how answers that hang on what is told move together is not followed")
+            count = len(set(asked.values()))
         places = range(cuts[0] + max(greatest, centre), cuts[1] + min(least, centre) + 1)
         terms = (greatest - least + 1) ** count * len(outputs) * (cuts[1] - cuts[0])
         if greatest < least or not places or terms > MOST:
             raise Rejected(NAME, "cuts", f"they are no further apart than answers, or there are {terms} terms, more than {MOST}")
-        return cls(question, (cuts[0], cuts[1]), range(least, greatest + 1), count, centre, outputs, places)
+        return cls(question, (cuts[0], cuts[1]), range(least, greatest + 1), count, asked, centre, outputs, places)
 
     def told(self, output: Any) -> list[str]:
         """An output in words."""
@@ -114,7 +124,8 @@ class Words:
         def word(q: Answers, told: Sequence[bool]) -> arb:
             again = getattr(mechanism, "resample", False)
             ends = [0, *(i for i in range(1, len(told)) if again and told[i - 1]), len(told)]
-            runs = [list(zip(q[a:b], told[a:b], strict=True)) for a, b in pairwise(ends)]
+            both = [(q[self.asked[told[:i]]], yes) for i, yes in enumerate(told)]
+            runs = [both[a:b] for a, b in pairwise(ends)]
             return prod((mean(self.centre, partial(joint, run)) for run in runs), start=arb(1))
 
         if winner:
@@ -159,7 +170,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
 
     evidence: "cuts", two integers between which probabilities of the noises are added. Raises Rejected, Undecided, CertificateError.
     """
-    words = Words.of(asked(claim, {}, NAME, near=True), evidence)
+    words = Words.of(asked(claim, {}, NAME, near=True), evidence, adaptive=False)
     every, signs = list(product(words.between, repeat=words.count)), words.signs
     least, most = (words.rows(every, at_random) for at_random in (True, False))
     lower, upper, witness = arb(1), arb(1), None
