@@ -27,7 +27,7 @@ _SPARE = 64
 """Bits beyond those asked for."""
 _FARTHEST = 1 << 12
 _ROUGH = 64
-_MOST_INSIDE = 20_000
+_MOST_INSIDE = 10_000
 """Pairs times outputs up to which the curve of a part is wanted at many epsilons."""
 _HALVINGS = 60
 _LARGEST = 64.0
