@@ -14,6 +14,7 @@ from dpverify.search.plans import Plan
 from dpverify.search.witness_words import in_words
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE
 from dpverify.trusted.language.model import ONE_WAY, Claim, NoisyMax, Translation, noises_of
 from dpverify.trusted.numbers.balls import precision, value
 from dpverify.trusted.numbers.noise import domain
@@ -39,6 +40,8 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Both bounds on the tight epsilon, or that it is infinite. Raises Rejected, Undecided where not all is enclosed."""
     bits = int(3.33 * digits) + _SPARE
     told = {"cuts": _cuts(asked(claim, {}, rule.NAME, near=True), bits)}
+    if getattr(claim.mechanism, "candidates", None) == ONE:
+        return []  # nothing is told, which others know exactly
     with precision(bits + _SPARE):
         rule.check(claim, told)
     return [{"rule": rule.NAME, "evidence": told, "prec": bits + _SPARE}]
@@ -54,6 +57,8 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool) -> P
     with precision(_ROUGH):
         words = rule.Words.of(question, told, adaptive=True)
         pairs = words.pairs(furthest=isinstance(question.selection, NoisyMax))
+        if not pairs or len(words.outputs) == 1:
+            raise Undecided("nothing moves, or one output alone is told, which others know exactly.")
         if every and len(pairs) * len(words.outputs) > _MOST_INSIDE:
             raise Undecided("there are too many neighbours to look at all of them at many epsilons.")
         rows = {

@@ -144,7 +144,8 @@ class Words:
         if neighbours == "one":
             moves = [tuple(step * (i == j) for j in range(n)) for i in range(n) for step in steps[0]]
         every = product(self.between, repeat=n)
-        return [(q, tuple(min(max(x + s, low), high) for x, s in zip(q, d, strict=True))) for q in every for d in moves]
+        found = ((q, tuple(min(max(x + s, low), high) for x, s in zip(q, d, strict=True))) for q in every for d in moves)
+        return [pair for pair in found if pair[0] != pair[1]]
 
 
 def _words(queries: int, positives: int) -> Iterator[tuple[bool, ...]]:
@@ -172,7 +173,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     """
     words = Words.of(asked(claim, {}, NAME, near=True), evidence, adaptive=False)
     every, signs = list(product(words.between, repeat=words.count)), words.signs
-    least, most = (words.rows(every, at_random) for at_random in (True, False))
+    least = words.rows(every, at_random=True)
+    most = least if words.asked else words.rows(every, at_random=False)
     lower, upper, witness = arb(1), arb(1), None
     for here, there in words.pairs(furthest=True):
         for output, p, q, first, second in zip(words.outputs, least[here], least[there], most[here], most[there], strict=True):
