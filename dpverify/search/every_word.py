@@ -27,6 +27,8 @@ from dpverify.trusted.rules.selection.delta_masses import of_run
 _SPARE = 64
 """Bits beyond those asked for."""
 _FARTHEST = 1 << 12
+_MOST_TERMS = rule.MOST // 4
+"""Terms that are worth their time where tails fall slowly."""
 _ROUGH = 64
 _MOST_INSIDE = 10_000
 """Pairs times outputs up to which the curve of a part is wanted at many epsilons."""
@@ -39,7 +41,7 @@ Floats = NDArray[np.float64]
 def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """Both bounds on the tight epsilon, or that it is infinite. Raises Rejected, Undecided where not all is enclosed."""
     bits = int(3.33 * digits) + _SPARE
-    told = {"cuts": _cuts(asked(claim, {}, rule.NAME, near=True), bits)}
+    told = {"cuts": _cuts(asked(claim, {}, rule.NAME, near=True), bits, adaptive=False)}
     if getattr(claim.mechanism, "candidates", None) == ONE:
         return []  # nothing is told, which others know exactly
     with precision(bits + _SPARE):
@@ -53,7 +55,7 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool) -> P
     Raises Rejected, Undecided.
     """
     question = of_run(run, rule.NAME)
-    told = {"cuts": _cuts(question, _ROUGH)}
+    told = {"cuts": _cuts(question, _ROUGH, adaptive=True)}
     with precision(_ROUGH):
         words = rule.Words.of(question, told, adaptive=True)
         pairs = words.pairs(furthest=isinstance(question.selection, NoisyMax))
@@ -85,8 +87,11 @@ def _epsilon_at(here: Floats, there: Floats, delta: float) -> float:
     return low
 
 
-def _cuts(question: Asked, bits: int) -> list[int]:
-    """Between which all of the noises is, to so many bits, whatever they are compared with. Raises Rejected, Undecided."""
+def _cuts(question: Asked, bits: int, adaptive: bool) -> list[int]:
+    """Between which all of the noises is, to so many bits, or as much as can be added, whatever they are compared with.
+
+    Raises Rejected, Undecided.
+    """
     mechanism = question.selection
     if mechanism.bounds is None or not question.whole:
         raise Undecided("answers that are no integers between bounds are not finitely many.")
@@ -94,17 +99,19 @@ def _cuts(question: Asked, bits: int) -> list[int]:
     if not isinstance(mechanism, NoisyMax):
         ends.append(int(question.value(mechanism.threshold, "threshold")))
     reach, places = max(ends) - min(ends) + 2, [0]
+    words = rule.Words.of(question, {"cuts": [-reach, reach]}, adaptive)
+    far = min(_FARTHEST, _MOST_TERMS // (2 * len(words.between) ** words.count * len(words.outputs)) - reach)
     for noise in noises_of(mechanism):
         if isinstance(noise, Translation) and noise.integers:
-            places += _places(noise, bits)
+            places += _places(noise, bits, far)
     return [min(places) - reach, max(places) + reach]
 
 
-def _places(noise: Translation, bits: int) -> tuple[int, int]:
-    """The first and the last integer of which the probability counts."""
+def _places(noise: Translation, bits: int, far: int) -> tuple[int, int]:
+    """The first and the last integer of which the probability counts, not further than so far."""
     low, high = domain(noise)
-    first = -_FARTHEST if low is None else max(-_FARTHEST, math.ceil(low))
-    last = _FARTHEST if high is None else min(_FARTHEST, math.floor(high))
+    first = -far if low is None else max(-far, math.ceil(low))
+    last = far if high is None else min(far, math.floor(high))
     weights = {n: value(noise.density, {"z": arb(n)}).mid() for n in range(first, last + 1)}
     most = max(map(abs, weights.values()), default=arb(0))
     counted = [n for n, weight in weights.items() if weight > most * arb(2) ** -bits]

@@ -10,11 +10,12 @@ from itertools import pairwise, product
 from math import prod
 from typing import Any, Final
 
-from flint import arb, arb_poly
+from flint import arb, arb_poly, ctx
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Source, Translation, noises_of
 from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.rules.additive.points import sign_of
@@ -106,7 +107,7 @@ class Words:
         mechanism = self.question.selection
         winner = isinstance(mechanism, NoisyMax)
         names = ("noise", "noise") if winner else ("threshold_noise", "query_noise")
-        (chance, beside), (tie, at) = (_masses(getattr(mechanism, name), *self.cuts) for name in names)
+        (chance, beside), (tie, at) = (_masses(getattr(mechanism, name), *self.cuts, ctx.prec) for name in names)
 
         def mean(centre: int, of: Callable[[int], arb]) -> arb:
             beyond = beside[self.places[0] - centre][0] + beside[self.places[-1] + 1 - centre][1]
@@ -155,7 +156,8 @@ def _words(queries: int, positives: int) -> Iterator[tuple[bool, ...]]:
         yield from ((told, *rest) for told in (False, True) for rest in _words(queries - 1, positives - told))
 
 
-def _masses(noise: OnLine | None, low: int, high: int) -> tuple[Mapping[int, arb], Mapping[int, tuple[arb, arb]]]:
+@remembered(8)
+def _masses(noise: OnLine | None, low: int, high: int, _: int) -> tuple[Mapping[int, arb], Mapping[int, tuple[arb, arb]]]:
     """The probability of each integer, and of less than it and of no less, between two cuts; of 0 alone where there is no noise."""
     places = range(low, high + 2)
     if noise is None:
