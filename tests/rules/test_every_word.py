@@ -13,8 +13,9 @@ from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Part
+from dpverify.trusted.language.model import Claim, Compose, Part, repeated
 from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection import delta_every_word, every_word
 from tests.selections import gaussian, largest, of, on_line, sparse
@@ -251,3 +252,21 @@ def test_few_cuts_enclose_less():
     claim = of(largest(TWO_MODES, 2, bounds=(num(0), num(1))))
     near, far = ({b.side: float(b.value.value) for b in every_word.check(claim, {"cuts": [-c, c]})} for c in (8, 60))
     assert near["lower"] < far["lower"] < far["upper"] < near["upper"]
+
+
+def test_two_runs_at_any_answers_of_each():
+    """Each run may have answers of its own; the second hangs on nothing that the first told, so that the truth is at least as found."""
+    masses = {-2: 1, -1: 3, 0: 1, 1: 3, 2: 1}
+    mechanism = largest(noise(masses), 2, bounds=(num(0), num(1)))
+    found = verify(Claim(Compose((repeated(Part(mechanism, num(1)), num(2)),)), parse("1/2"), parse("1/4"))).judgement
+    worst = {}
+    for ties in (True, False):
+        laws = remembered(lambda q, ties=ties: {i: float(p) for i, p in of_max(law_of(masses), q, ties).items()})
+        near = [(laws(q), laws(p)) for q in itertools.product((0, 1), repeat=2) for p in neighbours(q, 0, 1, 1, "all")]
+        worst[ties] = max(
+            sum(max(0.0, p[i] * r[j] - math.exp(0.5) * q[i] * s[j]) for i in range(2) for j in range(2)) for p, q in near for r, s in near
+        )
+    with precision(64):
+        low, high = (float(enclose(value).mid()) for value in (found.delta_lower, found.delta_upper))
+    assert low <= worst[True] + 1e-9 and worst[False] <= high + 1e-9
+    assert low > worst[True] / 2 and high < 2 * worst[False]
