@@ -18,6 +18,7 @@ from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection import delta_every_word, every_word
+from dpverify.trusted.rules.selection.compared import asked
 from tests.selections import gaussian, largest, of, on_line, sparse
 
 NEAR = 1e-25
@@ -114,8 +115,9 @@ def heights(mechanism, moved, epsilon):
 def drawn(seed, points=4):
     """Weights of a few integers, gaps among them."""
     pick = random.Random(seed)
-    masses = {n: pick.choice((0, 1, 1, 2, 3, 7)) for n in range(-pick.randint(0, 2), points - 2)}
-    return masses if any(masses.values()) else {0: 1, 1: 2}
+    start = -pick.randint(0, points - 1)
+    masses = {n: pick.choice((0, 1, 1, 2, 3, 7)) for n in range(start, start + points)}
+    return masses if sum(map(bool, masses.values())) > 1 else {0: 1, 1: 2, 3: 1}
 
 
 KINDS = ("all", "one", "monotone", "increasing", "decreasing")
@@ -164,12 +166,12 @@ def test_noisy_max_of_any_finite_law(seed):
     agree(claim, *found, moved)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(25))
 def test_above_threshold_of_any_finite_law(seed):
     pick = random.Random(2000 + seed)
     kind, n, high, moved = KINDS[seed % 5], pick.choice((2, 2, 3)), pick.choice((1, 2)), pick.choice((1, 1, 2))
     positives, resample, centre = pick.choice((None, 1, 2)) if n == 2 else 1, pick.random() < 0.4, pick.choice((0, 1, Fraction(1, 2)))
-    both = drawn(seed, 3), drawn(seed + 50, 3)
+    both = [drawn(seed + more, 4 if n == 2 else 3) for more in (0, 50)]
     first, second = (None if seed % 7 == 3 else both[0]), (None if seed % 7 == 5 else both[1])
     made = (None if one is None else noise(one) for one in (first, second))
     laws = [None if one is None else law_of(one) for one in (first, second)]
@@ -181,6 +183,17 @@ def test_above_threshold_of_any_finite_law(seed):
         0, high, 3 if hangs and followed else n, moved, kind, factor_of(EPSILON),
     )  # fmt: skip
     agree(of(mechanism, sensitivity=moved), found, found, moved, followed)
+
+
+@pytest.mark.parametrize("resample", [False, True])
+@pytest.mark.parametrize("positives", [None, 1, 2])
+def test_probabilities_of_words(positives, resample):
+    both, q = ({-1: 2, 0: 1, 2: 3}, {-2: 1, 0: 5, 1: 1}), (0, 2, 1)
+    mechanism = sparse(*map(noise, both), 3, positives, bounds=(num(0), num(2)), resample=resample, threshold=num(1))
+    words = every_word.Words.of(asked(of(mechanism), {}, every_word.NAME, near=True), {"cuts": [-9, 9]}, adaptive=False)
+    truth = of_threshold(*map(law_of, both), q, 1, positives, resample)
+    found = dict(zip(words.outputs, words.rows([q], at_random=True)[q], strict=True))
+    assert {word: round(float(p), 12) for word, p in found.items() if p != 0} == {word: round(float(p), 12) for word, p in truth.items()}
 
 
 TWO_MODES = on_line("exp(-abs(abs(z) - 1))", integers=True)
