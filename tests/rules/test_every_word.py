@@ -51,16 +51,16 @@ def of_max(law, q, at_random):
     return told
 
 
-def of_threshold(thresholds, answers, q, centre, positives, resample):
-    """thresholds, answers: laws; None for an exact threshold, and exact answers. q: of n queries, or of two the first, and the second
-    after a negative and after a positive.
+def of_threshold(thresholds, answers, q, centre, positives, resample, hangs=False):
+    """thresholds, answers: laws; None for an exact threshold, and exact answers. q: of all queries, or where
+    it hangs on what is told of two the first, and the second after a negative and after a positive.
     """
     zero, told = {0: Fraction(1)}, Counter()
-    n = 2 if len(q) == 3 and positives != 1 else len(q)
+    n = 2 if hangs else len(q)
     for noises, p in joint(*[thresholds or zero] * n, *[answers or zero] * n):
         drawn, word = 0, []
         for i, z in enumerate(noises[n:]):
-            x = q[2] if n < len(q) and word == [True] else q[i]
+            x = q[2] if hangs and word == [True] else q[i]
             word.append(x + z >= centre + noises[drawn])
             drawn += bool(word[-1] and resample)
             if sum(word) == positives:
@@ -179,7 +179,7 @@ def test_above_threshold_of_any_finite_law(seed):
     hangs = positives != 1  # the second answer on whether the first was positive
     followed = not hangs or kind not in ("one", "monotone")
     found = truth(
-        remembered(lambda q: of_threshold(*laws, q, centre, positives, resample)),
+        remembered(lambda q: of_threshold(*laws, q, centre, positives, resample, hangs and followed)),
         0, high, 3 if hangs and followed else n, moved, kind, factor_of(EPSILON),
     )  # fmt: skip
     agree(of(mechanism, sensitivity=moved), found, found, moved, followed)
