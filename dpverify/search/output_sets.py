@@ -19,7 +19,7 @@ from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import every_shift, kernel_pair, shifts
 from dpverify.trusted.rules.curves.unimodal import in_pieces
-from dpverify.trusted.rules.selection import delta_event, delta_told_words
+from dpverify.trusted.rules.selection import delta_event, delta_every_word, delta_told_words
 
 _MOST_SHOWN: Final = 8
 _LARGE: Final = 1000
@@ -118,6 +118,13 @@ def _of_words(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     return words_of_streams.described(fact, epsilon)
 
 
+def _of_every_word(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+    from dpverify.search import every_word
+
+    return every_word.described(fact, epsilon)
+
+
 _RULES: Final = {
-    every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection, delta_told_words.NAME: _of_words
+    every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection, delta_told_words.NAME: _of_words,
+    delta_every_word.NAME: _of_every_word,
 }  # fmt: skip

@@ -9,13 +9,13 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from dpverify.search import counterexample, survival, worst_output
+from dpverify.search import counterexample, every_word, survival, worst_output
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, Num, num, substitute, symbols
-from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, NoisyMax
+from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, NoisyMax, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
@@ -45,6 +45,9 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     if between and not (mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold)):
         if _is_open(claim, proposal.steps):  # nothing is sharper, but what holds of all answers may be the very number that is claimed
             proposal.extend(lambda claim, _: list(_upper(replace(claim, epsilon=None, delta=None))), claim, digits)
+        return
+    if mechanism.bounds is not None and on_integers(mechanism) and not claim.domains and proposal.extend(every_word.propose, claim, digits):
+        del proposal.reasons[before:]
         return
     if proposal.extend(_log_concave, claim, digits):
         if all(step["evidence"].get("side") == "lower" or _is_infinite(claim, step) for step in proposal.steps):

@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import arb, ctx
 
+from dpverify.search import every_word
 from dpverify.search import plans as building
 from dpverify.search import worst_output as searched
 from dpverify.search.numeric import written
@@ -66,6 +67,8 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool, prem
     claim = leaf(run)
     mechanism, sensitivity = claim.mechanism, claim.sensitivity
     assert isinstance(mechanism, Compared)
+    with suppress(DpverifyError):
+        return every_word.plan(run, epsilon, delta, every)
     reasons: list[str] = []
     above: list[Plan] = []
     for one in _above(mechanism, sensitivity, premise):
