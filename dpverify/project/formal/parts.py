@@ -221,6 +221,8 @@ def _parallel(book: Book, part: Part, factor: Expr) -> Described:
         for inner in mechanism.parts
     ):
         raise NotReplayedError("parts in parallel are written in Coq where a record is added or removed alone.")
+    if any(isinstance(inner.mechanism, Repeat) for inner in mechanism.parts):
+        raise NotReplayedError("a part that is run several times beside others in parallel is not written in Coq yet.")
     parts = [described(book, inner, ONE) for inner in mechanism.parts]
     most = _most([inner.epsilon for inner in parts], book)
     text = book.terms.real(most)
