@@ -533,6 +533,7 @@ NEUTRAL: Final = (
     Neutral(Radial, "norm", DATA),
     Neutral(Table, "rows", "A row that tells more is nearer to the truth.", lambda place: _near(place.claim)),
     Neutral(Radial, "dimension", "In more dimensions the noise along the difference of two answers is another, not less."),
+    Neutral(Norm, "p", "A part beside it costs more still.", lambda place: place.inside(Parallel)),
     Neutral(Translation, "density", "A map that brings integers together moves none.", lambda place: place.inside(Lipschitz)),
     Neutral(Translation, "integers", "Noise with the same density on the line is another noise, neither better nor worse."),
     Neutral(Product, "norm", DATA),
