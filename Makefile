@@ -18,7 +18,7 @@ PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.to
 BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
+.PHONY: help verify reports test test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -32,6 +32,9 @@ reports: verify  ## the same
 
 test: .venv/dev  ## all tests
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+test-all: .venv/dev  ## all tests, and the deep runs of their laws
+	$(BIN)/python -m pytest -n $(WORKERS) -m "deep or not deep" $(ARGS)
 
 lint: .venv/dev  ## ruff: faults and formatting of imports
 	$(BIN)/ruff check .
