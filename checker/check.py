@@ -43,6 +43,9 @@ def examined(data, notes):
     sure(not {"r", "z"} & claim["domains"].keys(), "a parameter with the name of a variable")
     field = al.Field({name: shape.domain(d) for name, d in claim["domains"].items()})
     epsilon, delta = (None if claim[key] == "tight" else field.form(parse(claim[key])) for key in ("epsilon", "delta"))
+    must(not epsilon or al.names(epsilon) or field.positive(epsilon), "a negative epsilon")
+    beta = field.form(parse(claim.get("beta", "0")))
+    must(field.at_most({}, beta) and field.at_most(beta, al.ONE), "a beta that is no probability")
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)

@@ -70,7 +70,7 @@ def exponential_general(q, _):
 
 def kary_response(q, evidence):
     """docs/theory/finite.md#kary-response."""
-    side, q, at = sided(q, evidence, None)
+    side, q, at = sided(q, evidence)
     must(q.kind == "kary_response", "the mechanism is no k-ary response")
     field, k, p = q.field, q.count(q.mechanism["k"], 2), q.form(q.mechanism["p"])
     sure(field.positive(p) and field.positive(sub(ONE, p)), "p is not certainly between 0 and 1")
@@ -80,7 +80,7 @@ def kary_response(q, evidence):
 
 def staircase(q, evidence):
     """docs/theory/additive.md#staircase."""
-    side, q, at = sided(q, evidence, None)
+    side, q, at = sided(q, evidence)
     must(q.kind == "staircase" and q.query is None, "the mechanism is no staircase noise, or has a query")
     field, moved, epsilon, gamma = q.field, ONE if q.moved is None else q.moved, *(q.form(q.mechanism[key]) for key in ("epsilon", "gamma"))
     good = field.positive(epsilon) and field.positive(moved) and field.at_most({}, gamma) and field.at_most(gamma, ONE)

@@ -33,11 +33,14 @@ def infer(claim, field, line, facts, rules, made):
     place, evidence, rule = line.get("place", []), line.get("parameters", {}), line["rule"]
     q, fixed = asked(claim, field), bool(place) and isinstance(place[0], dict) and place[0].keys() == {"at"}
     q = q.at(place[0])[0] if fixed else q
+    several = False  # whether the place is of so many runs; one step below is one
     for step in place[fixed:]:
         sure(isinstance(step, dict) and step.keys() == {"part"}, "a place that is no part")
-        q = down(q, step["part"])
+        require(not several or step["part"] == 0, Malformed, "the place is none in this mechanism")
+        q = q if several else down(q, step["part"])
+        several = not several and q.part["times"] != "1"
     whole_claim = {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves, "positivstellensatz": positivstellensatz}
-    sure((rule in rules and not (q.kind in COMBINATORS and place)) or (rule in whole_claim and not place), "the rule is not known here")
+    sure((rule in rules and not several and not (q.kind in COMBINATORS and place)) or (rule in whole_claim and not place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
     found = rules[rule](further(q), evidence) if rule in rules else whole_claim[rule](claim, q, evidence, premises)
     return made("whole" if not place else about(further(q)), *found)
@@ -132,7 +135,7 @@ def grown(field, rate, value):
 
 def combination(claim, q, evidence, premises):
     """docs/theory/composition.md#combination."""
-    side, q, at = sided(q, evidence, None)
+    side, q, at = sided(q, evidence)
     values = Values(side, premises)
     must(q.kind in COMBINATORS and claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
     relation(claim)

@@ -19,6 +19,7 @@ class Asked:
         self.side, self.q, self.at = sided(q, evidence)
         m, self.field = q.mechanism, self.q.field
         sure(m.get("bounds") is None, "bounded answers")
+        _ = [q.count(m[key]) for key in ("queries", "candidates") if m.get(key)]
         self.moved = ONE if self.q.moved is None else self.q.moved
         must(self.field.positive(self.moved, strict=False), "the sensitivity is not certainly at least 0")
         noises = [x["noise"] for x in m["once"] + m["fresh"]] if q.kind == "stream" else [x for x in m.values() if type(x) is dict]
