@@ -40,7 +40,8 @@ def infer(claim, field, line, facts, rules, made):
         q = q if several else down(q, step["part"])
         several = not several and q.part["times"] != "1"
     whole_claim = {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves, "positivstellensatz": positivstellensatz}
-    sure((rule in rules and not several and not (q.kind in COMBINATORS and place)) or (rule in whole_claim and not place), "the rule is not known here")
+    known = rule in rules and not several and not (q.kind in COMBINATORS and place)
+    sure(known or (rule in whole_claim and not place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
     found = rules[rule](further(q), evidence) if rule in rules else whole_claim[rule](claim, q, evidence, premises)
     return made("whole" if not place else about(further(q)), *found)

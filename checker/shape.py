@@ -66,9 +66,9 @@ def read(data):
     for mechanism, asked in every(whole, claim):
         kind, query, stated = mechanism["kind"], asked["query"], asked["sensitivity"] is not None
         placed = query is None or (kind in (*ADDED, "mixture") and not asked.get("adjacency") and not stated)
-        listed = all(a != b for a, b in mechanism.get("adjacent") or [(0, 1)]) and mechanism.get("adjacent") != []
+        listed = placed and all(a != b for a, b in mechanism.get("adjacent") or [(0, 1)]) and mechanism.get("adjacent") != []
         free = mechanism.get("neighbours") not in ("increasing", "decreasing") or (asked is claim and "order" not in told)
-        need(listed and free and placed and not (stated and kind in (*COMBINATORS, "table", "kary_response", "guarantee")), "what is asked of a part")
+        need(listed and free and not (stated and kind in (*COMBINATORS, "table", "kary_response", "guarantee")), "what is asked of a part")
     return claim
 
 

@@ -15,7 +15,7 @@ from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumed_of_inputs import ANY
 from dpverify.trusted.facts.assumptions import ATTAINED, IDEAL, MOVES
 from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ZERO, num, parse
 from dpverify.trusted.language.model import (
     L1,
@@ -36,7 +36,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.parts.relations import ONE_RECORD
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.composition import post_processing
-from tests.proofs import Step, bound, saying
+from tests.proofs import Step, bound, forged, saying
 
 LAPLACE = '{ kind = "builtin", name = "laplace", scale = 2 }'
 CLAIM = "\n[[claim]]\nepsilon = 1\n"
@@ -451,12 +451,12 @@ THREE_KINDS = '{ kind = "builtin", name = "laplace", scale = 1, query = [[0, 1, 
 def test_queries_of_one_composition_have_one_number_of_columns(tmp_path):
     with pytest.raises(SpecError, match=r"their queries have 2 and 3 columns\. Give every query a number for each kind of record"):
         only(tmp_path, f'kind = "compose"\nparts = [{ONE_COUNT}, {THREE_KINDS}]', "\n[[claim]]\nepsilon = 2\n")
-    forged = replace(
+    mixed = replace(
         only(tmp_path, f'kind = "compose"\nparts = [{ONE_COUNT}]', "\n[[claim]]\nepsilon = 2\n"),
         mechanism=Compose((query_part([[1, 0]]), query_part([[0, 1, 1]]))),
     )
-    with pytest.raises(Rejected, match="2 and 3 columns"):
-        bound(forged, Step("combination", {"side": "lower", "part": {"parts": ["nothing", "nothing"]}}))
+    with pytest.raises(CertificateError, match="2 and 3 columns"):
+        kernel.check(forged(mixed, "UNKNOWN"))
     # data of its own: in parallel, or behind a map
     only(tmp_path, f'kind = "parallel"\nparts = [{ONE_COUNT}, {THREE_KINDS}]', "\n[[claim]]\nepsilon = 2\n")
 

@@ -63,7 +63,6 @@ def test_a_point_is_a_constant(text, why):
         (Claim(KaryResponse(num(2), ONE), None), "additive noise"),
         (Claim(LAPLACE, None, sensitivity=ONE, domains=(("b", Domain(F(0))),)), "a value for b"),
         (Claim(Translation(parse("1/(1 + abs(z))")), None, sensitivity=ONE), "integrable"),
-        (Claim(Radial(parse("exp(-r)"), L2, ONE, parse("log(-1)")), None, sensitivity=ONE), "certainly positive"),
     ],
 )
 def test_a_witness_is_of_noise_of_which_everything_is_known(claim, why):

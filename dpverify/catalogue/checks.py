@@ -32,8 +32,8 @@ from dpverify.trusted.language.model import (
     noises_of,
 )
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts.kinds import of_losses
 from dpverify.trusted.well_formed import LEAST, NOT_NEGATIVE, POSITIVE, RISING, SHARE, WANTED, Unfit, free, of_number
+from dpverify.trusted.well_formed_kinds import of_losses
 
 MAX_NODES: Final = 20_000
 GREATEST: Final = 10**6

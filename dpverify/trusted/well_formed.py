@@ -85,7 +85,7 @@ def faults(claim: Claim) -> Faults:
     if claim.epsilon is None and claim.delta is None:
         yield 'epsilon and delta are both "tight".'
     if claim.loss or claim.prior:
-        yield from load("parts.kinds").of_losses(claim.mechanism, claim.loss, claim.prior)
+        yield from load("well_formed_kinds").of_losses(claim.mechanism, claim.loss, claim.prior)
     for asked in everything:
         yield from _of_moves(asked, near)
         if isinstance(asked, Part):
@@ -146,7 +146,7 @@ def of_mechanism(mechanism: Mechanism, domains: Domains) -> Faults:
     if isinstance(mechanism, model.Radial | model.Mixture | model.Product):
         yield from _of_body(mechanism)
     elif not isinstance(mechanism, model.Translation):
-        yield from load("parts.kinds").faults(mechanism, domains)
+        yield from load("well_formed_kinds").faults(mechanism, domains)
     if isinstance(mechanism, model.Guarantee):
         yield from _of_guarantee(mechanism, domains)
 

@@ -224,7 +224,7 @@ INTEGER = {"kind": "translation", "density": "exp(-z**2/2)", "integers": True}
         (inside(7), {"shifts": [{"nu": ["-999/1000"]}]}, "none of them leaves"),
         (inside(7, fresh={"nu": laplace(4)}), {"shifts": HIDDEN}, "not certainly Gaussian"),
         (inside(None), {"shifts": HIDDEN}, "number of the most steps"),
-        (inside("n", parameters={"n": "integer >= 1"}), {"shifts": HIDDEN}, "not certainly an integer"),
+        (inside("n", parameters={"n": "integer >= 1"}), {"shifts": HIDDEN}, "number of the most steps"),
         (inside(7, fresh={"nu": INTEGER}, once={"low": INTEGER, "high": INTEGER}), {"shifts": HIDDEN}, "lives on the integers"),
         (least_and_greatest(5), {"shifts": BOTH}, "none of them leaves"),
         (least_and_greatest(5), {"shifts": BOTH[:1], "follow": ["seen"]}, "none of them leaves"),
@@ -232,7 +232,7 @@ INTEGER = {"kind": "translation", "density": "exp(-z**2/2)", "integers": True}
         # what is told, the state after a step, and the comparisons of branches before, each by itself
         (inside(7, step=[{"tell": "q"}]), {"shifts": HIDDEN}, "none of them leaves"),
         (inside(7, state={"s": 0}, step=[{"when": "q + nu > 0", "set": {"s": "q"}}, {}]), {"shifts": HIDDEN}, "none of them leaves"),
-        (inside(7, step=[{"when": ["q > 0", "q + nu > 0"]}, {}]), {"shifts": HIDDEN}, "none of them leaves"),
+        (inside(7, step=[{"when": ["q > 0", "q + nu > 0"], "emit": "on"}, {}]), {"shifts": HIDDEN}, "none of them leaves"),
         (inside(7, step=[{"when": "q + nu > 0"}, {"tell": "2*q + nu"}]), {"shifts": HIDDEN}, "none of them leaves"),
     ],
 )

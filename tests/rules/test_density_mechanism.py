@@ -83,7 +83,6 @@ def test_in_several_dimensions_its_length_has_a_gamma_law():
         (claim("1/4", "1/2", "1", kind="box", sides=[1, 1]), "far", Rejected, "from below on R"),
         (claim("1/4", "1/2", "1", **INTERVAL), "upper", Rejected, "not certainly near"),
         (claim("1/4", "1/2", "9", **INTERVAL), "far", Rejected, "not certainly too far"),
-        (claim("1/4", "1/2", "0", **INTERVAL), "upper", Rejected, "not certainly positive"),
         (claim("g", "1/2", "1", domains=ANY[1:], kind="real", dimension=2), "upper", Rejected, "a value for each"),
         (claim("1/4", "1/2", "1", kind="sphere", radius=1, dimension=2), "upper", Rejected, "on a convex set"),
         (claim("1/4", "1/2", "1", kind="points", distances=[[0, 1], [1, 0]]), "upper", Rejected, "density on a convex set"),

@@ -90,7 +90,8 @@ HYPOTHESES = {
     **dict.fromkeys(
         (
             "additive.cameron_martin", "additive.concave_exponent", "additive.convex_exponent", "additive.cosets", "additive.divergence",
-            "additive.equal_answers", "additive.mixture_concave", "additive.modulus", "additive.point_witness", "additive.power_identity",
+            "additive.equal_answers", "additive.mixture_concave", "additive.modulus", "additive.modulus_parts",
+            "additive.point_witness", "additive.power_identity",
             "additive.evaluations_epsilon",
             "additive.product_lipschitz", "additive.staircase", "composition.finite_composition", "composition.gaussian_composition",
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
@@ -120,6 +121,7 @@ HYPOTHESES = {
         ),
         (*IDEAL, "the noises of different names, and of different steps, are independent"),
     ),
+    **dict.fromkeys(("selection.every_word", "selection.delta_every_word"), (*IDEAL, "the noises are independent of each other")),
     "selection.moduli": ("the noises are independent of each other",),
     **dict.fromkeys(("additive.differences_unbounded",), ("the whole function is released", *IDEAL)),
     "curves.process_evaluations": ("only the evaluations are released", *IDEAL),

@@ -410,7 +410,7 @@ def test_no_refutation_rests_on_answers_that_neighbours_by_halves_of_a_step_woul
     whole = dict(whole)
     assert whole["verdict"] == "REFUTED"
     canonical = to_json(less)
-    with pytest.raises(Rejected, match="steps between neighbours that is not whole"):
+    with pytest.raises(Rejected, match="it is not whole, and something behind the map knows whole steps"):
         check(whole | {"claim": canonical, "claim_sha256": claim_hash(canonical)})
 
 
