@@ -88,10 +88,9 @@ def test_names_expectations_and_lines_of_claims(read):
     assert {stated.claim.mechanism_name for stated in spec.claims} == {"spec"}
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
-def test_every_claim_of_the_catalogue_reads_and_survives_its_canonical_form(path):
-    for stated in read_spec(path).claims:
-        assert from_json(to_json(stated.claim)) == stated.claim
+def test_every_claim_of_the_catalogue_reads_and_survives_its_canonical_form():
+    every = [stated for path in SPECS for stated in read_spec(path).claims]
+    assert [stated.name for stated in every if from_json(to_json(stated.claim)) != stated.claim] == []
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,9 @@ def test_every_theorem_that_can_be_explained_is_among_those_looked_for():
     assert set(EXPLAINED) <= set(STATED)
 
 
-@pytest.mark.parametrize("name", STATED)
-def test_what_a_rule_states_has_a_section_of_its_name_with_a_proof(name):
-    found = [text for _, anchor, text in EVERY if anchor == name]
-    assert len(found) == 1
-    assert re.search(r"\bProof\b", found[0])
+def test_what_a_rule_states_has_a_section_of_its_name_with_a_proof():
+    sections = {anchor: text for _, anchor, text in EVERY}
+    assert [name for name in STATED if not re.search(r"\bProof\b", sections.get(name, ""))] == []
 
 
 def test_an_anchor_names_one_section_of_the_whole_theory():
