@@ -460,6 +460,15 @@ def sampled(mechanism: Any) -> bool:
     return isinstance(mechanism, Subsample) and mechanism.scheme == "poisson"
 
 
+def all_sampled(mechanism: Any) -> bool:
+    """Whether every part of it sees a sample alone."""
+    if isinstance(mechanism, Repeat):
+        return all_sampled(mechanism.part.mechanism)
+    if isinstance(mechanism, (Compose, Parallel)):
+        return all(all_sampled(part.mechanism) for part in mechanism.parts)
+    return sampled(mechanism)
+
+
 def hidden(place: Place) -> bool:
     """Whether it is inside of a sample, in the order in which the first data lack the record: they may give whatever the second give.
 

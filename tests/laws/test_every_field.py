@@ -33,8 +33,8 @@ def wrong(names: Iterable[str]) -> tuple[int, list[str]]:
         nothing = costs_nothing(old.judgement)
         for place, value in worse.changes(claim):
             changed = place.put(value)
-            # with the record second a sample at rate p has at most -log(1 - p), at every delta
-            held = place.field == "delta" and (pure(old.judgement) or (claim.order == REVERSE and worse.sampled(claim.mechanism)))
+            # with the record second a sample at rate p has at most -log(1 - p), at every delta, and several have the sum
+            held = place.field == "delta" and (pure(old.judgement) or (claim.order == REVERSE and worse.all_sampled(claim.mechanism)))
             free = nothing or worse.neutral(place) or held
             pairs += 1
             found += [f"{name}: {place.name} = {str(value)[:80]}: {what}" for what in findings(old, changed, strict=not free)]
