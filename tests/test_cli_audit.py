@@ -407,7 +407,7 @@ ERRORS = {
     "nan": (LAPLACE, ONE, "nan", "", "", "", "nan in output 0"),
     "length": (LAPLACE, ONE, "few", "", "", "", "outputs instead of"),
     "exit": (LAPLACE, ONE, "leaving", "", "", "", "SystemExit"),
-    "words": (LAPLACE, ONE, "words", "", "", "", "declaration wants one number"),
+    "words": (LAPLACE, ONE, "words", "", "", "", "the mechanism that is declared gives one number"),
     "domain": (
         LAPLACE.replace("scale = 1", 'scale = "positive"'),
         'sensitivity = 1\nepsilon = "1/scale"',
@@ -419,7 +419,7 @@ ERRORS = {
     ),
     "no pairs": (SAMPLED, "epsilon = 1", "laplace", "", "", "", "say on which inputs"),
     "too far apart": (LAPLACE, ONE, "laplace", "pairs = [[[0.0], [1.5]]]", "", "", "further apart than the sensitivity"),
-    "dimension": (LAPLACE, ONE, "laplace", "pairs = [[[0.0, 0.0], [1.0, 0.0]]]", "", "", "have 2 answers; the declaration, 1"),
+    "dimension": (LAPLACE, ONE, "laplace", "pairs = [[[0.0, 0.0], [1.0, 0.0]]]", "", "", "answers with 1 number. If they are rows, name"),
     "identical": (SAMPLED, "epsilon = 1", "laplace", "pairs = [[[0], [0]]]", "", "", "both inputs are [0]"),
     "no length": (SAMPLED, "epsilon = 1", "laplace", 'patterns = "usual"', "", "", "needs length"),
     "wrong length": (LAPLACE, ONE, "laplace", 'patterns = "usual"\nlength = 3', "", "", "none of the patterns"),

@@ -12,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -118,7 +119,7 @@ def test_the_seed_that_a_fault_names_brings_it_about_again():
     recipe = message[message.index("np.random.default_rng(") : message.index("))):") + 2]
     call = int(message.partition("call ")[2].partition(" ")[0])
     again = eval(recipe, {"np": np})
-    assert repr([again.random() for _ in range(call + 1)][-1]) == message.partition("ArithmeticError: ")[2]
+    assert repr([again.random() for _ in range(call + 1)][-1]) == message.partition("ArithmeticError: ")[2].partition(". On its neighbour")[0]
 
 
 # -- where blocks run
@@ -158,6 +159,28 @@ def test_no_more_than_twice_as_many_blocks_as_workers_are_begun_ahead():
         assert max(asked) < 1 + 4
         results.close()
         assert all(worker.task is None for worker in engine._pool)
+
+
+def fails(data, size, rng, *, where, how):
+    if data[0] in where:
+        if how == "raises":
+            raise ValueError("no more ink")
+        return np.full(size, np.nan)
+    return rng.laplace(size=size)
+
+
+@pytest.mark.parametrize("how", ["raises", "nan"])
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({0.0}, r"on input \[0\.0\] .*On its neighbour \[1\.0\] it did not fail\. What fails on one of two"),
+        ({1.0}, r"on input \[1\.0\] .*On its neighbour \[0\.0\] it did not fail\. .*let it return a word for it"),
+        ({0.0, 1.0}, r"on input \[0\.0\] .*It fails on the neighbour \[1\.0\] too\. Correct it"),
+    ],
+)
+def test_a_sampler_that_fails_is_told_whether_it_does_so_on_one_side_alone_and_what_to_do(how, where, said):
+    with pytest.raises(SamplerError, match=said):
+        run_block(Target.of(partial(fails, where=where, how=how)), JOB, 0, 7)
 
 
 @forked
