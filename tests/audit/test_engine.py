@@ -119,7 +119,8 @@ def test_the_seed_that_a_fault_names_brings_it_about_again():
     recipe = message[message.index("np.random.default_rng(") : message.index("))):") + 2]
     call = int(message.partition("call ")[2].partition(" ")[0])
     again = eval(recipe, {"np": np})
-    assert repr([again.random() for _ in range(call + 1)][-1]) == message.partition("ArithmeticError: ")[2].partition(". On its neighbour")[0]
+    said = message.partition("ArithmeticError: ")[2].partition(". On its neighbour")[0]
+    assert repr([again.random() for _ in range(call + 1)][-1]) == said
 
 
 # -- where blocks run
