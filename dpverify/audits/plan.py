@@ -195,10 +195,10 @@ def _given(
             if query is None and patterns is not None:
                 continue  # the patterns move all coordinates; only those within the sensitivity are neighbours here
             if query is None:
-                width, wanted = len(answers[0]), density.dimension
+                width = len(answers[0])
                 wrong = (
-                    "they are further apart than the sensitivity" if width == wanted
-                    else f"they are {_numbers(width)}, and the mechanism that is declared answers with {_numbers(wanted)}"
+                    "they are further apart than the sensitivity" if width == density.dimension
+                    else f"they are {_numbers(width)}, and the mechanism that is declared answers with {_numbers(density.dimension)}"
                 )  # fmt: skip
                 raise AuditError(f"{_named(claim)}, {name}: {_without_query(left, right, wrong)}")
             answers = None  # the query moves by more than was declared: that is a finding of its own, and the pair is run as it is
