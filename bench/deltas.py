@@ -119,12 +119,36 @@ def distributions() -> Iterator[Row]:
         yield Row("privacy-loss distribution", name, seconds, limit, load, safe, f"relative width of delta {gap:.1e}")
 
 
+def evaluations() -> Iterator[Row]:
+    """A thousand values of a curve, of which a composition takes many."""
+    from fractions import Fraction
+
+    from dpverify.trusted.language.expr import num, parse
+    from dpverify.trusted.language.model import Exponential
+    from dpverify.trusted.numbers.balls import rational
+    from dpverify.trusted.rules.curves import finite, gaussian, laplace
+
+    scores = tuple(tuple(num(x * y % 6) for y in range(50)) for x in range(12))
+    curves = {
+        "Gaussian, sigma = 50": gaussian.profile(parse("1/50")),
+        "Laplace, scale 1/2": laplace.profile(parse("2")),
+        "exponential mechanism, 12 inputs, 50 outputs": finite.curve(Exponential(scores, parse("1/3"))).upper.forward,
+    }
+    for name, profile in curves.items():
+
+        def work(profile: Any = profile) -> Any:
+            return [profile(rational(Fraction(k, 500))) for k in range(1000)]
+
+        _, seconds, load = timed(work)
+        yield Row("1000 values of a curve", name, seconds, 1.0, load)
+
+
 def main() -> int:
     """Print rows as they are measured, then write the table."""
     lines = ["# Delta and composition: times", "", "Best of three, caches emptied; `make bench`.", ""]
     lines += ["| what | of | ms | limit | kept | verdict | |", "|---|---|---|---|---|---|---|"]
     forget()
-    for row in (*searches(), *distributions()):
+    for row in (*searches(), *distributions(), *evaluations()):
         limit = "" if row.limit is None else milliseconds(row.limit)
         lines.append(f"| {row.group} | {row.what} | {milliseconds(row.seconds)} | {limit} | {row.met} | {row.verdict} | {row.numbers} |")
         print(lines[-1], flush=True)

@@ -1,6 +1,8 @@
 """Settings that all tests share."""
 
 import atexit
+import contextlib
+import locale
 import os
 import shutil
 import tempfile
@@ -10,6 +12,10 @@ from hypothesis import settings
 
 # One thread of linear algebra a process: tests run in parallel already, and threads that fight for two cores take ten times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Tests read and write UTF-8 in any locale. What they test says the encoding each time, and the commands that they start are in the locale.
+with contextlib.suppress(locale.Error):
+    locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
 
 # What tests find is kept for them alone, and the profile is what it is without continuous integration.
 os.environ["DPVERIFY_CACHE_DIR"] = tempfile.mkdtemp(prefix="dpverify-tests-")

@@ -1,6 +1,5 @@
 """Germs are enclosures on the whole end: every sampled value of f, f' and f'' lies in them, near the start and far beyond."""
 
-import time
 from fractions import Fraction
 
 import pytest
@@ -270,10 +269,8 @@ def test_ranges_round_outward():
 
 def test_a_power_that_nobody_multiplies_out_is_left_undecided_at_once():
     around_zero = Germ(arb(64), Range(arb(-1), arb(1)))
-    started = time.monotonic()
     with precision(BITS), pytest.raises(Undecided, match="a power beyond"):
-        around_zero.power(F(10**12))
-    assert time.monotonic() - started < 1
+        around_zero.power(F(10**12))  # whose coefficients would fill the memory
 
 
 POWERS = st.sampled_from([F(n, 2) for n in range(-9, 10)])

@@ -236,12 +236,17 @@ def test_a_claim_file_that_is_gone_or_is_shorter_now_still_has_its_line(project,
     assert "snippet" not in places(written(file="gone.toml", line=line))[0]["region"]
 
 
+def has_letters_of(name):
+    """Whether files can have the name in this locale, as the bytes of UTF-8 that an address has."""
+    return name.isascii() or sys.getfilesystemencoding() == "utf-8"
+
+
 ODD_NAMES = ["a b", "ü", "\U0001f600", "c:\\d\\e", "50%", "a#b?c", "[x](1)", "a&b=c;d", "%41", "'q' \"r\"", "-x", "a:b"]
 
 
 @pytest.mark.parametrize("absolute", [False, True])
 def test_an_odd_name_of_a_file_is_a_relative_uri_that_leads_to_it(absolute, project):
-    files = [project / name / f"{name}.toml" for name in ODD_NAMES]
+    files = [project / name / f"{name}.toml" for name in ODD_NAMES if has_letters_of(name)]
     for file in files:
         file.parent.mkdir()
         file.write_text(RESPONSE + "[[claim]]\nepsilon = 1\n", encoding="utf-8")

@@ -353,7 +353,7 @@ def test_an_argument_that_an_audit_has_not_is_told_with_the_nearest():
         ({"confidence": "high"}, "confidence = 'high': not between 0 and 1"),
         ({"workers": "two"}, "workers = 'two': not a number of processes"),
         ({"timeout": "long"}, "timeout = 'long': not a time"),
-        ({"pairs": [[[0.0], [1.0, 2.0]]]}, "are 1 and 2 numbers: no neighbours"),
+        ({"pairs": [[[0.0], [1.0, 2.0]]]}, "they are 1 and 2 numbers, of which neighbours have as many"),
     ],
     ids=str,
 )

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from fractions import Fraction
 
 import pytest
@@ -55,9 +54,7 @@ def test_what_is_true_has_no_counterexample(low, high, domains):
 def test_the_process_is_killed_when_its_time_is_up():
     cubes = smt.Script(dict.fromkeys("uvw", Domain(integer=True)))
     script = cubes.above(parse("1/2"), parse("abs(u**3 + v**3 + w**3 - 42)"))  # the least solution has 17 digits
-    before = time.monotonic()
-    assert smt._run(script, 1.0) is None
-    assert time.monotonic() - before < 5
+    assert smt._run(script, 1.0) is None  # or it would search for weeks
 
 
 def test_a_model_that_does_not_hold_is_not_believed(monkeypatch):

@@ -33,7 +33,7 @@ import numpy as np
 from dpverify.audits import intact
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Counts, Partition, code_counts
-from dpverify.audits.target import TIMEOUT, Beat, Target, overdue, show
+from dpverify.audits.target import TIMEOUT, Beat, Failing, Target, overdue, show
 from dpverify.errors import AuditError, SamplerError
 from dpverify.ground.outside import printable
 from dpverify.ground.processes import Worker, heard
@@ -131,10 +131,18 @@ def _counted(target: Target, job: Job, index: int, root: int, timeout: float, al
     size = block_size(index) if job.size is None else job.size
     part = np.arange(min(job.keep, size))
     codes, statistics, kept = [], [], []
-    for side, (data, stream) in enumerate(zip(job.pair, np.random.SeedSequence(root, spawn_key=(index,)).spawn(2), strict=True)):
+    streams = np.random.SeedSequence(root, spawn_key=(index,)).spawn(2)
+
+    def drawn(side: int) -> Outputs:
         beat: Beat | None = None if alive is None else partial(alive, side)
         seed = _seed(root, index, side)
-        outputs = target.draw(data, size, np.random.default_rng(stream), seed=seed, timeout=timeout, beat=beat)
+        return target.draw(job.pair[side], size, np.random.default_rng(streams[side]), seed=seed, timeout=timeout, beat=beat)
+
+    for side in (0, 1):
+        try:
+            outputs = drawn(side)
+        except Failing as error:
+            raise SamplerError(f"{str(error).removesuffix('.')}. {_way_out(job, side, drawn)}") from error.__cause__
         codes.append([partition.codes(outputs) for partition in job.partitions])
         conformance = job.conformances[side]
         statistics.append(None if conformance is None else conformance.statistics(outputs))
@@ -144,6 +152,26 @@ def _counted(target: Target, job: Job, index: int, root: int, timeout: float, al
     counts = tuple(code_counts(partition.size, left, right, job.segments) for partition, left, right in coded)
     firsts = (kept[0], kept[1]) if job.keep else None
     return BlockResult(index, size, counts, tuple(statistics), firsts, time.perf_counter() - started)
+
+
+def _way_out(job: Job, side: int, drawn: Callable[[int], Outputs]) -> str:
+    """What to do about a sampler that fails on one side, by what it does on the other, whose turn was before on x'."""
+    alone = True
+    if side == 0:
+        try:
+            drawn(1)
+        except SamplerError:
+            alone = False
+    other = show(job.pair[1 - side])
+    if alone:
+        return (
+            f"On its neighbour {other} it did not fail. What fails on one of two neighbours alone tells them apart, whatever is claimed: "
+            "clip its input so that it cannot fail, or let it return a word for it (None, or a text), which is audited as any output is."
+        )
+    return (
+        f"It fails on the neighbour {other} too. Correct it; where failing is a part of the mechanism, let it return a word for it (None, "
+        "or a text), which is audited as any output is."
+    )
 
 
 def _seed(root: int, index: int, side: int) -> str:

@@ -26,6 +26,10 @@ class NotAnOutput(ValueError):
     """What a sampler gave back is no output: "nan in output 3", "3 outputs instead of 100", "a generator"."""
 
 
+class NotANumber(NotAnOutput):
+    """An output is nan."""
+
+
 Exact = int | Fraction | float
 """A real number as it is: a float only where it is infinite, or nan."""
 
@@ -108,7 +112,7 @@ def encode(raw: object, n: int) -> Outputs:
         outputs = _collect(list(rows))
     numbers = outputs.numbers
     if numbers.size and np.isnan(numbers.min()):  # min hands a nan on, and takes no memory
-        raise NotAnOutput(f"nan in output {int(np.isnan(numbers).any(axis=1).argmax())} of {n}")
+        raise NotANumber(f"nan in output {int(np.isnan(numbers).any(axis=1).argmax())} of {n}")
     return outputs
 
 

@@ -190,28 +190,45 @@ def _given(
         if density is None and query is None and answers is not None and not may_be_neighbours(claim, *answers):
             if patterns is not None:
                 continue
-            raise AuditError(f"{_named(claim)}, {name}: {show(left)} and {show(right)} are no neighbours of this claim. Give neighbours.")
+            raise AuditError(f"{_named(claim)}, {name}: {_without_query(left, right, 'they are no neighbours of this claim')}")
         if answers is not None and density is not None and not density.neighbours(*answers):
             if query is None and patterns is not None:
                 continue  # the patterns move all coordinates; only those within the sensitivity are neighbours here
             if query is None:
                 width = len(answers[0])
-                agrees = width == density.dimension
                 wrong = (
-                    "are further apart than the sensitivity" if agrees else f"have {width} answers; the declaration, {density.dimension}"
-                )
-                raise AuditError(f"{_named(claim)}, {name}: {show(left)} and {show(right)} {wrong}. Give neighbours.")
+                    "they are further apart than the sensitivity" if width == density.dimension
+                    else f"they are {_numbers(width)}, and the mechanism that is declared answers with {_numbers(density.dimension)}"
+                )  # fmt: skip
+                raise AuditError(f"{_named(claim)}, {name}: {_without_query(left, right, wrong)}")
             answers = None  # the query moves by more than was declared: that is a finding of its own, and the pair is run as it is
         given_pairs.append(Pair(name, left, right, answers, None if answers is None else origin))
     if raw and not given_pairs:
-        wanted = "" if density is None else f" of {density.dimension} answers"
-        raise AuditError(f"{_named(claim)}: none of the patterns is a pair of neighbours{wanted} at this sensitivity. Give pairs.")
+        wanted = "" if density is None else f" of {density.dimension} answer{'' if density.dimension == 1 else 's'}"
+        raise AuditError(
+            f"{_named(claim)}: none of the patterns is a pair of neighbours{wanted} at this sensitivity. Give pairs, or a query from data "
+            "to the true answer."
+        )
     return given_pairs
+
+
+def _without_query(left: Any, right: Any, wrong: str) -> str:
+    """What is wrong with data that are taken for true answers, and what is missing where they are none."""
+    return (
+        f"no query is named, so that {show(left)} and {show(right)} are taken for the true answers: {wrong}. If they are rows, name the "
+        'function from rows to the true answer: query = "module:function" in [audit], query=function in Python. '
+        "Else give true answers of neighbours."
+    )
+
+
+def _numbers(count: int) -> str:
+    """So many numbers in words."""
+    return f"{count} number{'' if count == 1 else 's'}"
 
 
 def _two(claim: Claim, pair: Any) -> tuple[Any, Any]:
     if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str | bytes) or len(pair) != 2:
-        raise AuditError(f"{_named(claim)}: pairs has {show(pair)}, which is no pair of inputs. Give [[data, data'], ...].")
+        raise AuditError(f"{_named(claim)}: pairs has {show(pair)}, which is no pair of inputs. One pair alone is [[data, data']].")
     return pair[0], pair[1]
 
 
@@ -224,10 +241,18 @@ def _answers(
     except (TypeError, ValueError) as error:
         if density is None:
             return None, None
-        raise AuditError(f"the true answers on {left!r} and {right!r} are not vectors of numbers: {error}. State the query.") from error
+        if query is None:
+            raise AuditError(_without_query(left, right, f"they are not vectors of numbers ({error})")) from error
+        raise AuditError(
+            f"the query gives no vectors of numbers on {show(left)} and {show(right)}: {error}. Let it return a number, or a list of them."
+        ) from error
     if a.shape != b.shape and density is not None:
-        way = "Give inputs of as many numbers." if query is None else "Give inputs on which the query has as many answers."
-        raise AuditError(f"the true answers on {show(left)} and {show(right)} are {len(a)} and {len(b)} numbers: no neighbours. {way}")
+        if query is None:
+            raise AuditError(_without_query(left, right, f"they are {len(a)} and {len(b)} numbers, of which neighbours have as many"))
+        raise AuditError(
+            f"the query gives {_numbers(len(a))} on {show(left)} and {len(b)} on {show(right)}, of which neighbours have as many. "
+            "Give inputs on which it has as many answers, or correct it."
+        )
     if a.shape != b.shape or (a == b).all():
         return None, None
     if density is not None and density.kind in ADDITIVE and (a.dtype == b.dtype == object or a.dtype != b.dtype or _far(density, a, b)):

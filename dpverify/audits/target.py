@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpverify.audits.outputs import NotAnOutput, Outputs, encode
+from dpverify.audits.outputs import NotAnOutput, NotANumber, Outputs, encode
 from dpverify.catalogue.toml import meant
 from dpverify.errors import AuditError, SamplerError
 from dpverify.ground.outside import printable
@@ -248,7 +248,7 @@ class Target:
             raise
         except BaseException as error:
             at = "" if self.vectorised else f"call {len(got)} (from 0) of the block: "
-            raise fail(f"{at}{type(error).__name__}: {error}") from error
+            raise fail(f"{at}{type(error).__name__}: {error}", Failing) from error
         if not self.vectorised and mine is not given and not _same(mine, given):
             raise fail(f"changes its input, to {show(mine)}: copy it before changing it.")
         if first and not _same(got[0], first[0]):
@@ -258,12 +258,16 @@ class Target:
         except NotAnOutput as error:
             for lazy in filter(inspect.iscoroutine, got):
                 lazy.close()  # or each of them would warn that nobody awaited it
-            raise fail(f"gave {error}.") from error
+            raise fail(f"gave {error}.", Failing if isinstance(error, NotANumber) else SamplerError) from error
 
-    def fault(self, data: Any, seed: str, what: str) -> SamplerError:
+    def fault(self, data: Any, seed: str, what: str, kind: type[SamplerError] = SamplerError) -> SamplerError:
         """The fault `what`, with everything that brings it about."""
         where = seed if self.reproducible else f"{seed}; it takes no rng: not reproducible" if seed else "it takes no rng: not reproducible"
-        return SamplerError(f"sampler {self.name} on input {show(data)}{f' ({where})' if where else ''}: {what}")
+        return kind(f"sampler {self.name} on input {show(data)}{f' ({where})' if where else ''}: {what}")
+
+
+class Failing(SamplerError):
+    """The sampler raises, or gives nan, which it may do on one of two neighbours alone."""
 
 
 def overdue(timeout: float) -> str:

@@ -47,6 +47,7 @@ from dpverify.catalogue.values import (
     within,
 )
 from dpverify.errors import CodeFailed, CodeForbidden, SpecError
+from dpverify.ground.folders import claim_files
 from dpverify.ground.processes import Bounds
 from dpverify.search import sanity
 from dpverify.search.certificates import pack
@@ -125,17 +126,21 @@ def shelf() -> Path:
     return here / "_shelf" if (here / "_shelf").is_dir() else here.parent
 
 
-def resolve(name: str) -> list[Path]:
-    """The claim files of a path or a name: a file, all *.toml under a directory, or specs/NAME.toml here or on the shelf.
+def resolve(name: str, skipped: dict[Path, str] | None = None) -> list[Path]:
+    """The claim files of a path or a name: a file, those under a directory (`folders`), or specs/NAME.toml here or on the shelf.
 
-    Raises SpecError where there are none.
+    skipped: gets the other TOML files of a directory, and why. Raises SpecError where there are no claim files.
     """
     path = Path(name)
     if name and path.is_dir():
-        files = sorted(path.rglob("*.toml"))
-        if not files:
-            raise SpecError(f"{name}: no claim files (*.toml) in this directory.")
-        return files
+        found = claim_files(path)
+        if skipped is not None:
+            skipped |= found.skipped
+        if not found.files:
+            others = [f"{file.relative_to(path)} ({why})" for file, why in found.skipped.items()]
+            left = f" Skipped: {', '.join(others[:3])}{', ...' if len(others) > 3 else ''}." if others else ""
+            raise SpecError(f"{name}: no claim files (*.toml with a [mechanism] table) in this directory.{left}")
+        return found.files
     if name and path.exists():
         return [path]
     if re.fullmatch(r"[\w-]+", name):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from dpverify.catalogue.synonyms import SYNONYMS
+from dpverify.ground.folders import MAX_BYTES
 from dpverify.ground.outside import plainly, printable, read_regular
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
@@ -18,7 +19,6 @@ from dpverify.trusted.language.expr import (
     format_expr,
 )
 
-MAX_BYTES: Final = 1 << 20
 _CURLY: Final = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
 MAX_NESTING: Final = 32
 

@@ -33,12 +33,14 @@ LONGEST: Final = 120
 """Bytes of a claim file's name that names of other files begin with; a file system takes 255 in all."""
 
 
-def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool = True, unread: list[Fault] | None = None) -> list[Spec]:
+def specs_of(
+    paths: Sequence[str], bounds: Bounds | None = None, *, code: bool = True, unread: list[Fault] | None = None, verbose: bool = False
+) -> list[Spec]:
     """Every claim file meant, read; all faults of all files in one BadFiles, before anything is done.
 
     bounds: of the reading of each, which is done in processes that can be ended: it looks at densities too. code: whether code may be run.
     unread: where it is given, it gets the files with nothing wrong in them but that their code was not run or failed, or that reading took
-    too long: they take no other file's answer away.
+    too long: they take no other file's answer away. verbose: which other TOML files of folders are skipped is told on stderr.
     """
     from dpverify.catalogue import Spec, resolve
     from dpverify.cli.progress import LONG, Progress
@@ -48,14 +50,17 @@ def specs_of(paths: Sequence[str], bounds: Bounds | None = None, *, code: bool =
     bounds = bounds or Bounds()
     files: list[Path] = []
     groups: list[tuple[str, tuple[str, ...]] | None] = []
+    skipped: dict[Path, str] = {}
     for path in paths:
         try:
-            meant = [file for file in resolve(path) if file.name != "pyproject.toml" or file == Path(path)]  # not a project's own
+            meant = resolve(path, skipped)
         except SpecError as error:
             groups.append((path, error.faults))
             continue
         files += meant
         groups += [None] * len(meant)
+    if verbose:
+        output.say(*(f"skipped: {file}: {why}" for file, why in skipped.items()), err=True)
     with Progress("reading", len(files), "files", least=LONG) as progress:
         read = in_order(_Reading(code, bounds), [[file] for file in files], worthwhile(len(files), 0), bounds.twice(), told=progress.at)
         answers = iter([*zip(files, read, strict=True)])

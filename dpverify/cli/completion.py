@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from dpverify.ground.folders import claim_files
 from dpverify.ground.outside import printable, read_regular
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _claim_files(path: str) -> list[Path]:
     """The files that a path or a name means, as `resolve` of the catalogue finds them."""
     given = Path(path)
     if given.is_dir():
-        return sorted(given.rglob("*.toml"))
+        return claim_files(given).files
     places = (given, Path("specs") / f"{path}.toml", _shelf() / f"{path}.toml")
     return [place for place in places if place.is_file()][:1]
 

@@ -17,7 +17,7 @@ from dpverify.cli.settings import Settings, configured, judging
 @judging
 @configured
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
-@click.option("-v", "--verbose", is_flag=True, help="Show all that is known of each claim: witnesses, rules, other measures, times.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all that is known of each claim; and which files are skipped.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only the last line.")
 def verify(
     paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str, verbose: bool, quiet: bool
@@ -30,7 +30,7 @@ def verify(
 
     unread: list[Fault] = []
     try:
-        specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
+        specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread, verbose=verbose)
     except BadFiles as error:
         return refused(error, style)
     writing = Writing()

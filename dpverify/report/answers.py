@@ -13,7 +13,7 @@ from dpverify.catalogue import Stated
 from dpverify.ground.outside import printable
 from dpverify.ground.whole import write
 from dpverify.report import Entry, asked, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, quantity, short, text
-from dpverify.report.phrases import common
+from dpverify.report.enclosures import common
 from dpverify.report.results import Results
 from dpverify.search.certificates import encode
 from dpverify.search.verify import Verified, verify

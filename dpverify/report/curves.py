@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.pictures.bands import Band, Bands
-from dpverify.report.phrases import common
+from dpverify.report.enclosures import common
 
 SCHEMA: Final = "dpverify-curves/1"
 SHOWN: Final = 5

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from dpverify.ground.outside import read_regular
 
@@ -55,7 +56,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         target = dict(attrs).get("href") or ""
         if tag == "a" and target and not target.startswith("#"):
-            name = unquote(target.removeprefix("./"), errors="surrogateescape")
+            name = os.fsdecode(unquote_to_bytes(target.removeprefix("./").encode(errors="surrogatepass")))
             self.found.files += [] if name in self.found.files else [name]
             self.name = name if name.endswith(".cert.json") else ""
         elif tag == "code":

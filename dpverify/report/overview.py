@@ -8,7 +8,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Final
 
 from dpverify.report import Entry, asked, delta_enclosure, enclosure, exact, quantity, short
-from dpverify.report.phrases import delta_text, plain_decimal, tight_text
+from dpverify.report.enclosures import plain_decimal
+from dpverify.report.phrases import delta_text, tight_text
 from dpverify.trusted.language.expr import format_expr
 
 DIGITS: Final = 8

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from dpverify.ground.outside import named
 from dpverify.report import Entry, asked, ceiling, delta_enclosure, enclosure, exact, quantity, short
-from dpverify.report.dyadic import readable
+from dpverify.report.enclosures import common, plain_decimal, witness_text
 from dpverify.trusted.language.expr import ZERO
 
 _SHORT: Final = 20
 """The longest fraction that is told as one."""
-_SHARED: Final = 8
-"""The fewest signs that two decimals share where these stand for both."""
 
 
 def surprise_text(entry: Entry) -> str:
@@ -75,32 +72,3 @@ def delta_text(entry: Entry, digits: int | None = None) -> str:
     if lower is None or upper is None:
         return f"at most {plain_decimal(upper)}" if upper is not None else f"at least {plain_decimal(lower or '')}"
     return plain_decimal(lower) if lower == upper else common(lower, upper)
-
-
-def common(lower: str, upper: str) -> str:
-    """Two decimals as the digits that they share, or as an interval where that would say too little."""
-    (low, _, power), (high, _, other) = lower.partition("e"), upper.partition("e")
-    shared = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
-    same_shape = len(low) == len(high) and power == other and "." in low[:shared]
-    if same_shape and shared >= _SHARED:
-        return f"{low[:shared]}...{power and f'e{power}'}"
-    return f"in [{plain_decimal(lower)}, {plain_decimal(upper)}]"
-
-
-def plain_decimal(text: str) -> str:
-    """A decimal without the zeros at its end."""
-    return text.rstrip("0").removesuffix(".") if "." in text and "e" not in text else text
-
-
-def witness_text(witness: Mapping[str, Any]) -> str:
-    """A witness on one line."""
-    return ", ".join(f"{key} = {plain(value)}" for key, value in readable(witness).items())
-
-
-def plain(value: Any) -> str:
-    """A value of a witness on one line."""
-    if isinstance(value, Mapping):
-        return "(" + witness_text(value) + ")"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(plain(item) for item in value) + "]"
-    return str(value)

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from dpverify.catalogue import shelf
-from dpverify.catalogue.toml import MAX_BYTES
+from dpverify.ground.folders import MAX_BYTES
 from dpverify.ground.outside import read_regular
 
 MOST_LINES: Final = 30

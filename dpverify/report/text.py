@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from dpverify.ground.outside import named, printable
 from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short
-from dpverify.report.phrases import advice, delta_text, replay, tight_text, witness_text
+from dpverify.report.enclosures import witness_text
+from dpverify.report.phrases import advice, delta_text, replay, tight_text
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.expr import format_expr

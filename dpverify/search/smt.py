@@ -18,6 +18,7 @@ from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.rules.inequalities.gap import stripped
 
 SECONDS = 5.0
+"""Of the processor."""
 MAX_POWER = 64
 ROUNDINGS = (1, 10, 100, 10_000, 10**8, 10**30)
 """The greatest denominators that a model's values are rounded to, the simplest first."""

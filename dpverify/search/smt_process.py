@@ -4,6 +4,7 @@ It is started as a script and imports nothing of this package, so that killing i
 """
 
 import json
+import resource
 import sys
 
 import z3
@@ -11,6 +12,8 @@ import z3
 
 def main() -> None:
     """Write a model's values as {name: "n/d"}, of an irrational one a rational nearby; null where there is no model."""
+    limit = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     z3.set_param("memory_max_size", 1000)  # megabytes
     solver = z3.Solver()
     solver.from_string(sys.stdin.read())

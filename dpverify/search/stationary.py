@@ -21,8 +21,8 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Add, Expr, Mul, Num, Pow, Sym, add, format_expr, neg, parse, substitute, symbols
 from dpverify.trusted.order.compare import certainly_equal
 
-SECONDS: Final = 20.0
-"""By the clock, for a machine that is busy: the process has few seconds of the processor."""
+SECONDS: Final = 2.0
+"""Of the processor, of which it takes about half a second to start."""
 MOST_TEXT: Final = 400
 """The longest loss that it is asked about, and the longest form that is taken from it."""
 _CLOSE: Final = 1e-9

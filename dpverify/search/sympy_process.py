@@ -12,13 +12,11 @@ from typing import Any
 
 import sympy
 
-SECONDS = 2
-"""Of the processor, of which it takes about half a second to start; then the process is ended."""
-
 
 def main() -> None:
     """For each question {name, loss, shift, near}: the root of the derivative close to `near`, and the loss at it, in closed form."""
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    limit = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     for question in json.load(sys.stdin):
         name = sympy.Symbol(question["name"], real=True)
         known = {question["name"]: name}

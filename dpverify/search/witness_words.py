@@ -5,11 +5,14 @@ A part of a witness that is more than a number or an expression is an object: "s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 Said = Mapping[str, Any]
 
+_ONE: Final = re.compile(r"(?<![\w.])(?<![-+*/] )1 (standardised )?(functional|input|database|step|cell)s\b")
+"""One thing, in a sentence that is written for several."""
 _LONGEST: Final = 400
 """Characters of what a run tells, word by word."""
 
@@ -24,7 +27,7 @@ def in_words(told: Any) -> Any:
     if "says" not in known:
         return known
     name: str = known.pop("says")
-    return SENTENCES[name].format(**known) if name in SENTENCES else MADE[name](known)
+    return _ONE.sub(r"1 \1\2", SENTENCES[name].format(**known)) if name in SENTENCES else MADE[name](known)
 
 
 SENTENCES: Final[Mapping[str, str]] = {
@@ -49,7 +52,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "integers-from-q": "S = {{q + n : n an integer}}",
     "ball-along-the-difference": "the ball of radius {radius} round the point at {at} along the difference, in units of the scale",
     "outputs-beside-one-answer": "the outputs that lie beside one of the two answers as the noise does (Feldman and Hajek)",
-    "ratio-of-means": "log(G(0)/G(D)), G(0) in {here}, G(D) in {there} up to one factor",
+    "ratio-of-means": "log(G(0)/G(D)), G(0) = {here}, G(D) = {there} up to one factor",
     # parts that are combined
     "point": "{kind}: {where}, loss {loss}",
     "output-point": "{kind}: output {output}, loss {loss}",
@@ -126,6 +129,11 @@ SENTENCES: Final[Mapping[str, str]] = {
 """Sentences by their names; what stands in braces is told of the witness."""
 
 
+def counted(count: Any, what: str) -> str:
+    """So many things, in one word more where they are several. count: a number, or an expression."""
+    return f"{count} {what}{'' if str(count) == '1' else 's'}"
+
+
 def _output_towards(told: Said) -> str:
     beside = {"right": " from above", "left": " from below"}.get(told["side"], "")
     at = told["side"] if told["point"] is None else f"{told['point']}{beside}"
@@ -133,8 +141,9 @@ def _output_towards(told: Said) -> str:
 
 
 def _counts(told: Said) -> str:
-    more = f", {told['raised']} positives more" if told["raised"] else ""
-    return f"{told['positives']} positives and {told['negatives']} negatives{' before each' if told['each'] else ''}{more}"
+    more = f", {counted(told['raised'], 'positive')} more" if told["raised"] else ""
+    before = " before each" if told["each"] else ""
+    return f"{counted(told['positives'], 'positive')} and {counted(told['negatives'], 'negative')}{before}{more}"
 
 
 def _moves(told: Said) -> str:
@@ -146,7 +155,7 @@ def _told(told: Said) -> str:
     words = [word or "nothing" for word in told["words"]]
     if told["again"] is not None:
         first, after, times = told["again"]
-        words[first:after] = [f"({', '.join(words[first:after])}) {'without end' if times is None else f'{times} times'}"]
+        words[first:after] = [f"({', '.join(words[first:after])}) {'without end' if times is None else counted(times, 'time')}"]
     return ", ".join(words)[:_LONGEST]
 
 
@@ -164,7 +173,7 @@ def _event(told: Said) -> str:
 
 
 def _first_and_others(told: Said) -> str:
-    others, rest = ("all others", "") if told["count"] is None else (f"{told['count']} others", ", all further ones far below")
+    others, rest = ("all others", "") if told["count"] is None else (counted(told["count"], "other"), ", all further ones far below")
     here, there = (f"first {first}, {others} {low}{rest}" for first, low in zip(told["first"], told["others"], strict=True))
     return f"answers {here}; and {there}"
 
@@ -175,15 +184,16 @@ def _first_is_greatest(told: Said) -> str:
 
 
 def _negatives_then_positives(told: Said) -> str:
-    before = f"{told['negatives']} negatives, then " if told["negatives"] else ""
-    return f"{before}{told['positives']} positives"
+    before = f"{counted(told['negatives'], 'negative')}, then " if told["negatives"] else ""
+    return f"{before}{counted(told['positives'], 'positive')}"
 
 
 def _packing(told: Said) -> str:
     many = "infinitely many" if told["count"] is None else told["count"]
     few = "one" if told["overlap"] == 1 else told["overlap"]
+    databases = "database" if many == 1 else "databases"
     return (
-        f"{many} databases, at most {told['far']} apart, whose true answers are {told['what']}: no answer is within "
+        f"{many} {databases}, at most {told['far']} apart, whose true answers are {told['what']}: no answer is within "
         f"{told['near']} of more than {few} of them"
     )
 

@@ -1,7 +1,6 @@
 """The declared law in floats: distribution functions, partitions, curves, against closed forms and second methods."""
 
 import pickle
-import time
 from fractions import Fraction
 from importlib import import_module
 
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
-from dpverify.audits.declared import Intervals, declared, gauge, quadrature, steps
+from dpverify.audits.declared import declared, gauge, quadrature, steps
 from dpverify.audits.declared.curves import quadrature_curve, radial_curve
 from dpverify.audits.declared.laws import averaged
 from dpverify.audits.outputs import Outputs
@@ -322,7 +321,7 @@ def test_sampled_frequencies_are_the_law_of_the_cells():
 
 def test_outputs_of_another_shape_are_refused_by_name():
     cells = _cached("exp(-abs(z))")
-    with pytest.raises(AuditError, match="2 numbers"):
+    with pytest.raises(AuditError, match=r"gives \[float, float\] as an output"):
         cells.codes(Outputs(np.zeros((3, 2)), names=("[float, float]",)))
     with pytest.raises(AuditError, match="None"):
         cells.codes(Outputs(np.zeros((3, 1)), names=("None",)))
@@ -331,17 +330,6 @@ def test_outputs_of_another_shape_are_refused_by_name():
     table = law(KaryResponse(num(3), parse("1/2")), sensitivity=None)
     with pytest.raises(AuditError, match="0 to 2"):
         table.partition(np.array([0]), np.array([1])).codes(one(0, 3))
-
-
-def test_seven_edges_cost_a_few_nanoseconds_an_output():
-    cells = Intervals(tuple(np.linspace(-1, 1, 7).tolist()), (0, 1, 2, 3, 2, 1, 2, 3), 4)
-    outputs = Outputs(np.random.default_rng(0).standard_normal((65_536, 1)))
-    times = []
-    for _ in range(30):
-        start = time.perf_counter()
-        cells.codes(outputs)
-        times.append(time.perf_counter() - start)
-    assert min(times) / 65_536 < 10e-9  # four times the aim, for a busy machine
 
 
 # -- pairs ------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import math
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -146,9 +145,7 @@ def test_what_one_addition_gives_is_never_said_to_be_out_of_its_reach(name):
 def test_naive_samplers_are_flagged_at_one_in_a_million_as_a_fault_of_representation(name, epsilon):
     rng = np.random.default_rng(3)
     pair = float_pairs(1.0, 1, in_ball)[0]
-    start = time.perf_counter()
     counts = table(NAIVE[name], pair, epsilon, rng)
-    assert time.perf_counter() - start < 0.1
     assert log_wealth(counts, epsilon, 1e-5 if name == "normal" else 0.0) > NEEDED
     assert max(log_evidence(counts)) > NEEDED
 

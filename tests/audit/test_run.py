@@ -299,7 +299,7 @@ def test_a_sampler_that_always_says_the_same_is_private(constant):
 def test_outputs_that_the_declaration_does_not_know_are_an_error(sampler, said):
     with pytest.raises(AuditError) as caught:
         audit(sampler, CLAIM, samples=1000, seed=1)
-    assert said in str(caught.value) and "declaration wants one number" in str(caught.value)
+    assert said in str(caught.value) and "the mechanism that is declared gives one number" in str(caught.value)
 
 
 def test_an_index_out_of_the_declared_table_is_an_error():

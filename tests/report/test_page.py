@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 from dpverify import cli
 from dpverify.pictures.loss import LossCurve
 from dpverify.pictures.supremum import Supremum
+from dpverify.report.enclosures import ends as ends_of
+from dpverify.report.enclosures import plain_decimal
 from dpverify.report.page import claim as claim_fold
 from dpverify.report.page import html, markdown
 from dpverify.report.page.blocks import (
@@ -44,7 +46,6 @@ from dpverify.report.page.blocks import (
 from dpverify.report.page.sections import loss, statement, witness
 from dpverify.report.page.sections import proof as proof_section
 from dpverify.report.page.subject import File
-from dpverify.report.phrases import plain_decimal
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.language.model import Claim, Domain, Sampled
 from dpverify.trusted.registry import EXPLAINED
@@ -257,7 +258,7 @@ def test_a_witness_that_is_clearly_too_likely_is_a_pair_of_bars_and_one_that_is_
 )
 def test_probabilities_of_a_witness_are_read_however_they_are_written(found, ends):
     with localcontext(witness._NUMBERS):
-        assert witness._ends(found) == tuple(map(Decimal, ends))
+        assert ends_of(found) == tuple(map(Decimal, ends))
 
 
 def test_digits_that_do_not_tell_a_witness_from_what_is_allowed_are_said_to_be_too_few(responses):
@@ -273,7 +274,7 @@ def _coarse(judgement):
 
 @pytest.mark.parametrize("found", ["y > 1", None, [], ["0.1", "some"]])
 def test_what_is_no_probability_is_not_drawn(found):
-    assert witness._ends(found) is None
+    assert ends_of(found) is None
 
 
 def test_the_loss_is_hatched_just_where_it_is_above_the_refuted_claim():

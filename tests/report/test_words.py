@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpverify.report import Entry, short, text, words
-from dpverify.report.phrases import common
+from dpverify.report.enclosures import common
 from dpverify.report.results import Results
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.expr import num, parse

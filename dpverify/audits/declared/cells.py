@@ -20,6 +20,7 @@ from dpverify.trusted.language.model import Claim
 SCALES: Final = (0.9, 0.5, 0.8, 1.0)
 """The noise scales that a partition is to tell from the claim, the most important first; 1 for claims that the declaration breaks."""
 MOST_THRESHOLDS: Final = 7
+_WAYS: Final = "Correct the one that is wrong (is a `return` missing?), or audit the sampler without a declaration."
 
 
 def _vectors(outputs: Outputs, dimension: int, what: str) -> np.ndarray[Any, Any]:
@@ -27,13 +28,11 @@ def _vectors(outputs: Outputs, dimension: int, what: str) -> np.ndarray[Any, Any
     outputs = outputs.measured()
     if outputs.shapes is not None:
         raise AuditError(
-            f"the sampler's outputs have several shapes ({', '.join(outputs.names)}); the declaration wants {what}. Audit it black box."
+            f"the sampler's outputs have several shapes ({', '.join(outputs.names)}), and the mechanism that is declared gives {what}. "
+            f"{_WAYS}"
         )
     if outputs.numbers.shape[1] != dimension or any(word in outputs.names[0] for word in ("str", "None", "bytes")):
-        raise AuditError(
-            f"the sampler gives {outputs.names[0]} ({outputs.numbers.shape[1]} numbers an output); the declaration wants {what}. "
-            "Make them agree, or audit it black box."
-        )
+        raise AuditError(f"the sampler gives {outputs.names[0]} as an output, and the mechanism that is declared gives {what}. {_WAYS}")
     return outputs.numbers
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from dpverify.report import Entry, brief, enclosure, short, words
+from dpverify.report.enclosures import common, plain_decimal
 from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
 from dpverify.report.page.subject import Claimed, File
-from dpverify.report.phrases import common, delta_text, plain_decimal, tight_text
+from dpverify.report.phrases import delta_text, tight_text
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import Claim
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpverify.report import Entry, quantity, words
+from dpverify.report.enclosures import witness_text
 from dpverify.report.page.blocks import Badge, Block, Callout, Code, Facts, Fold, Inline, Items, Link, Listing, Section
 from dpverify.report.page.sections.claims import tight, tight_delta
 from dpverify.report.page.subject import Run
-from dpverify.report.phrases import witness_text
 from dpverify.report.results import Surprise
 
 TITLE = ""

@@ -8,10 +8,10 @@ from typing import Final
 from dpverify.catalogue.formulas.boxes import APPLY, TIMES, Box, Fence, Ident, Number, Op, Sup, Words, linear, row
 from dpverify.catalogue.formulas.typeset import symbol, typeset
 from dpverify.report import delta_enclosure, enclosure, exact, exact_delta, mathml, quantity, short, words
+from dpverify.report.enclosures import plain_decimal
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
 from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
-from dpverify.report.phrases import plain_decimal
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, symbols
 from dpverify.trusted.language.model import NEARNESS, Claim, Exponential, Space, Table
 

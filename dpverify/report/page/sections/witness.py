@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from dpverify.report.axes import Axis
 from dpverify.report.dyadic import readable
+from dpverify.report.enclosures import ends, plain, shown
 from dpverify.report.number_line import NumberLine
 from dpverify.report.page.blocks import Block, Code, Facts, Figure, Paragraph, Row
 from dpverify.report.page.subject import Claimed
-from dpverify.report.phrases import plain
 from dpverify.report.svg import Chart, Series
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.language.errors import DpverifyError
@@ -33,7 +33,7 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     if judgement is None or judgement.witness is None:
         return []
     witness = readable(judgement.witness)
-    facts = Facts([(_WORDS.get(key, key), Code(plain(value))) for key, value in witness.items()])
+    facts = Facts([(_WORDS.get(key, key), Code(plain(value))) for key, value in shown(witness).items()])
     drawn = _drawn(subject, witness)
     return [facts, *([] if drawn is None else [Row([drawn])])]
 
@@ -42,7 +42,7 @@ def _drawn(subject: Claimed, witness: Mapping[str, Any]) -> Block | None:
     """P(S) beside the most that the claim allows it to be; a note where the digits are too few; None where they are no numbers."""
     claim = subject.entry.claim
     with localcontext(_NUMBERS):
-        seen, other = _ends(witness.get("P")), _ends(witness.get("Q"))
+        seen, other = ends(witness.get("P")), ends(witness.get("Q"))
         allowed = None if other is None else _allowed(claim, other, witness.get("at", {}))
         if seen is None or allowed is None:
             return None
@@ -85,19 +85,3 @@ def _times(ratio: Decimal) -> str:
     """A ratio above 1 with as many digits as tell it from 1."""
     excess = ratio - 1
     return _text(ratio) if excess > Decimal("1e-4") else f"1 + {excess:.2g}"
-
-
-def _ends(value: Any) -> Ends | None:
-    """Both ends of an enclosed probability: two numbers, the same as one text, or one number."""
-    ends = value if isinstance(value, list | tuple) else str(value).strip("[]").split(",")
-    probabilities = [_probability(end) for end in ends]
-    return None if not probabilities or probabilities[0] is None or probabilities[-1] is None else (probabilities[0], probabilities[-1])
-
-
-def _probability(value: Any) -> Decimal | None:
-    """A decimal, however small, or a fraction."""
-    above, _, below = str(value).strip().partition("/")
-    try:
-        return Decimal(above) / Decimal(below or 1)
-    except ArithmeticError:
-        return None
