@@ -85,7 +85,7 @@ from dpverify.trusted.rules.curves import (
     spherical_caps,
 )
 from dpverify.trusted.rules.curves import every_shift as shifts
-from dpverify.trusted.rules.guarantees import pure_guarantee
+from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
 from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest, delta_told_words
 from dpverify.trusted.rules.selection.compared import asked
 
@@ -219,6 +219,9 @@ def _other(run: Run, target: Target) -> Plan | None:
     """Evidence for the pure epsilon of a part whose divergences are not known otherwise."""
     noise = run.part.mechanism
     if isinstance(noise, Combinator | Guarantee) or gaussian.mu(noise, reach(run).upper) is not None:
+        return None
+    with suppress(DpverifyError):
+        bounded_range.range_of(run)  # its divergences are known by the range of its loss
         return None
     return _premise(run, target)
 
