@@ -9,6 +9,7 @@ import pytest
 from dpverify.catalogue.reader import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
+from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted import kernel
 from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.errors import Rejected
@@ -121,7 +122,7 @@ class TestFiles:
 class TestParts:
     def delta(self, tmp_path, text, claim):
         found = verify(spec(tmp_path, text, claim).claims[0].claim)
-        return mpmath.mpf(found.judgement.delta_upper.value.numerator) / found.judgement.delta_upper.value.denominator
+        return mpmath.mpf(constant(found.judgement.delta_upper).mid().str(40, radius=False))
 
     def test_every_combinator_takes_a_guarantee(self, tmp_path):
         mpmath.mp.dps = 30

@@ -29,7 +29,9 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.one_pair import is_told
+from dpverify.trusted.parts.runs import whole
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import ANYWHERE
 
@@ -84,7 +86,7 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         from dpverify.search import selection_violations
 
         proposal.extend(lambda claim, _: selection_violations.propose(claim, proposal.steps), claim, digits)
-    if claim.order:
+    if claim.order or (isinstance(claim.mechanism, Combinator) and any(isinstance(part.mechanism, Guarantee) for part in all_parts(claim.mechanism))):
         from dpverify.search import one_sided
 
         proposal.extend(lambda claim, digits: one_sided.propose(claim, premises(digits)), claim, digits)
@@ -197,6 +199,11 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
         if isinstance(mechanism, Noise | Kernel) and proposal.extend(equal_answers.propose, claim, digits):
             return  # nothing is less than 0
         kinds.extend(proposal, claim, mechanism, digits, premises(digits, above=True))
+        if any(leaf.several for leaf in neighbours.leaves(whole(claim).part)):
+            from dpverify.search import combination
+
+            found = premises(digits)
+            proposal.extend(lambda claim, _: combination.propose(claim, found), claim, digits)
         if isinstance(mechanism, EllipticalProcess) and not proposal.steps and claim.epsilon is not None:
             extend_with_curve(proposal, claim, digits)
     if claim.domains:

@@ -37,7 +37,7 @@ from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
 from dpverify.trusted.parts.one_pair import Choice, OnePair, Space, Vector, is_told
 from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.parts.runs import Run, leaf, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import combination as rule
@@ -57,9 +57,8 @@ _ASCENTS = 12
 
 def propose(claim: Claim, premises: Premises) -> list[Plan]:
     """Steps for both sides, as far as every part has a bound there."""
-    assert isinstance(claim.mechanism, Combinator)
     search = _Search(Proof(claim), claim.domains, premises)
-    root = Part(claim.mechanism)
+    root = whole(claim).part
     steps: list[Plan] = []
     extra: list[Choice] = []
     every = search.at_every_pair((), root) if neighbours.together(root, linked=True, alone=True) else None
@@ -77,6 +76,8 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
     one = search.at_one_pair(root, extra) if counts and neighbours.together(root, linked=False, alone=True) else None
     if one is not None:
         steps.append(one)
+    if not isinstance(claim.mechanism, Combinator):
+        return steps  # of each coordinate at its own worst neighbours its own rules know
     for side, found in (("upper", every), ("lower", one))[: 1 + counts]:
         if found is None and not (side == "lower" and neighbours.undecided(root)):
             for left_out in _left_out(root, claim.domains) if side == "lower" else [frozenset[Part]()]:

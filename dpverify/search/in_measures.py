@@ -22,7 +22,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.model import Claim, Combinator, Compose, Finite, Guarantee, Parallel, Repeat, Stream, Subsample
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts import at_pair, candidates
+from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import merged, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE, OF_THE_MECHANISM
@@ -107,6 +107,8 @@ class _Search:
 
     def _at(self, place: Place, question: Claim) -> Iterator[Fact]:
         """Facts about what is at a place, without curves."""
+        if not place and not isinstance(question.mechanism, Combinator) and neighbours.together(whole(question).part, True, alone=True):
+            yield from self._of_one_pair(question)
         for rule in (gaussian.NAME, laplace.NAME, discrete_gaussian.NAME, sampled.NAME):
             with suppress(DpverifyError):
                 yield self.proof.infer(rule, place)
@@ -151,11 +153,7 @@ class _Search:
 
     def _added(self, place: Place, question: Claim) -> Iterator[Fact]:
         if not place:
-            with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
-                yield self._at_every_pair(question)
-            with suppress(DpverifyError):
-                lower = list(self._at_one_pair(question)) if not self.claim.order else []
-                yield from sorted(lower, key=_value("lower"))[:1]
+            yield from self._of_one_pair(question)
         facts = [self._inside((*place, i)) for i in range(len(merged(whole(question).part)))]
         for side in ("upper", "lower"):
             with suppress(DpverifyError):
@@ -169,6 +167,14 @@ class _Search:
             granted = self._best_pure(place, question)
             if granted is not None:
                 yield self.proof.infer(implied.NAME, place, {}, [granted])
+
+    def _of_one_pair(self, question: Claim) -> Iterator[Fact]:
+        """Both bounds by one pair of neighbours at a time."""
+        with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
+            yield self._at_every_pair(question)
+        with suppress(DpverifyError):
+            lower = list(self._at_one_pair(question)) if not self.claim.order else []
+            yield from sorted(lower, key=_value("lower"))[:1]
 
     def _at_every_pair(self, question: Claim) -> Fact:
         """The bound by one pair of neighbours at a time. Raises Undecided, Rejected where parts share none."""
@@ -202,16 +208,18 @@ class _Search:
         """A bound from below at a place: of one mechanism, or by the curve there."""
         with suppress(DpverifyError, ValueError):
             summed = isinstance(question.mechanism, Compose | Repeat)
-            there = (*place, 0) if summed else place
-            inner = [fact for fact in self._at(there, self.proof.places.question(there)) if _says(fact, "lower")]
+            count = len(merged(whole(question).part)) if summed else 1
+            places = [(*place, i) if summed else place for i in range(count)]
+            known = [[fact for fact in self._at(one, self.proof.places.question(one)) if _says(fact, "lower")] for one in places]
+            inner = [facts[0] for facts in known if facts]
             if inner or summed:
-                return self.proof.infer(added.NAME, place, {"side": "lower"}, inner[:1]) if summed else inner[0]
+                return self.proof.infer(added.NAME, place, {"side": "lower"}, inner) if summed else inner[0]
         asked = replace(question, measure=self.claim.measure)
-        known = privacy_profile.curve_at(self.proof, place, _CURVE_DIGITS, self.premises)
-        if not isinstance(known.says, Curve) or known.says.lower is None:
+        by_curve = privacy_profile.curve_at(self.proof, place, _CURVE_DIGITS, self.premises)
+        if not isinstance(by_curve.says, Curve) or by_curve.says.lower is None:
             raise Undecided("nothing is known from below of what is behind a map of a part's output.")
-        evidence = _Curves(asked, self.proof, self.premises, None).lower(known.says)
-        return self.proof.infer(of_a_curve.NAME, place, evidence, [known])
+        evidence = _Curves(asked, self.proof, self.premises, None).lower(by_curve.says)
+        return self.proof.infer(of_a_curve.NAME, place, evidence, [by_curve])
 
     def _sum(self, place: Place, question: Claim) -> Fact:
         inner = [list(self._at((*place, i), self.proof.places.question((*place, i)))) for i in range(len(merged(whole(question).part)))]

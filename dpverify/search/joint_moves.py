@@ -16,6 +16,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Claim, Part, Product
 from dpverify.trusted.parts import candidates, moves
+from dpverify.trusted.parts.runs import whole
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import joint_moves as rule
 from dpverify.trusted.rules.composition.move_powers import Power
@@ -35,7 +36,7 @@ Array = Any
 
 def propose(claim: Claim, premises: Callable[[Claim, str], Plan | None]) -> tuple[list[Plan], list[tuple[Fraction, ...]]]:
     """A step for the rule joint-moves, and about the worst difference; none where a part's loss is not known as an expression."""
-    root = Part(claim.mechanism)
+    root = whole(claim).part
     try:
         parts = list(moves.leaves(root))
         factor = float(candidates.root_factor(root))

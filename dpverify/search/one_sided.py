@@ -1,4 +1,4 @@
-"""Evidence for what is lost in one order of neighbours alone."""
+"""Evidence for what is lost in one order of neighbours alone, or in each by itself."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ def propose(claim: Claim, premise: Premise) -> Steps:
     with suppress(DpverifyError):
         proof.infer(rule.NAME, (), {"side": "delta"})
         steps.append({"rule": rule.NAME, "evidence": {"side": "delta"}})
+    sides = ("upper", "lower") if claim.order else ("upper",)
     rows = max((len(part.mechanism.rows) for part in _every(Part(claim.mechanism)) if isinstance(part.mechanism, Guarantee)), default=1)
-    for side in ("upper", "lower"):
+    for side in sides:
         with suppress(DpverifyError):  # what is missing on a side is said of the whole
-            found = list(_premises(proof, (), Part(claim.mechanism, claim.sensitivity, claim.query), side, premise))
+            found = list(dict(_premises(proof, (), Part(claim.mechanism, claim.sensitivity, claim.query), side, premise)).values())
             premises = [fact for fact in found if fact is not None]
             unknown = [number for number, fact in enumerate(found) if fact is None]
             for row in range(rows if side == "upper" else 1):
@@ -44,19 +45,20 @@ def _every(part: Part) -> Iterator[Part]:
         yield from _every(inner)
 
 
-def _premises(proof: Proof, place: Place, part: Part, side: str, premise: Premise) -> Iterator[Fact | None]:
+def _premises(proof: Proof, place: Place, part: Part, side: str, premise: Premise) -> Iterator[tuple[Part, Fact | None]]:
     """A bound on the pure epsilon of every part that loses as much in either order, in their order; None where none is known from above."""
     inside, step = parts_of(part.mechanism), (ONE_STEP,) if isinstance(part.mechanism, Group) else ()
     for number, inner in enumerate(inside):
         yield from _premises(proof, (*place, {"part": number}, *step), inner, side, premise)
-    listed = isinstance(part.mechanism, Table | Exponential) and not listed_both_ways(part.mechanism)
+    one_way = bool(proof.claim.order)
+    listed = one_way and isinstance(part.mechanism, Table | Exponential) and not listed_both_ways(part.mechanism)
     if inside or listed or isinstance(part.mechanism, Guarantee) or is_told(part):
         return
     claim = Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query, domains=proof.claim.domains)
     found = premise(claim, side)
     if found is None and side == "upper":
-        yield None
+        yield part, None
         return
     if found is None:
         raise Undecided("no pure epsilon of a part is known.")
-    yield proved(proof, place, found)
+    yield part, proved(proof, place, found)

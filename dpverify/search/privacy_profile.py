@@ -85,7 +85,7 @@ from dpverify.trusted.rules.curves import (
     spherical_caps,
 )
 from dpverify.trusted.rules.curves import every_shift as shifts
-from dpverify.trusted.rules.guarantees import pure_guarantee
+from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
 from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest, delta_told_words
 from dpverify.trusted.rules.selection.compared import asked
 
@@ -220,6 +220,9 @@ def _other(run: Run, target: Target) -> Plan | None:
     noise = run.part.mechanism
     if isinstance(noise, Combinator | Guarantee) or gaussian.mu(noise, reach(run).upper) is not None:
         return None
+    with suppress(DpverifyError):
+        bounded_range.range_of(run)  # its divergences are known by the range of its loss
+        return None
     return _premise(run, target)
 
 
@@ -260,8 +263,11 @@ def _accepts(proof: Proof, name: str) -> bool:
 
 def _of(part: Part, target: Target) -> Plan:
     """Evidence for the curve of a part: at one pair of neighbours at a time where several parts share them. Raises Undecided."""
-    if not neighbours.together(part, linked=False):
+    if not neighbours.together(part, linked=False) and not any(leaf.several for leaf in neighbours.leaves(part)):
         return _plan(Run(part), target)
+    if not isinstance(part.mechanism, Combinator):
+        with suppress(DpverifyError):  # where one coordinate alone is the worst
+            return _accepted(part, _plan(Run(part), target), both=False)
     for name in COMPOSITIONS:
         with suppress(DpverifyError):
             return _accepted(part, {"rule": name}, both=name == gaussian_composition.NAME)
@@ -320,10 +326,11 @@ def _worst_at(curve: Curve, target: Target) -> arb:
 
 def _belows(part: Part, choices: Sequence[one_pair.Choice], target: Target) -> Iterator[Plan]:
     """Evidence for lower bounds: at each of the pairs that the upper bound looks at, or at others."""
-    same = [at_pair.at(part, choice) == at_pair.at(part, choice, lower=True) for choice in choices]
-    if choices and all(same) and all(at_pair.are_neighbours(part, choice) for choice in choices):
-        yield from ({"choice": number} for number in range(len(choices)))
-        return
+    with suppress(DpverifyError):  # behind a map that takes neighbours steps apart that are not whole there is none
+        same = [at_pair.at(part, choice) == at_pair.at(part, choice, lower=True) for choice in choices]
+        if choices and all(same) and all(at_pair.are_neighbours(part, choice) for choice in choices):
+            yield from ({"choice": number} for number in range(len(choices)))
+            return
     for choice in combination.likely(part)[:_MOST_LONG]:
         with suppress(DpverifyError):
             one = at_pair.at(part, choice, lower=True)

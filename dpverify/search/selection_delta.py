@@ -23,7 +23,7 @@ from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, Comp
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves import least
-from dpverify.trusted.rules.guarantees import one_order_guarantee, pure_guarantee
+from dpverify.trusted.rules.guarantees import bounded_range, one_order_guarantee, pure_guarantee
 from dpverify.trusted.rules.selection import chances, worst_output
 from dpverify.trusted.rules.selection import delta_event as event
 from dpverify.trusted.rules.selection import delta_first_positive as first_positive
@@ -100,6 +100,7 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool, prem
 
 def _above(mechanism: Compared, sensitivity: Any, premise: Plan | None) -> Iterator[Plan]:
     """Plans for bounds from above."""
+    yield {"rule": bounded_range.NAME}
     if premise is not None:
         known = one_order_guarantee if mechanism.neighbours in ONE_WAY else pure_guarantee
         yield {"rule": known.NAME, "premise": premise}

@@ -73,6 +73,7 @@ _OF_THE_CLAIM: Final = {
     "weighted-packing": "spaces.weighted_packing",
 }
 _OF_CURVES: Final = {
+    "bounded-range": "guarantees.bounded_range",
     "compared-gaussians": "selection.delta_release",
     "elliptical-process": "curves.elliptical_process",
     "every-shift": "curves.every_shift",

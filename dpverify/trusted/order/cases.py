@@ -9,8 +9,11 @@ from math import ceil, floor
 from typing import Final
 
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Call, Expr, Mul, Num, Sym, children, mul, neg, rebuild, substitute, symbols
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, neg, rebuild, sub, substitute, symbols
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.compare import sign
 from dpverify.trusted.order.expressions import ratio
 from dpverify.trusted.order.field import Effort, Field
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO, NULL, Sign
@@ -46,7 +49,7 @@ def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, eff
         difference = field.subtract(right, left)
         if field.is_zero(difference.num):
             return 0 in wanted
-        if wanted != NULL and field.ratio_sign(difference) <= wanted:
+        if wanted != NULL and (field.ratio_sign(difference) <= wanted or _above_its_ends(sub(b, a), domains, wanted, field)):
             return True
         for kink in kinks:
             found = _choices(kink, field)
@@ -67,6 +70,29 @@ def _by_cases(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign, eff
         if values := _values(domains[name]):
             return all(again(*(substitute(side, {name: Num(value)}) for side in (a, b))) for value in values)
     return False
+
+
+def _above_its_ends(expr: Expr, domains: Mapping[str, Domain], wanted: Sign, field: Field) -> bool:
+    """Whether a smooth function of one parameter is concave on an interval and has a wanted sign at both ends: it is no less between."""
+    names = symbols(expr)
+    ends = {end for name in names for end in (domains[name].lower, domains[name].upper)}
+    terms = set(_terms(expr))
+    smooth = all(isinstance(term, Num | Sym | Add | Mul | Pow) or (isinstance(term, Call) and term.name in ("exp", "log")) for term in terms)
+    if len(names) != 1 or None in ends or not smooth or not wanted <= AT_LEAST_ZERO:
+        return False
+    (name,) = names
+    fixed = [{name: Num(end)} for end in ends if end is not None]
+    if not all(constant(substitute(term, at)).is_finite() for at in fixed for term in terms):
+        return False  # it may not be continuous there
+    derivative = load("language.derivatives").derivative
+    bend = ratio(field, derivative(derivative(expr, name), name))
+    return field.ratio_sign(bend) <= AT_MOST_ZERO and all(sign(substitute(expr, at)) in wanted for at in fixed)
+
+
+def _terms(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    for part in children(expr):
+        yield from _terms(part)
 
 
 def _values(d: Domain) -> list[Fraction]:

@@ -14,7 +14,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected, Undecid
 from dpverify.trusted.language.expr import ONE, Expr, Sym, mul, neg, num, substitute
 from dpverify.trusted.language.model import Mechanism, Part, Repeat, repeated
 from dpverify.trusted.parts.candidates import image, number, positive, reached_from, root_factor
-from dpverify.trusted.parts.densities import even
+from dpverify.trusted.parts.densities import coordinate, even
 from dpverify.trusted.parts.neighbours import NAME, is_elsewhere, leaves, space_of, together
 from dpverify.trusted.parts.one_pair import Choice, OnePair, Space, Vector
 from dpverify.trusted.parts.runs import is_uneven
@@ -85,9 +85,8 @@ class _Specialised:
         shift = tuple(further * x for x in image(part.query, value))
         if not any(shift):
             return None
-        if isinstance(mechanism, model.Product):
+        if (alone := coordinate(mechanism)) is not None:
             moved = sorted(x for x in shift if x)
-            alone = model.Translation(mechanism.density)
             those = Counter(_moved(alone, x, space) for x in moved)
             return Part(model.Compose(tuple(repeated(one, num(k)) for one, k in those.items())))
         if len(shift) == 1:

@@ -24,13 +24,12 @@ from dpverify.trusted.language.model import (
     Mechanism,
     Part,
     PostProcess,
-    Product,
     Query,
     Subsample,
     Table,
     parts_of,
 )
-from dpverify.trusted.parts.densities import even, log_concave
+from dpverify.trusted.parts.densities import coordinate, even, log_concave
 from dpverify.trusted.parts.neighbours import NAME, leaves, together
 from dpverify.trusted.parts.one_pair import Choice, Space, Vector
 
@@ -210,7 +209,7 @@ def _size(part: Part, value: Vector) -> Any:
     shift = image(part.query, value)
     if not even(mechanism):
         return False, shift
-    if len(shift) == 1 or isinstance(mechanism, Product):
+    if len(shift) == 1 or coordinate(mechanism) is not None:
         sizes = tuple(sorted(map(abs, shift), reverse=True))
         return log_concave(mechanism), sizes
     return False, positive(shift)

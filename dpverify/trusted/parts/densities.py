@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpverify.trusted.language.errors import DpverifyError, ExprError
-from dpverify.trusted.language.expr import Sym, add, neg, sub, substitute, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Sym, add, call, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation
+from dpverify.trusted.language.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
+from dpverify.trusted.parts.exponents import exponent
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.laplace_form import laplace_form
 
@@ -37,6 +38,19 @@ def even(noise: Mechanism) -> bool:
     if symbols(noise.density) <= {"z"} and certainly_equal(noise.density, mirrored, {"z": Domain()}):
         return True
     return laplace_form(noise) is not None or gaussian_form(noise) is not None
+
+
+@remembered(256)
+def coordinate(noise: Mechanism) -> Translation | None:
+    """The noise of each coordinate, where all are independent and alike; None where that is not certain."""
+    if isinstance(noise, Product):
+        return Translation(noise.density)
+    if not isinstance(noise, Radial) or noise.norm != L1 or noise.dimension == ONE or (shape := exponent(noise)) is None:
+        return None
+    start = shape.at(ZERO)
+    slope = sub(shape.at(ONE), start)
+    linear = shape.equals(add(mul(slope, Sym("r")), start))
+    return Translation(call("exp", neg(div(mul(slope, call("abs", Sym("z"))), shape.scale)))) if linear else None
 
 
 @remembered(256)

@@ -18,6 +18,7 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Num
 from dpverify.trusted.language.model import Part, Repeat, parts_of
 from dpverify.trusted.language.model import Space as MetricSpace
+from dpverify.trusted.parts.densities import coordinate
 from dpverify.trusted.parts.one_pair import OnePair, Space, is_told
 
 NAME: Final = "joint-neighbours"
@@ -54,6 +55,12 @@ class Leaf:
     def one_way(self) -> bool:
         """Whether it loses different amounts in the two orders of a pair of which a sample has only one."""
         return self.sampled and self.linked and is_told(self.part)
+
+    @property
+    def several(self) -> bool:
+        """Whether it is several parts in one: independent coordinates under a query, each with a row of it."""
+        query = self.part.query
+        return query is not None and len(query.rows) > 1 and coordinate(self.part.mechanism) is not None
 
 
 def space_of(part: Part) -> Space | None:
@@ -107,7 +114,8 @@ def is_elsewhere(mechanism: model.Combinator, top: bool) -> bool:
 def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]:
     """The spaces that several parts share, or one table that is run several times.
 
-    linked: counting the parts that certainly do alone. alone: and those of one part on a sample, of which a query tells the order.
+    linked: counting the parts that certainly do alone. alone: and those of one part on a sample, of which a query tells the order, or in
+    several coordinates.
     """
     spaces: dict[Space, list[Leaf]] = {}
     for leaf in leaves(part):
@@ -118,7 +126,7 @@ def together(part: Part, linked: bool, alone: bool = False) -> tuple[Space, ...]
         for space, those in spaces.items()
         if len({leaf.part for leaf in those}) > 1
         or (space[0] == "inputs" and (len(those) > 1 or those[0].repeated))
-        or (alone and any(leaf.one_way for leaf in those))
+        or (alone and any(leaf.one_way or leaf.several for leaf in those))
     )
 
 

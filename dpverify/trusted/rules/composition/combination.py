@@ -12,7 +12,7 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
 from dpverify.trusted.language.model import Claim, Combinator, Part, PostProcess, Source
 from dpverify.trusted.parts import at_pair, candidates, neighbours
-from dpverify.trusted.parts.runs import neighbours_assumed
+from dpverify.trusted.parts.runs import neighbours_assumed, whole
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.trusted.rules.composition.combined_values import Values
@@ -38,11 +38,12 @@ SOURCE: Final = Source("docs/theory/composition.md#combination")
 def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """The bound named by "side". "part": the evidence of the mechanism, a tree as deep as the mechanism's. Raises Rejected."""
     side, claim, at = sided(claim, evidence, NAME)
-    if not isinstance(claim.mechanism, Combinator):
+    root, values = whole(claim).part, Values(claim.domains, side, premises)
+    made = isinstance(claim.mechanism, Combinator)
+    if not made and not any(leaf.several for leaf in neighbours.leaves(root)):
         raise Rejected(NAME, "mechanism", "it is not made of parts")
-    if claim.sensitivity is not None or claim.query is not None:
+    if made and (claim.sensitivity is not None or claim.query is not None):
         raise Rejected(NAME, "sensitivity", "every part has its own")
-    root, values = Part(claim.mechanism), Values(claim.domains, side, premises)
     values.assumed += neighbours_assumed(claim, side)
     return _lower(root, evidence, values, at) if side == "lower" else _upper(root, evidence, values)
 

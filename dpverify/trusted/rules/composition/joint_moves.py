@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.model import L2, Claim, Part, PostProcess, Product, Radial, Source, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.parts import candidates, moves
-from dpverify.trusted.parts.runs import neighbours_assumed
+from dpverify.trusted.parts.runs import neighbours_assumed, whole
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.trusted.rules.composition.move_powers import Power, _Linear, _Quadratic, farthest
 
@@ -45,7 +45,7 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     """
     if claim.domains:
         raise Rejected(NAME, "mechanism", "it has parameters without values")
-    root = Part(claim.mechanism)
+    root = whole(claim).part
     parts, listed = list(moves.leaves(root)), evidence.get("parts")
     if not isinstance(listed, list) or not len(listed) == len(premises) == len(parts):
         raise CertificateError(f"{NAME}: 'parts' is not a list of {len(parts)}, with a premise for each.")

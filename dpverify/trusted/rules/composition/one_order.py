@@ -1,4 +1,4 @@
-"""What parts and what is made of them lose in one order of neighbours (theory#one-sided)."""
+"""What parts and what is made of them lose in one order of neighbours, or in each (theory#one-sided)."""
 
 from __future__ import annotations
 
@@ -44,17 +44,22 @@ Loss = tuple[Value, Expr]
 
 @dataclass(slots=True)
 class Values:
-    """What parts lose in one order, and what that rests on."""
+    """What parts lose in one order, and what that rests on. by_records: neighbours are by adding or removing a record."""
 
     claim: Claim
     side: Side
     premises: Iterator[Fact]
     row: Any
     unknown: set[int]
-    looked_at: int = 0
+    by_records: bool = True
+    known: dict[Part, Value] = field(default_factory=dict)
     assumed: list[str] = field(default_factory=list)
     through: list[str] = field(default_factory=list)
     says: Mapping[str, Any] | None = None
+
+    def asked(self, part: Part, forward: bool) -> Loss:
+        """The same; of a claim on both orders the greater of the two, which steps in a row may be in turn."""
+        return self.of(part, forward) if self.claim.order else self._worst([self.of(part, True), self.of(part, False)])
 
     def of(self, part: Part, forward: bool) -> Loss:
         """epsilon and delta of a part. forward: the input with the record first."""
@@ -64,6 +69,8 @@ class Values:
             return (epsilon if isinstance(epsilon, Infinite) else mul(times, epsilon)), mul(times, delta)
         if isinstance(mechanism, Compose):
             return self._composed([self.of(inner, forward) for inner in mechanism.parts])
+        if isinstance(mechanism, Parallel | Subsample) and not self.by_records:
+            raise Rejected(RULE, "adjacency", "samples, and parts in parallel, want neighbours by adding or removing a record")
         if isinstance(mechanism, Parallel):
             self.assumed += [DISJOINT, parallel_composition.LOWER] if self.side == "lower" else [DISJOINT]
             return self._worst([self.of(inner, forward) for inner in mechanism.parts])
@@ -71,15 +78,17 @@ class Values:
             self.assumed += post_processing.ASSUMED
             return self.of(mechanism.part, forward)
         if isinstance(mechanism, Group) and self.side == "upper":
-            return self._grouped(self.of(mechanism.part, forward), mechanism.size)
+            return self._grouped(self.asked(mechanism.part, forward), mechanism.size)
         if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson":
             return self._sampled(self.of(mechanism.part, forward), mechanism.rate, forward)
         if isinstance(mechanism, Guarantee) and self.side == "upper":
             return self._stated(mechanism, forward)
-        if isinstance(mechanism, Table | Exponential) and not listed_both_ways(mechanism):
+        if isinstance(mechanism, Table | Exponential) and self.claim.order and not listed_both_ways(mechanism):
             return self._listed(part, forward), ZERO
-        known = self._told(part, forward)
-        return (self._by_premise(part), ZERO) if known is None else (known, ZERO)
+        known = self._told(part, forward) if self.by_records else None
+        if known is None and part not in self.known:
+            self.known[part] = self._by_premise(part)
+        return self.known[part] if known is None else known, ZERO
 
     # -- parts without parts
 
@@ -132,8 +141,7 @@ class Values:
         question = Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query, domains=self.claim.domains)
         if self.side == "lower" and not either_order(question):
             raise Rejected(RULE, "a part", "what it loses in one order alone is not known")
-        self.looked_at += 1
-        if self.looked_at - 1 in self.unknown:
+        if len(self.known) in self.unknown:
             return INFINITE
         premise = next(self.premises, None)
         if premise is None:

@@ -1,4 +1,4 @@
-"""One order of neighbours alone: what a mechanism loses on an input with a record against the one without it (theory#one-sided)."""
+"""The orders of neighbours by themselves: what is lost on an input with a record against the one without it (theory#one-sided)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ NAME: Final = "one-sided"
 STATEMENT: Final = (
     "Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta "
     "(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of "
-    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met, and "
-    "deltas of tables."
+    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps), and of what "
+    "has nothing -log(1 - p). In both orders the greater of the two holds. Pure epsilons of samples are met, and deltas of tables."
 )
-CHECKED: Final = ("every part, in the order that is claimed", "rates are between 0 and 1", "groups are of whole numbers of records")
+CHECKED: Final = ("every part, in the order that is claimed, or in both", "rates are between 0 and 1", "groups are of whole numbers of records")
 ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/composition.md#one-sided", "Smith 2009, on the secrecy of the sample")
 
@@ -34,13 +34,13 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
     Raises Rejected, Undecided, CertificateError.
 
-    premises: bounds on that side of the pure epsilons, in both orders, of the parts that lose as much in each, in their order. "unknown":
+    premises: bounds on that side of the pure epsilons, in both orders, of the different parts that lose as much in each, in their order. "unknown":
     the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated counts.
     """
     side = parameters.get("side")
-    if side not in ("upper", "lower", "delta") or not claim.order:
-        raise Rejected(NAME, "the claim", "it is not about one order of neighbours, or no side is named")
-    if not by_records(claim):
+    if side not in (("upper", "lower", "delta") if claim.order else ("upper",)):
+        raise Rejected(NAME, "the claim", "it is not about one order of neighbours, and no upper bound is asked for")
+    if claim.order and not by_records(claim):
         raise Rejected(NAME, "adjacency", "neighbours are not by adding or removing a record")
     if side == "delta":
         return deltas(claim)
@@ -48,8 +48,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     if side == "upper":
         require_one_adjacency(whole, ordered=True)
     unknown = parameters.get("unknown", [])
-    values = Values(claim, side, iter(premises), parameters.get("row", 0), set(unknown) if side == "upper" else set())
-    epsilon, delta = values.of(whole, forward=claim.order == ONE_SIDED)
+    values = Values(claim, side, iter(premises), parameters.get("row", 0), set(unknown) if side == "upper" else set(), by_records(claim))
+    epsilon, delta = values.asked(whole, forward=claim.order == ONE_SIDED)
     assumed = tuple(dict.fromkeys((*values.assumed, *neighbours_assumed(claim, side))))
     through = tuple(dict.fromkeys(values.through))
     if side == "lower":

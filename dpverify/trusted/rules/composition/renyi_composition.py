@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import Expr, Num, add, mul, num
 from dpverify.trusted.language.model import Claim, Combinator, Guarantee, Source
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian
-from dpverify.trusted.rules.guarantees import conversions, implied_pairs, stated_guarantee
+from dpverify.trusted.rules.guarantees import bounded_range, conversions, implied_pairs, stated_guarantee
 
 NAME: Final = "renyi-composition"
 STATEMENT: Final = (
@@ -61,7 +61,8 @@ def of(run: Run, premise: Fact | None) -> tuple[Callable[[Fraction], Expr], tupl
     mu = gaussian.mu(mechanism, reach(run).upper)
     if mu is not None:
         return lambda order: conversions.renyi_of_gaussian(mu, order).divergence, gaussian.ASSUMED
-    if premise is None:
-        raise Rejected(NAME, "the parts", "one is neither Gaussian nor a guarantee, and no premise states its pure epsilon")
+    if premise is None:  # an exponential mechanism, then
+        rho = conversions.zcdp_of_bounded_range(bounded_range.range_of(run))
+        return lambda order: conversions.renyi_of_zcdp(rho, order).divergence, bounded_range.ASSUMED
     epsilon, assumed = pure_of(premise, asked, NAME)
     return lambda order: conversions.renyi_of_pure(epsilon, order).divergence, assumed

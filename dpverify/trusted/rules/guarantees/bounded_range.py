@@ -8,26 +8,49 @@ and no t is the worst at every epsilon at once.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from flint import arb
 
+from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, falling, known
-from dpverify.trusted.facts.pairs import Pair, symmetric
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, format_expr, symbols
-from dpverify.trusted.language.model import Source
+from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, symbols
+from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.model import Exponential, Source
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.parts.runs import Run, leaf
 
 NAME: Final = "bounded-range"
 STATEMENT: Final = (
     "A mechanism of bounded range eta has delta(eps) <= (e^(eta/2) - e^(eps/2))^2/(e^eta - 1) for |eps| <= eta, which is the profile of a "
     "pair, so that it also dominates in adaptive compositions. The exponential mechanism with density proportional to exp(beta u) has "
-    "range 2 beta Du, Du the sensitivity of the score u; beta Du where all scores move in the same direction."
+    "range 2 beta Du, Du the sensitivity of the score u; beta Du where all scores move in the same direction, or one alone."
 )
 CHECKED: Final = ("eta is positive",)
-ASSUMED: Final = ("the scores move by at most their sensitivity",)
+ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/composition.md#bounded-range", "Dong, Durfee & Rogers 2020, Sections 4 and 5")
+
+
+def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
+    """The curve of one run of an exponential mechanism, from above. Raises Rejected, Undecided."""
+    return settled.single(run, Curve(pair(range_of(run)), None, (NAME,), ASSUMED))
+
+
+def range_of(run: Run) -> Expr:
+    """The range of the loss of an exponential mechanism. Raises Rejected for another."""
+    asked, eta = leaf(run), None
+    if isinstance(asked.mechanism, Exponential):
+        eta = load("rules.guarantees.score_range").exponential_range(asked.mechanism, asked.sensitivity or ONE)
+    else:
+        eta = load("rules.selection.loss_range").of_selection(load("rules.selection.delta_masses").of_run(run, NAME))
+    if eta is None:
+        raise Rejected(NAME, "the mechanism", "it is no exponential mechanism")
+    found: Expr = eta
+    return found
 
 
 def pair(eta: Expr) -> Pair:

@@ -12,17 +12,20 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
 from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.parts.densities import even
 from dpverify.trusted.parts.one_pair import Choice, Space
-from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, occurs
+from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, occurs, whole
 from dpverify.trusted.rules.composition import joint_neighbours, post_processing
 from dpverify.trusted.rules.composition.combined_values import greatest
+from dpverify.trusted.rules.measures import discrete_gaussian, gaussian, laplace
 from dpverify.trusted.rules.measures.asked import bound, measure_of, premise_of
 
 NAME: Final = "added-measures"
 STATEMENT: Final = (
     "Under adaptive composition rho of zCDP and Renyi divergences of one order add up, and so do the squares of mu of GDP; a map of the "
     "output keeps every bound. Of parts that share their neighbours the greatest sum at one pair of them bounds all. Of one mechanism "
-    "that is run k times, rho and the divergence are exactly k times its own."
+    "that is run k times, rho and the divergence are exactly k times its own; so are the sums of several that are the same in both orders "
+    "of one pair of neighbours, rho where all attain theirs at one order."
 )
 CHECKED: Final = ("every part's value, by the fact that the rule is given of it", "the parts speak of the same neighbours")
 ASSUMED: Final = ()
@@ -30,6 +33,9 @@ SOURCE: Final = Source(
     "docs/theory/measures.md#added-measures",
     "Bun & Steinke 2016, Lemma 1.7; Mironov 2017, Proposition 1; Dong, Roth & Su 2022, Corollary 3.3",
 )
+
+_ATTAINED: Final[Mapping[str, set[int]]] = {gaussian.NAME: {1, 2}, discrete_gaussian.NAME: {2}, laplace.NAME: {1}}
+"""Orders at which these rules' rho is attained; 1 in the limit."""
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
@@ -39,7 +45,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     null where nothing is revealed. "pair", for a lower bound, the neighbours that the one premise is about.
     """
     measure, side = measure_of(claim, NAME), parameters.get("side")
-    if not isinstance(claim.mechanism, Combinator):
+    root = whole(claim).part
+    if not isinstance(claim.mechanism, Combinator) and not neighbours.together(root, linked=True, alone=True):
         raise Rejected(NAME, "the mechanism", "it is about mechanisms that are made of parts")
     if claim.order and any(isinstance(part.mechanism, Lipschitz) for part in (Part(claim.mechanism), *all_parts(claim.mechanism))):
         raise Rejected(NAME, "the order", "a map of the data may exchange the input with the record and the one without")
@@ -47,13 +54,12 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         return _at_every_pair(claim, parameters["at"], premises)
     if "pair" in parameters:
         return _at_one_pair(claim, parameters["pair"], premises)
-    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     runs = merged(root)
     if len(premises) != len(runs) or side not in ("upper", "lower"):
         raise CertificateError(f"{NAME}: it wants a 'side', and one premise for each part, {len(runs)} in all.")
     neighbours.require_one_adjacency(root, ordered=bool(claim.order))
     if side == "lower":
-        return _below(claim, runs, premises[0])
+        return _below(claim, root, runs, premises)
     bounds = [premise_of(premise, question(run, claim), "upper", NAME) for run, premise in zip(runs, premises, strict=True)]
     processed = post_processing.ASSUMED if any(run.processed for run in runs) else ()
     listed = [line for fact, b in zip(premises, bounds, strict=True) for line in (*fact.assumed, *b.assumed)]
@@ -73,7 +79,7 @@ def _sum(measure: Measure, values: Sequence[tuple[int, Expr]]) -> Expr:
 
 def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Bound:
     """The greatest value of all parts at one pair of neighbours, over all pairs. Raises Rejected, CertificateError."""
-    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    root = whole(claim).part
     spaces = neighbours.together(root, linked=True, alone=True)
     if any(space[0] == "records" and space[2] not in ("add-remove", "replace") for space in spaces):
         raise Rejected(NAME, "adjacency", "of histograms that differ by fractions of records not all pairs are looked at")
@@ -110,7 +116,7 @@ def _in_their_order(root: Part, spaces: Sequence[Space], choices: Sequence[Choic
 
 def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
     """What all parts have at one pair of neighbours, at least. Raises Rejected, CertificateError."""
-    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    root = whole(claim).part
     part = at_pair.at(root, at_pair.read(root, pair), lower=True)
     if part is None or len(premises) != 1 or claim.order:
         raise Rejected(NAME, "pair", "nothing is revealed there, or the order of the neighbours counts, or it wants one premise")
@@ -122,19 +128,24 @@ def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
     return bound(claim, "lower", found.value, (*premises[0].assumed, *found.assumed, *told), through, witness=found.witness)
 
 
-def _below(claim: Claim, runs: Sequence[Run], premise: Fact) -> Bound:
-    """Of one mechanism that is run several times: all runs at the pair of neighbours that its bound is of."""
-    (run,) = runs if len(runs) == 1 else (None,)
-    if run is None or run.processed or not occurs(run):
-        raise Rejected(NAME, "the parts", "a lower bound is known of one mechanism that is run several times alone")
-    found = premise_of(premise, question(run, claim), "lower", NAME)
-    assert claim.measure is not None
-    if claim.measure.name == "gdp" and run.times > 1:
+def _below(claim: Claim, root: Part, runs: Sequence[Run], premises: Sequence[Fact]) -> Bound:
+    """All runs at the pair of neighbours that their bounds are of: of several mechanisms, where each is the same in both orders."""
+    measure = measure_of(claim, NAME)
+    if any(run.processed for run in runs) or not all(map(occurs, runs)):
+        raise Rejected(NAME, "the parts", "what a map of the output leaves to be seen is not known, or neighbours so far apart may not occur")
+    if len(runs) > 1 and (claim.order or neighbours.undecided(root) or not all(even(run.part.mechanism) for run in runs)):
+        raise Rejected(NAME, "the parts", "of several, it is not known that one pair of neighbours is the worst of all, in one order")
+    if measure.name == "gdp" and (len(runs) > 1 or runs[0].times > 1):
         raise Rejected(NAME, "the measure", "mu of a composition of mechanisms that are not Gaussian may be less than the root of squares")
-    value = INFINITE if isinstance(found.value, Infinite) else mul(num(run.times), found.value)
-    assumed = (*premise.assumed, *found.assumed, *neighbours_assumed(claim, "lower"))
-    through = (premise.rule, *found.through)
-    return bound(claim, "lower", value, assumed, through, witness=found.witness, ordered=found.ordered)
+    if measure.name == "zcdp" and len(runs) > 1 and not set.intersection(*(_ATTAINED.get(premise.rule, set()) for premise in premises)):
+        raise Rejected(NAME, "the parts", "it is not known that all attain their rho at one order")
+    found = [premise_of(premise, question(run, claim), "lower", NAME) for run, premise in zip(runs, premises, strict=True)]
+    values = [mul(num(run.times), b.value) for run, b in zip(runs, found, strict=True) if not isinstance(b.value, Infinite)]
+    value = add(*values) if len(values) == len(found) else INFINITE
+    told = (*(neighbours.apart(root) if len(runs) > 1 else ()), *neighbours_assumed(claim, "lower"))
+    assumed = (*(line for premise, b in zip(premises, found, strict=True) for line in (*premise.assumed, *b.assumed)), *told)
+    through = [name for premise, b in zip(premises, found, strict=True) for name in (premise.rule, *b.through)]
+    return bound(claim, "lower", value, assumed, through, witness=found[0].witness, ordered=all(b.ordered for b in found))
 
 
 def question(run: Run, claim: Claim) -> Claim:
