@@ -14,7 +14,6 @@ Exit code 0: every change is caught or argued. 1: one survives.
 from __future__ import annotations
 
 import argparse
-import gc
 import importlib
 import importlib.util
 import json
@@ -106,13 +105,13 @@ def recorded(names: Iterable[str], files: list[str]) -> Iterator[tuple[str, floa
     yield from (tuple(each) for each in in_a_process(work, 1800))
 
 
-def tried(mutant: Mutant, names: list[str], seconds: float) -> tuple[str, str]:
-    """What the law says of a change: caught, and by which claim; survived, after how many."""
+def tried(mutant: Mutant, placed: Any, names: list[str], seconds: float) -> tuple[str, str]:
+    """What the law says of a change: caught, and by which claim; survived, after how many. placed: the functions, by their places."""
     from tests.laws import test_every_field as law
 
     def work() -> Iterator[object]:
         try:
-            run_of_mutants._patch(mutant, run_of_mutants._functions())
+            run_of_mutants._patch(mutant, placed)
         except run_of_mutants._Outside:
             yield "outside", ""
             return
@@ -150,10 +149,10 @@ def by_the_law(mutants: Sequence[Mutant], seconds: float) -> Iterator[tuple[int,
         CLAIMS.write_text(json.dumps(known), encoding="utf-8")
         print(f"recorded {done} of {len(stale)} claims: {name}, {took:.1f} s", file=sys.stderr, flush=True)
     record = sorted((known[name][1], name, known[name][2]) for name in digests if name in known)
-    gc.freeze()
+    placed = run_of_mutants._functions()
     for number, mutant in enumerate(mutants):
         names = [name for _, name, lines in record if set(lines.get(mutant.file, ())) & set(mutant.lines)]
-        yield number, *(tried(mutant, names, seconds) if names else ("not reached", ""))
+        yield number, *(tried(mutant, placed, names, seconds) if names else ("not reached", ""))
 
 
 # -- the rules' own tests ------------------------------------------------------------------------------
