@@ -70,6 +70,16 @@ def forged(certificate: Any, claim: Claim) -> Judgement | None:
         return None
 
 
+def accepted(old: Verified, claim: Claim) -> list[str]:
+    """What is wrong where the old certificate proves as much of a claim that is a little worse."""
+    lie = forged(old.certificate, claim)
+    if lie is None or worse(old.judgement, lie):
+        return []
+    return [
+        f"the old certificate proves what is a little worse: {_shown(old.judgement)}, then {_shown(lie)} (rules: {', '.join(lie.rules)})"
+    ]
+
+
 def _shown(judgement: Judgement) -> str:
     def text(value: Value) -> str:
         if value is None or isinstance(value, Infinite):

@@ -384,8 +384,8 @@ def _stated(measure: str, *row: str) -> Part:
     return Part(Guarantee(measure, (tuple(map(parse, row)),)))
 
 
-def _on_a_sample(kind: str) -> Part:
-    return Part(Subsample(LEAVES[kind].part, parse("1/4")))
+def _on_a_sample(part: Part | str) -> Part:
+    return Part(Subsample(LEAVES[part].part if isinstance(part, str) else part, parse("1/4")))
 
 
 def _counting(sigma: int, row: str) -> Part:
@@ -404,7 +404,14 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "renyi-composition": _often(_stated("zcdp", "1/8"), 3, **MEASURES["epsilon-at"]),
     "loss-distribution": _often(_on_a_sample("gaussian"), 3, **MEASURES["epsilon-at"]),
     "finite-composition": _often("table", 3, **MEASURES["delta"]),
-    "finite-losses": _often(_on_a_sample("table"), 3, **MEASURES["delta"]),
+    "finite-losses": _often(_on_a_sample("table"), 3, epsilon=parse("1/10"), delta=None),
+    "finite-losses/inside": _often(_on_a_sample(repeated(LEAVES["response"].part, 3)), 2, epsilon=parse("1/10"), delta=None),
+    "finite-losses/odds": _often(_on_a_sample("kary"), 3, epsilon=parse("1/10"), delta=None),
+    "one-sided": _often("table-pairs", 3, order=ONE_SIDED),
+    "one-sided/sample": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), None, order=ONE_SIDED),
+    "one-sided/delta": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), parse("1/20"), None, order=ONE_SIDED),
+    "combination/sample": Claim(Compose((_on_a_sample("laplace"), _on_a_sample("response"))), None),
+    "sampled-measures": Claim(Subsample(LEAVES["gaussian"].part, parse("1/4")), **MEASURES["renyi-2"]),
     "closed-profile": _often(Part(table("3/4 1/4", "1/4 3/4")), 3, **MEASURES["delta"]),
     "lattice": _often("discrete-gaussian", 3, **MEASURES["delta"]),
     "joint-moves": _often(_far("1/(1 + z**2)", "1 0"), 2, (_far("1/(4 + z**2)", "1 1"), 2)),
@@ -414,4 +421,4 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "parallel-composition": Claim(Parallel((repeated(LEAVES["laplace"].part, 3), LEAVES["laplace"].part)), **MEASURES["epsilon-at"]),
     "parallel-measures": Claim(Parallel((repeated(LEAVES["table"].part, 3), LEAVES["table"].part)), **MEASURES["zcdp"]),
 }
-"""For each rule that adds up runs of parts, by its name, a claim that rests on it."""
+"""For each rule that adds up runs of parts, by its name, claims that rest on it and of which the bound is above 0."""

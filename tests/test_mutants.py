@@ -58,6 +58,9 @@ CHANGES = [
     ("assumption", "x = Curve(a, b, c, ASSUMED)", "x = Curve(a, b, c, ())"),
     ("assumption", "x = Bound(a, assumed=(*rule.ASSUMED, b))", "x = Bound(a, assumed=(b,))"),
     ("assumption", "facts.assumed += more", "pass"),
+    ("field", "x = f(part.query, 1)", "x = f(None, 1)"),
+    ("field", "x = mul(a.rate, b)", "x = mul(__import__('dpverify.trusted.language.expr', fromlist=['ONE']).ONE, b)"),
+    ("field", "x = a.query.adjacency", "x = ''"),
     ("check", "require(a)", "pass"),
     ("return at once", "def f(x):\n    require(x)", "def f(x):\n    return\n    require(x)"),
 ]
@@ -93,6 +96,20 @@ def test_limits_of_effort_and_of_width_are_left_alone(tmp_path, source):
 def test_what_gives_more_answers_is_no_guard(tmp_path, source):
     assert {each.operator for each, _ in changes(tmp_path, source)} <= {"constant"}
     assert "strict=False" not in "".join(code for _, code in changes(tmp_path, source))
+
+
+def test_only_reads_of_parts_are_forgotten_and_the_texts_of_errors_are_not(tmp_path):
+    made = [each for each, _ in changes(tmp_path, "def f(run):\n    if g(run.part.query, space.rate):\n        raise E(run.times)")]
+    assert [each.change for each in made if each.operator == "field"] == ["`run.part.query` is forgotten", "`space.rate` is forgotten"]
+    spaces = "dpverify/trusted/rules/spaces/shapes.py"
+    assert not [each for each in operators.mutants(ROOT / spaces, spaces) if each.change == "`space.rate` is forgotten"]
+
+
+def test_reads_that_are_not_of_parts_are_still_there():
+    for end, (reads, _) in operators.NO_PART.items():
+        text = (ROOT / "dpverify" / "trusted" / end).read_text(encoding="utf-8")
+        gone = [read for read in reads.split(" ") if read.replace("'", '"') not in text]
+        assert not gone, f"{end}: {gone}"
 
 
 SOURCE = "def f(a, b):\n    if a and b:\n        raise E\n    return a + 1 + 1\n\n\nclass C:\n    def g(self):\n        return [0, 0]\n"

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.language import model
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Sym, add, div, mul, num, parse, sub, substitute, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, mul, num, parse, sub, substitute, symbols
 from dpverify.trusted.language.model import (
     NEARNESS,
     ONE_SIDED,
@@ -669,3 +669,20 @@ def changes(claim: Claim) -> Iterator[tuple[Place, Any]]:
         change = CHANGES.get((type(place.node), place.field))
         for value in () if change is None else change(place):
             yield place, value
+
+
+STEPPED: Final = ("times", "size", "constant", "sensitivity")
+"""Numbers that are made greater by a whole step: records and answers on the integers know no less."""
+
+
+def a_little_more(claim: Claim) -> Iterator[tuple[Place, Expr]]:
+    """How often, how far and how likely, each a little more: so little that a certificate of the old claim may still be accepted.
+
+    Not in parallel, where the part that costs the most may be another.
+    """
+    for place in places(claim):
+        value = place.value.value if isinstance(place.value, Num) else Fraction(0)
+        more = value + 1 if place.field in STEPPED else value * Fraction(11, 10)
+        wanted = place.field in STEPPED or (place.field == "rate" and more <= 1)
+        if value > 0 and wanted and neutral(place) is None and not place.inside(Parallel):
+            yield place, num(more)

@@ -548,7 +548,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         mutant
         for mutant in every
         if (not options.file or mutant.file in options.file)
-        and (not options.operator or mutant.operator in options.operator)
+        and (mutant.operator in options.operator if options.operator else mutant.operator != "field")  # those are tools/mutants/fields.py
         and (not options.match or any(match in mutant.text or match in mutant.change for match in options.match))
     ]
     sample = chosen(wanted, options.mutants, options.seed)

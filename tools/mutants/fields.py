@@ -1,117 +1,62 @@
 """Rules that forget a field: each read of a field of a part or a combinator below the trust line, replaced by the value that says nothing.
 
-    python tools/mutants/fields.py [--seconds 20] [--file dpverify/trusted/rules/measures/parallel_measures.py] [--field times]
-        [--slice 0/1] [--list]
+    python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/rules/measures/parallel_measures.py] [--field times]
+        [--slice 0/1] [--tests tests/curves/test_runs.py] [--list]
 
 Each change is tried against the claims of the law that every field counts (tests/laws/test_every_field.py): those of its sample that
-run the line, until one does not obey the law. Prints what survives, and what no claim of the sample runs.
+run the line, until one does not obey the law. What the law does not catch is tried against the rules' own tests, those that name the
+file or its rule, in the way of `make mutants`. Survivors that are argued are in tests/mutants/survivors.toml, like all others.
+Which claims run which lines, and what became of each change, is kept in build/mutants.
 
-Exit code 0: every change is caught. 1: one survives, or is not reached.
+Exit code 0: every change is caught or argued. 1: one survives.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import gc
 import importlib
+import importlib.util
 import json
 import os
 import pkgutil
+import re
 import resource
 import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from types import CodeType, FunctionType
+from typing import Any
 
 import coverage
+import operators
+import touched
+from operators import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
+_SPEC = importlib.util.spec_from_file_location("run_of_mutants", Path(__file__).with_name("__main__.py"))
+assert _SPEC is not None and _SPEC.loader is not None
+run_of_mutants = sys.modules[_SPEC.name] = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(run_of_mutants)
 
-import dpverify.trusted  # noqa: E402
-from tests import generated  # noqa: E402
-from tests.laws import test_every_field as law  # noqa: E402
-
-NUMBERS = ("times", "factor", "rate", "size", "constant", "sensitivity")
-ONE = "__import__('dpverify.trusted.language.expr', fromlist=['ONE']).ONE"
-NEUTRAL = {**dict.fromkeys(NUMBERS, ONE), "query": "None", "adjacency": "''", "scheme": "'poisson'", "order": "''", "adjacent": "None"}
-"""What each field is where it says nothing."""
-
-
-@dataclass(frozen=True)
-class Read:
-    """One place where a field is read. number: which of the attributes of the file."""
-
-    file: str
-    line: int
-    function: str
-    text: str
-    number: int
+KEPT = run_of_mutants.BUILD / "fields.json"
+CLAIMS = run_of_mutants.BUILD / "claims.json"
+ALWAYS = ("tests/mutants/test_recorded.py",)
+"""Tests of every rule: what the kernel proves of the committed certificates."""
 
 
-def reads(file: str) -> Iterator[Read]:
-    """Every read of such a field in a file, inside of functions."""
-    source = (ROOT / file).read_text(encoding="utf-8")
-    lines = source.splitlines()
-    tree = ast.parse(source)
-    inside = {id(node) for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) for node in ast.walk(each)}
-    for number, node in enumerate(_attributes(tree)):
-        if node.attr in NEUTRAL and id(node) in inside:
-            yield Read(file, node.lineno, ast.unparse(node), lines[node.lineno - 1].strip(), number)
+def field(mutant: Mutant) -> str:
+    """Which field a change forgets."""
+    return mutant.change.split("`")[1].rpartition(".")[2]
 
 
-def _attributes(tree: ast.AST) -> list[ast.Attribute]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
-
-
-def changed(read: Read) -> CodeType:
-    """The code of the file without that read."""
-    path = ROOT / read.file
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    target = _attributes(tree)[read.number]
-
-    class Put(ast.NodeTransformer):
-        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-            if node is target:
-                neutral = NEUTRAL[node.attr]
-                if node.attr == "times":  # of a run it is an int, of a part that is repeated an expression
-                    neutral = f"(1 if isinstance({ast.unparse(node)}, int) else {neutral})"
-                return ast.copy_location(ast.parse(neutral, mode="eval").body, node)
-            return self.generic_visit(node)
-
-    return compile(ast.fix_missing_locations(Put().visit(tree)), str(path), "exec", dont_inherit=True)
-
-
-def patch(read: Read) -> bool:
-    """Give the functions of a file their changed code. Returns whether one took it."""
-    path, done = str(ROOT / read.file), False
-    placed: dict[tuple[str, int], list[FunctionType]] = {}
-    for thing in gc.get_objects():
-        if type(thing) is FunctionType and thing.__code__.co_filename == path:
-            placed.setdefault((thing.__code__.co_qualname, thing.__code__.co_firstlineno), []).append(thing)
-
-    def visit(code: CodeType) -> None:
-        nonlocal done
-        for inner in code.co_consts:
-            if isinstance(inner, CodeType):
-                for function in placed.get((inner.co_qualname, inner.co_firstlineno), ()):
-                    if inner.co_freevars == function.__code__.co_freevars and inner != function.__code__:
-                        function.__code__ = inner
-                        done = True
-                visit(inner)
-
-    visit(changed(read))
-    return done
-
-
-def in_a_process(work, seconds: float) -> list[object]:
-    """What a piece of work gives line by line in a process of its own, with so many seconds of CPU."""
+def in_a_process(work: Callable[[], Iterator[object]], seconds: float) -> Iterator[Any]:
+    """What a piece of work gives one by one in a process of its own, with so many seconds of CPU."""
     reader, writer = os.pipe()
+    sys.stdout.flush()
     child = os.fork()
     if not child:
         os.close(reader)
@@ -123,43 +68,52 @@ def in_a_process(work, seconds: float) -> list[object]:
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as told:
-        lines = [json.loads(line) for line in told]
+        for line in told:
+            yield json.loads(line)
     os.waitpid(child, 0)
-    return lines
+
+
+# -- the law -------------------------------------------------------------------------------------------
 
 
 def sample() -> list[str]:
     """The claims of the law's sample."""
+    from tests import generated
+    from tests.laws import test_every_field as law
+
     found = [*generated.SPECIAL, *generated.COUNTED, *law.rotated()]
     for depth in (1, 2):
         found += generated.drawn(generated.combined(depth, law.CHEAP), law.SAMPLE // depth**2)
     return found
 
 
-def recorded(files: list[str]) -> dict[str, tuple[float, set[tuple[str, int]]]]:
-    """Of each claim of the sample its seconds, and the lines that it runs."""
+def recorded(names: Iterable[str], files: list[str]) -> Iterator[tuple[str, float, dict[str, list[int]]]]:
+    """Of each claim its seconds, and the lines that it runs."""
+    from tests.laws import test_every_field as law
 
     def work() -> Iterator[object]:
         warnings.simplefilter("ignore")  # of claims that run none of the files
-        for name in sample():
+        for name in names:
             watch = coverage.Coverage(data_file=None, config_file=False, include=[str(ROOT / file) for file in files], messages=False)
             began = time.process_time()
             watch.start()
             law.wrong([name])
             watch.stop()
-            data = watch.get_data()
-            lines = [(file, line) for file in files for line in data.lines(str(ROOT / file)) or ()]
-            yield name, time.process_time() - began, lines
+            lines = {file: sorted(watch.get_data().lines(str(ROOT / file)) or ()) for file in files}
+            yield name, time.process_time() - began, {file: found for file, found in lines.items() if found}
 
-    return {name: (seconds, {(file, line) for file, line in lines}) for name, seconds, lines in in_a_process(work, 900)}
+    yield from (tuple(each) for each in in_a_process(work, 1800))
 
 
-def tried(read: Read, names: list[str], seconds: float) -> str:
-    """What became of a change: caught, by which claim; survived, after how many; outside of functions that can be changed."""
+def tried(mutant: Mutant, placed: Any, names: list[str], seconds: float) -> tuple[str, str]:
+    """What the law says of a change: caught, and by which claim; survived, after how many. placed: the functions, by their places."""
+    from tests.laws import test_every_field as law
 
     def work() -> Iterator[object]:
-        if not patch(read):
-            yield "outside"
+        try:
+            run_of_mutants._patch(mutant, placed)
+        except run_of_mutants._Outside:
+            yield "outside", ""
             return
         for number, name in enumerate(names, 1):
             try:
@@ -167,43 +121,134 @@ def tried(read: Read, names: list[str], seconds: float) -> str:
             except Exception as error:
                 found = [f"{name}: {type(error).__name__}"]
             if found:
-                yield f"caught by {found[0][:160]}"
+                yield "law", found[0][:160]
                 return
-            yield f"survived {number} of {len(names)}"
+            yield "survived", f"{number} of {len(names)} claims"
 
-    ended = in_a_process(work, seconds)
-    return str(ended[-1]) if ended else f"survived 0 of {len(names)}"
+    last = ("survived", f"0 of {len(names)} claims")
+    for each in in_a_process(work, seconds):
+        last = tuple(each)
+    return last
+
+
+def by_the_law(mutants: Sequence[Mutant], seconds: float) -> Iterator[tuple[int, str, str]]:
+    """What the law says of each change, by its number. To be run in a process of its own: it imports what is changed."""
+    files = [file for file in run_of_mutants.below() if re.match("dpverify/trusted/(rules|parts|facts)/", file)]
+    import dpverify.trusted
+    from tests import generated
+
+    for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
+        if module.name != "dpverify.trusted.kernel":
+            importlib.import_module(module.name)
+    code = "".join((ROOT / file).read_text(encoding="utf-8") for file in run_of_mutants.below())
+    known = json.loads(CLAIMS.read_text(encoding="utf-8")) if CLAIMS.exists() else {}
+    digests = {name: touched.digest(f"{code} {generated.named(name)!r}") for name in sample()}
+    stale = [name for name in digests if known.get(name, [""])[0] != digests[name]]
+    for done, (name, took, lines) in enumerate(recorded(stale, files), 1):
+        known[name] = digests[name], took, lines
+        CLAIMS.write_text(json.dumps(known), encoding="utf-8")
+        print(f"recorded {done} of {len(stale)} claims: {name}, {took:.1f} s", file=sys.stderr, flush=True)
+    record = sorted((known[name][1], name, known[name][2]) for name in digests if name in known)
+    placed = run_of_mutants._functions()
+    for number, mutant in enumerate(mutants):
+        names = [name for _, name, lines in record if set(lines.get(mutant.file, ())) & set(mutant.lines)]
+        yield number, *(tried(mutant, placed, names, seconds) if names else ("not reached", ""))
+
+
+# -- the rules' own tests ------------------------------------------------------------------------------
+
+
+def tests_about(files: Iterable[str]) -> list[str]:
+    """The test files that name a file below the trust line or its rule."""
+    found = set(ALWAYS)
+    every = [name for name in run_of_mutants.tests_of(run_of_mutants.below()) if "::" not in name]
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in every}
+    for file in files:
+        stem, folder = Path(file).stem, Path(file).parent.name
+        rule = re.search(r'^NAME: Final = "(.*-.*)"', (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+        named = rf"\b{folder}\.{stem}\b|\b{folder} import [^\n]*\b{stem}\b" + (rf'|"{rule[1]}"' if rule else "")
+        found |= {name for name, text in texts.items() if name.endswith(f"/{touched.test_of(file)}") or re.search(named, text)}
+    return sorted(found)
+
+
+def by_the_tests(mutants: list[Mutant], test_files: list[str], seconds: float, jobs: int) -> Iterator[tuple[Mutant, str, str]]:
+    """What the rules' own tests say of each change."""
+    files = run_of_mutants.below()
+    sources = {file: (ROOT / file).read_text(encoding="utf-8") for file in files}
+    run_of_mutants.preload()
+    record = touched.Record.read(run_of_mutants.RECORD)
+    plan = run_of_mutants.Plan(files, sources, record, test_files, jobs, seconds, 10**6, False)
+    for result in run_of_mutants.run(plan, mutants):
+        killed = result.outcome in ("killed", "timed out")
+        yield result.mutant, "tests" if killed else "survived", result.by or f"{result.tried} tests"
+
+
+# -- the run -------------------------------------------------------------------------------------------
+
+
+def table(outcomes: Iterable[tuple[Mutant, str]]) -> list[str]:
+    """For each field how many reads there are, and what became of them."""
+    columns = ("law", "tests", "argued", "survived")
+    count: dict[str, Counter[str]] = {}
+    for mutant, outcome in outcomes:
+        for name in (field(mutant), "all"):
+            count.setdefault(name, Counter())[outcome] += 1
+    lines = ["| field | reads | caught by the law | by the rules' tests | argued | left |", "|---|---:|---:|---:|---:|---:|"]
+    for name in sorted(count, key=lambda name: (name == "all", name)):
+        lines.append(f"| {name} | {count[name].total()} | " + " | ".join(str(count[name][each]) for each in columns) + " |")
+    return lines
 
 
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=20.0, help="of CPU for each change")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of CPU for each change: of claims, and of tests")
     parser.add_argument("--file", action="append", help="only these files")
-    parser.add_argument("--field", choices=sorted(NEUTRAL), help="only the reads of this field")
+    parser.add_argument("--field", action="append", choices=sorted(operators.FIELDS), help="only the reads of this field")
     parser.add_argument("--slice", default="0/1", help="of the changes, such as 0/2 and 1/2")
+    parser.add_argument("--tests", action="append", help="these test files in place of those that name the file or its rule")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time that run tests")
+    parser.add_argument("--law", action="store_true", help="the law alone")
+    parser.add_argument("--again", action="store_true", help="also what was caught before")
     parser.add_argument("--list", action="store_true", help="list the changes")
+    parser.add_argument("--table", action="store_true", help="print what is known of them, run nothing")
     given = parser.parse_args()
-    folders = [ROOT / "dpverify" / "trusted" / name for name in ("rules", "parts", "facts")]
-    files = given.file or sorted(str(path.relative_to(ROOT)) for folder in folders for path in folder.rglob("*.py"))
+    os.chdir(ROOT)
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    files = given.file or [file for file in run_of_mutants.below() if re.match("dpverify/trusted/(rules|parts|facts)/", file)]
+    every = [mutant for file in files for mutant in operators.mutants(ROOT / file, file) if mutant.operator == "field"]
     number, of = map(int, given.slice.split("/"))
-    found = [read for file in files for read in reads(file)]
-    every = [read for read in found if given.field in (None, read.function.rpartition(".")[2])][number::of]
+    every = [mutant for mutant in every if not given.field or field(mutant) in given.field][number::of]
     if given.list:
-        print("\n".join(f"{read.file}:{read.line}: {read.function}" for read in every))
+        print("\n".join(mutant.title for mutant in every))
         return 0
-    for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
-        if module.name != "dpverify.trusted.kernel":
-            importlib.import_module(module.name)
-    record = recorded(sorted({read.file for read in every}))
-    wrong = 0
-    for read in every:
-        ran = sorted((seconds, name) for name, (seconds, lines) in record.items() if (read.file, read.line) in lines)
-        outcome = tried(read, [name for _, name in ran], given.seconds) if ran else "not reached"
-        wrong += not outcome.startswith("caught")
-        print(f"{outcome} | {read.file}:{read.line} `{read.function}` in `{read.text}`", flush=True)
-    print(f"{len(every) - wrong} of {len(every)} caught")
-    return 1 if wrong else 0
+    argued = run_of_mutants.argued()
+    known = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+
+    def key(mutant: Mutant) -> str:
+        return json.dumps(mutant.key)
+
+    def keep(mutant: Mutant, outcome: str, by: str) -> None:
+        known[key(mutant)] = outcome, by
+        KEPT.write_text(json.dumps(known, indent=0), encoding="utf-8")
+        print(f"{outcome:12} {mutant.title} [{by}]", flush=True)
+
+    open_ones = [] if given.table else [each for each in every if each.key not in argued]
+    open_ones = [each for each in open_ones if given.again or known.get(key(each), [""])[0] not in ("law", "tests")]
+    for at, outcome, by in in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
+        keep(open_ones[at], outcome, by)
+    left = [each for each in open_ones if known[key(each)][0] != "law"]
+    if left and not given.law:
+        test_files = given.tests or tests_about({mutant.file for mutant in left})
+        for mutant, outcome, by in by_the_tests(left, test_files, given.seconds, given.jobs):
+            keep(mutant, outcome, by)
+    outcomes = []
+    for mutant in every:
+        outcome = known.get(key(mutant), ["not tried"])[0]
+        outcomes.append((mutant, "argued" if mutant.key in argued else outcome if outcome in ("law", "tests") else "survived"))
+    print("\n".join(table(outcomes)))
+    return 1 if any(outcome == "survived" for _, outcome in outcomes) else 0
 
 
 if __name__ == "__main__":

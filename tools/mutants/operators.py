@@ -46,6 +46,42 @@ WIDTHS = {"precision", "workprec", "bits", "prec", "tolerance", "rel_tol", "abs_
 """Calls, names and arguments that say how exactly balls are computed: more or less makes enclosures wider, and never wrong."""
 SHOWN = 160
 
+ONE = "__import__('dpverify.trusted.language.expr', fromlist=['ONE']).ONE"
+FIELDS = {
+    **dict.fromkeys(("times", "factor", "rate", "size", "constant", "sensitivity"), ONE),
+    "query": "None",
+    "adjacency": "''",
+    "scheme": "'poisson'",
+    "order": "''",
+    "adjacent": "None",
+}
+"""Each field of a part, a combinator or a claim that a rule may forget, and what it is where it says nothing."""
+NO_PART = {
+    "rules/additive/axis.py": ("rest.constant", "makes a constant polynomial"),
+    "rules/composition/losses.py": ("self.times", "multiplies two sums"),
+    "rules/curves/faces.py": ("self.times w.times", "is a weight of a derivation"),
+    "rules/curves/lunes.py": ("self.size chart.size cap.factor", "is of a shape in the space of answers"),
+    "rules/curves/mixing.py": ("self.factor", "is of a law of scales"),
+    "rules/curves/scale_mixture.py": ("law.factor", "is of a law of scales"),
+    "rules/curves/uniform_ball.py": ("cap.factor", "is of a shape in the space of answers"),
+    "rules/curves/volumes.py": ("self.factor", "is of a density"),
+    "rules/finite/far_outputs.py": ("self.rate", "says how fast a tail falls"),
+    "rules/guarantees/conversions.py": ("self.order renyi.order", "is the order of a divergence"),
+    "rules/inequalities/gap.py": ("self.ring.constant", "makes a constant polynomial"),
+    "rules/selection/delta_greatest.py": ("self.law.rate law.rate self.times", "is of the law of a noise"),
+    "rules/selection/noise_laws.py": ("self.rate", "is of the law of a noise"),
+    "rules/spaces/density_mechanism.py": ("space.rate", "is of a space, which is in no part"),
+    "rules/spaces/given_mechanism.py": ("given.space.rate self.rate", "is of a space, which is in no part"),
+    "rules/spaces/shapes.py": ("space.rate", "is of a space, which is in no part"),
+    "rules/utility/infinite_moments.py": ("size.size", "is the length of a noise"),
+    "rules/utility/laws.py": ("self.size", "is the length of a noise"),
+    "rules/utility/mean_squares.py": ("block.size", "is the length of a noise"),
+    "rules/utility/polytope.py": ("root.order", "is the order of a derivative"),
+    "rules/utility/root_of_squares.py": ("size.size", "is the length of a noise"),
+    "parts/runs.py": ("load('order.processes').sensitivity", "is a function"),
+}
+"""Reads of other things by the same names, each with what it does."""
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -83,10 +119,13 @@ def mutants(path: Path, file: str) -> list[Mutant]:
     """Every change of one file."""
     source = path.read_text(encoding="utf-8")
     texts = source.splitlines()
+    others = next((reads.split(" ") for end, (reads, _) in NO_PART.items() if file.endswith(end)), [])
     found: list[Mutant] = []
     seen: Counter[tuple[str, str, str]] = Counter()
     for place, (node, parents) in enumerate(_walk(ast.parse(source))):
         for variant, (operator, change, _) in enumerate(_variants(node, parents)):
+            if operator == "field" and ast.unparse(node) in others:
+                continue
             line = node.lineno
             text = texts[line - 1].strip()
             function = _qualname(parents, node)
@@ -231,6 +270,11 @@ def _of_name(node: ast.Name | ast.Attribute) -> Iterator[Variant]:
     elif isinstance(node, ast.Attribute) and name in SWAPPED:
         operator, other = SWAPPED[name]
         yield operator, *_told(node, ast.Attribute(node.value, other, ast.Load()))
+    elif isinstance(node, ast.Attribute) and name in FIELDS:
+        nothing = FIELDS[name]
+        if name == "times":  # of a run it is an int, of a node an expression
+            nothing = f"(1 if isinstance({ast.unparse(node)}, int) else {nothing})"
+        yield "field", f"`{_shown(node)}` is forgotten", _give(ast.parse(nothing, mode="eval").body)
     elif isinstance(node, ast.Name) and name in SIDES_OF_NAMES:
         operator, other = SWAPPED[name]
         yield operator, *_told(node, ast.Name(other, ast.Load()))
