@@ -87,8 +87,11 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
 
         proposal.extend(lambda claim, _: selection_violations.propose(claim, proposal.steps), claim, digits)
     if claim.order or (isinstance(claim.mechanism, Combinator) and any(isinstance(part.mechanism, Guarantee) for part in all_parts(claim.mechanism))):
-        from dpverify.search import one_sided
+        from dpverify.search import one_sided, privacy_profile
 
+
+        if claim.order and claim.delta != ZERO:
+            proposal.extend(privacy_profile.listed, claim, digits)
         proposal.extend(lambda claim, digits: one_sided.propose(claim, premises(digits)), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")

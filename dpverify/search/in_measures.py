@@ -116,7 +116,8 @@ class _Search:
         mechanism = question.mechanism
         if isinstance(mechanism, Finite):
             with suppress(DpverifyError):
-                yield self.proof.infer(finite.NAME, place, _of_finite(replace(question, measure=self.claim.measure), self.digits))
+                asked = replace(question, measure=self.claim.measure, order=self.claim.order)
+                yield self.proof.infer(finite.NAME, place, _of_finite(asked, self.digits))
                 return
         for rule in (selections.NAME, implied.NAME):
             with suppress(DpverifyError):
@@ -369,13 +370,20 @@ class _Curves:
 
     def steps(self) -> Iterator[dict[str, Any]]:
         """Steps from the curve of the whole, for every side that it has."""
-        known = privacy_profile.curve_of(self.claim, _CURVE_DIGITS, self.premises)
-        curve = known.says
-        assert isinstance(curve, Curve) and self.claim.measure is not None
+        listed = privacy_profile.listed_curves(self.claim)
+        for number, curve in enumerate(listed):
+            yield from self._of(curve, {"pair": number}, [])
+        if not listed:
+            known = privacy_profile.curve_of(self.claim, _CURVE_DIGITS, self.premises)
+            assert isinstance(known.says, Curve)
+            yield from self._of(known.says, {}, [known])
+
+    def _of(self, curve: Curve, named: dict[str, Any], known: list[Fact]) -> Iterator[dict[str, Any]]:
+        assert self.claim.measure is not None
         if curve.lower is not None:
             for side in ({"side": "infinite"}, None):
                 evidence = side or self.lower(curve)
-                step = {"rule": of_a_curve.NAME, "evidence": evidence, "premises": [known]}
+                step = {"rule": of_a_curve.NAME, "evidence": named | (evidence or {}), "premises": known}
                 if evidence is not None and _accepted(self.proof, step):
                     yield step
                     if side:
@@ -383,7 +391,7 @@ class _Curves:
         if curve.upper is not None and self.granted is not None:
             evidence = self._upper(curve)
             if evidence is not None:
-                yield {"rule": of_a_curve.NAME, "evidence": evidence, "premises": [known, self.granted]}
+                yield {"rule": of_a_curve.NAME, "evidence": named | evidence, "premises": [*known, self.granted]}
 
     def _count(self, curve: Curve) -> int:
         return min(_POINTS, privacy_profile.cells(curve) // 2)

@@ -29,6 +29,7 @@ from dpverify.trusted.language.model import (
     Stream,
     Table,
     Translation,
+    on_integers,
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
@@ -123,7 +124,8 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
     from dpverify.search import point_witness
 
     proposal.extend(partial(point_witness.propose, known=known), claim, digits)
-    if not (exact or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
+    whole = on_integers(claim.mechanism) and known is None  # what bounds noise on the line need not be met on the integers
+    if not ((exact and not whole) or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
         if isinstance(claim.mechanism, Product):
             from dpverify.search import product_lipschitz
 

@@ -21,9 +21,6 @@ def propose(claim: Claim, premise: Premise) -> Steps:
     """Steps for both sides; none where every lower bound is one for this order anyway. Raises Undecided."""
     proof = Proof(claim)
     steps: Steps = []
-    with suppress(DpverifyError):
-        proof.infer(rule.NAME, (), {"side": "delta"})
-        steps.append({"rule": rule.NAME, "evidence": {"side": "delta"}})
     sides = ("upper", "lower") if claim.order else ("upper",)
     rows = max((len(part.mechanism.rows) for part in _every(Part(claim.mechanism)) if isinstance(part.mechanism, Guarantee)), default=1)
     for side in sides:

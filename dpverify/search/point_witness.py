@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import chain, islice, product
@@ -141,7 +141,7 @@ def best(loss: Loss, digits: int, known: Expr | None = None) -> Candidate | None
         top = _greatest(found)
         reached = top is not None and known is not None and bool(top[2].overlaps(constant(known)))
     if loss.integers:
-        return top
+        return _shorter(loss, top) if known is None else top
     with precision(12 * digits + 160):
         sharp: list[Candidate] = []
         if top is not None:
@@ -152,6 +152,16 @@ def best(loss: Loss, digits: int, known: Expr | None = None) -> Candidate | None
             _try(loss, a, b, sharp)
         _try_all(loss, loss.far(digits), sharp)
         return _greatest(sharp)
+
+
+def _shorter(loss: Loss, top: Candidate | None) -> Candidate | None:
+    """The greatest loss of integers that are any whole number apart, up to the shift."""
+    found = [] if top is None else [top]
+    if not loss.only and isinstance(loss.shift, Num):
+        with precision(256):
+            for apart in range(1, min(math.ceil(loss.shift.value), _MOST_LATTICE)):
+                _try_all(replace(loss, shift=num(apart)), [Fraction(n) for n in range(-_MOST_LATTICE, _MOST_LATTICE + 1)], found)
+    return _greatest(found)
 
 
 def _up_to(known: Expr, loss: Loss, found: list[Candidate]) -> None:

@@ -31,6 +31,7 @@ from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
 from dpverify.search.plans import COMPOSITIONS, Plan
 from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num
@@ -65,6 +66,7 @@ from dpverify.trusted.rules.composition import (
     gaussian_composition,
     group_privacy,
     loss_distribution,
+    one_sided_tables,
     parallel_composition,
     poisson_subsampling,
     product,
@@ -192,6 +194,39 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
             found = _at_a_delta(Run(root), plan, known.says, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
         return [*steps, *_budget(claim, root, target)]
+
+
+def listed(claim: Claim, digits: int) -> list[Plan]:
+    """As of `propose`, over the pairs of tables as they are listed; none where they are not listed in one order."""
+    bits, steps = max(_FIRST_BITS, int(3.33 * digits) + _GUARD_BITS), list[Plan]()
+    with precision(bits):
+        curves = listed_curves(claim)
+        pairs = [(number, facing(claim, curve.lower)) for number, curve in enumerate(curves) if curve.lower is not None]
+        if not pairs:
+            return []
+        at = rational(Fraction(0)) if claim.epsilon is None else constant(claim.epsilon)
+        if claim.epsilon is not None:
+            number, _ = max(pairs, key=lambda pair: float(pair[1].forward(at).mid()))
+            steps.append({"rule": rule.NAME, "evidence": {"pair": number, "delta": True}, "prec": bits})
+        if claim.delta not in (None, ZERO):
+            assert claim.delta is not None
+            delta = constant(claim.delta)
+            for number, pair in pairs:
+                upper = facing(claim, curves[number].upper or pair)
+                found = _inverse(Curve(upper.one_way, pair.one_way, ()), delta, digits)
+                steps.append({"rule": rule.NAME, "evidence": {"pair": number, **found}, "prec": bits})
+    return steps
+
+
+def listed_curves(claim: Claim) -> list[Curve]:
+    """The curve over the pairs of tables as they are listed, with each of these for its lower side."""
+    if claim.domains or not claim.order:
+        return []
+    count = len(one_sided_tables.listed_pairs(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)))
+    try:
+        return [one_sided_tables.curve(claim, number) for number in range(count)]
+    except DpverifyError:
+        return []
 
 
 def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:

@@ -132,6 +132,85 @@ def test_delta_of_listed_pairs_is_that_of_the_worst_event_in_their_order(order, 
         assert known(mechanism, order, epsilon, None) == pytest.approx((delta, delta), abs=1e-15)
 
 
+def of_words(laws, epsilon):
+    """The greatest P(S) - e^epsilon Q(S) over sets of words of outputs, a pair of rows for each place."""
+    words = [(1.0, 1.0)]
+    for p, q in laws:
+        words = [(a * x, b * y) for a, b in words for x, y in zip(p, q, strict=True)]
+    return sum(max(a - exp(epsilon) * b, 0) for a, b in words)
+
+
+def repeated_table(table, rate, times):
+    part = Part(table) if rate == 1 else Part(Subsample(Part(table), num(Fraction(rate))))
+    return Compose((repeated(part, num(times)),))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("rate", "times"), [(1, 4), (Fraction(3, 10), 5), (Fraction(9, 10), 2)])
+def test_repeated_tables_have_the_divergence_of_their_words_in_the_order(order, rate, times):
+    first, second = (floats(row) for row in ROWS)
+    pair = [float(rate) * p + (1 - float(rate)) * q for p, q in zip(first, second, strict=True)], second
+    laws = [pair if order == "one-sided" else pair[::-1]] * times
+    mechanism = repeated_table(LISTED, rate, times)
+    for epsilon in ("0", "1/2", "1"):
+        delta = of_words(laws, float(Fraction(epsilon)))
+        assert known(mechanism, order, epsilon, None) == pytest.approx((delta, delta), abs=1e-13)
+    assert known(mechanism, order, None, str(Fraction(of_words(laws, 0.25)))) == pytest.approx((0.25, 0.25), abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", [1, Fraction(1, 2)])
+def test_of_several_listed_pairs_all_tables_are_at_one_and_samples_at_any(rate):
+    rows = [[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.25, 0.15, 0.6]]
+    table = Table(tuple(tuple(num(Fraction(str(x))) for x in row) for row in rows), ((0, 1), (0, 2)))
+    laws = [([float(rate) * p + (1 - float(rate)) * q for p, q in zip(rows[0], other, strict=True)], other) for other in rows[1:]]
+    same, apart = max(of_words([law, law], 0.25) for law in laws), of_words(laws, 0.25)
+    low, high = known(repeated_table(table, rate, 2), "one-sided", "1/4", None)
+    assert low == pytest.approx(same, abs=1e-12)
+    assert high == pytest.approx(same, abs=1e-12) if rate == 1 else high >= max(same, apart) - 1e-12
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_divergence_of_a_repeated_table_in_one_order_is_so_many_times_its_own(order):
+    p, q = (floats(row) for row in (ROWS if order == "one-sided" else ROWS[::-1]))
+    once = log(sum(a * a / b for a, b in zip(p, q, strict=True)))
+    measure = Measure("renyi", None, Fraction(2))
+    for mechanism, times in ((LISTED, 1), (repeated_table(LISTED, 1, 3), 3)):
+        judgement = verify(Claim(mechanism, None, order=order, measure=measure), 15).judgement
+        assert [float(constant(x).mid()) for x in (judgement.lower, judgement.upper)] == pytest.approx([times * once] * 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("number", [-1, 1, "0", True, None])
+def test_a_curve_of_listed_pairs_wants_the_number_of_one(number):
+    claim = Claim(repeated_table(LISTED, 1, 2), parse("1"), None, order="reverse")
+    assert Proof(claim).infer("privacy-profile", (), {"pair": 0, "delta": True})
+    with pytest.raises(CertificateError, match="not the number of a pair"):
+        Proof(claim).infer("privacy-profile", (), {"pair": number, "delta": True})
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Compose((Part(LISTED), Part(Table(ROWS, ((1, 0),))))),
+        Compose((Part(LISTED), Part(Table(ROWS)))),
+        Compose((Part(LISTED), Part(KaryResponse(num(2), parse("4/5"))))),
+        Subsample(Part(LISTED), parse("1/2"), "without_replacement"),
+        Group(Part(LISTED), num(2)),
+    ],
+)
+def test_a_curve_of_listed_pairs_is_of_tables_that_list_the_same_in_one_order(mechanism):
+    claim = Claim(mechanism, parse("1"), None, order="one-sided")
+    with pytest.raises(Rejected, match="not made of tables that list the same pairs"):
+        Proof(claim).infer("privacy-profile", (), {"pair": 0, "delta": True})
+
+
+def test_both_orders_have_no_curve_of_listed_pairs_and_one_wants_no_premise():
+    for order, wrong in (("", Rejected), ("reverse", CertificateError)):
+        proof = Proof(Claim(LISTED, parse("1"), None, order=order))
+        known = [proof.infer("finite-curve")] if order else []
+        with pytest.raises(wrong):
+            proof.infer("privacy-profile", (), {"pair": 0, "delta": True}, known)
+
+
 @pytest.mark.parametrize(("order", "epsilon"), [("one-sided", "log(1 + (exp(1) - 1)/4)"), ("reverse", "-log(3/4 + exp(-1)/4)")])
 def test_a_sample_of_laplace_noise_is_exact_in_each_order(order, epsilon):
     sample = Subsample(Part(LAPLACE, ONE), parse("1/4"))

@@ -45,6 +45,12 @@ class Pair:
         return Pair(self.backward, self.forward, everywhere=self.everywhere, rests=None if self.rests is None else self.rests[::-1])
 
     @property
+    def one_way(self) -> Pair:
+        """The profile of (P, Q) in both orders' place."""
+        rests = None if self.rests is None else (self.rests[0], self.rests[0])
+        return Pair(self.forward, self.forward, everywhere=self.everywhere, rests=rests)
+
+    @property
     def rest(self) -> Rest | None:
         """What the profile of the worse order tends to, as `rests` tell."""
         if self.rests is None:

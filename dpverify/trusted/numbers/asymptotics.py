@@ -359,10 +359,13 @@ class GermCompiler(JetCompiler):
         if expr.name == "logratio":
             above, below, order = expr.args
             return self.compile(sub(call("log", above), mul(order, call("log", below))))
-        if expr.name in _KNOWN_AT_INFINITY:
-            inner: Germ = self.run(expr.args[0])[0]
-            if inner.direction() > 0 and (inner.k.lo > 0 or inner.k.hi < 0):
-                found: Scalars = load("numbers.special_ends").at_infinity(self, expr.name, expr.args[0], up=bool(inner.k.lo > 0))
+        inside = expr.args[0]
+        of_gamma = expr.name == "log" and isinstance(inside, Call) and inside.name == "gamma"
+        if of_gamma or expr.name in _KNOWN_AT_INFINITY:
+            name, argument = ("loggamma", inside.args[0]) if of_gamma else (expr.name, inside)
+            inner: Germ = self.run(argument)[0]
+            if inner.direction() > 0 and (inner.k.lo > 0 or (inner.k.hi < 0 and not of_gamma)):
+                found: Scalars = load("numbers.special_ends").at_infinity(self, name, argument, up=bool(inner.k.lo > 0))
                 return lambda env: found
         return super()._call(expr, nodes)
 

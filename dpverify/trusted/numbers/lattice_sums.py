@@ -9,12 +9,13 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.trusted.language.errors import CertificateError, ExprError, Undecided
-from dpverify.trusted.language.expr import Expr, Sym, neg, substitute
+from dpverify.trusted.language.expr import ZERO, Expr, Sym, neg, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import finite, hull, precision, rational, value
+from dpverify.trusted.numbers.balls import constant, finite, hull, precision, rational, value
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.kinks import resolve
+from dpverify.trusted.numbers.periods import quasi_period, step_period
 
 _MOST_TERMS: Final = 20_000
 MAY_START: Final = range(4, 15)
@@ -102,8 +103,15 @@ def _tail_start(density: Expr, name: str, bits: int) -> int:
 
 def _tail_sum(density: Expr, name: str, end: End) -> arb | None:
     """The sum over n >= start: from h(n+1) - h(n) = h'(xi), a geometric series; or between two integrals where h rises."""
-    slope: Germ = end_jet(neg_log(density), name, end).d1
-    first = value(resolve(density, name, end.start, None), {name: rational(end.start)})
+    there = resolve(density, name, end.start, None)
+    if there == ZERO:
+        return arb(0)
+    h = neg_log(there)
+    period = step_period(h, name)
+    if period is not None:
+        return _repeated(there, h, name, ceil(end.start), period)
+    slope: Germ = end_jet(h, name, end).d1
+    first = value(there, {name: rational(end.start)})
     if not first >= 0:
         return None
     geometric = None
@@ -117,6 +125,16 @@ def _tail_sum(density: Expr, name: str, end: End) -> arb | None:
     if geometric is not None and geometric.is_finite():
         return geometric
     if slope.k.lo >= 0:
-        mass = end_mass(resolve(density, name, end.start, None), name, end)
+        mass = end_mass(there, name, end)
         return None if mass is None else mass + first * hull(Fraction(0), Fraction(1))
     return None
+
+
+def _repeated(density: Expr, h: Expr, name: str, start: int, length: Fraction) -> arb | None:
+    """The sum over n >= start where h gains as much over every whole number of periods: those of one, over 1 - e^-gain."""
+    period = length.numerator
+    gain = quasi_period(h, name, Fraction(period))
+    terms = [value(density, {name: arb(n)}) for n in range(start, start + min(period, _MOST_TERMS))]
+    if gain is None or period > _MOST_TERMS or not constant(gain) > 0 or not all(term >= 0 for term in terms):
+        return None
+    return sum(terms, arb(0)) / -(-constant(gain)).expm1()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub
+from dpverify.trusted.language.expr import ONE, PI, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub
 from dpverify.trusted.numbers.asymptotics import Germ, Range
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def at_infinity(compiler: GermCompiler, name: str, u: Expr, *, up: bool) -> Scal
     if name == "logexprel":
         size = u if up else neg(u)
         return compiler.run(add(u if up else ZERO, call("log", sub(ONE, call("exp", neg(size)))), neg(call("log", size))))
+    if name == "loggamma":
+        return _log_gamma(compiler, u)
     outward = u if up else neg(u)
     tail = compiler.run(outward)
     logarithm = compiler.chain(*_logerfc_tail(compiler, tail[0]), tail)
@@ -49,6 +51,17 @@ def at_infinity(compiler: GermCompiler, name: str, u: Expr, *, up: bool) -> Scal
         return v, d1, d2
     inverse = v.power(Fraction(-1))
     return compiler.chain(v.log(), inverse, minus * inverse * inverse, (v, d1, d2))
+
+
+def _log_gamma(compiler: GermCompiler, u: Expr) -> Scalars:
+    """log gamma(u), its slope and bend, by Stirling's series, which lies between any two sums of it that follow each other."""
+    jet, half, minus = compiler.run(u), compiler.scalar(Num(Fraction(1, 2))), compiler.scalar(num(-1))
+    x, below = jet[0], [jet[0].power(Fraction(-k)) for k in range(4)]
+    twelfth = Germ(compiler.start, Range(arb(0), 1 / arb(12)))
+    constant_term = compiler.scalar(div(call("log", mul(num(2), PI)), num(2)))
+    value = (x + minus * half) * x.log() + minus * x + constant_term + twelfth * below[1]
+    slope = x.log() + minus * (half * below[1] + twelfth * below[2])
+    return compiler.chain(value, slope, below[1] + half * below[2] + twelfth * below[3] + twelfth * below[3], jet)
 
 
 def _mills(compiler: GermCompiler, u: Germ) -> tuple[Germ, Germ]:

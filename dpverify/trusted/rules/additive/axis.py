@@ -60,13 +60,16 @@ class Loss:
 
 
 class Line:
-    """Additive noise on a line: h in `name`, on [0, inf) when `half`, with shift D and the dimension for integrability."""
+    """Additive noise on a line: h in `name`, on [0, inf) when `half`, with shift D and the dimension for integrability.
 
-    __slots__ = ("_losses", "_pieces", "_programs", "_slopes", "_smooth", "dimension", "h", "half", "name", "shift", "step")
+    whole: on the integers alone.
+    """
+
+    __slots__ = ("_losses", "_pieces", "_programs", "_slopes", "_smooth", "dimension", "h", "half", "name", "shift", "step", "whole")
 
     def __init__(self, h: Expr, name: str, half: bool, shift: Expr, dimension: Expr) -> None:
         self.h, self.name, self.half, self.shift, self.dimension = h, name, half, shift, dimension
-        self.step = constant(shift)
+        self.step, self.whole = constant(shift), False
         self._smooth = not calls(h, "abs", "min", "max", "floor")
         self._losses: dict[tuple[Expr, Expr, int] | int, Loss] = {}
         self._programs: dict[Expr | None, tuple[Expr, Expr, BallProgram]] = {}
@@ -74,8 +77,11 @@ class Line:
         self._pieces: dict[tuple[Fraction | None, Fraction | None, int], Expr] = {}
 
     @staticmethod
-    def of(claim: Claim, evidence: Mapping[str, Any]) -> Line:
-        """The line of a claim. Raises Rejected for another kind, for parameters, or for bounded supports."""
+    def of(claim: Claim, evidence: Mapping[str, Any], points: bool = False) -> Line:
+        """The line of a claim. Raises Rejected for another kind, for parameters, or for bounded supports.
+
+        points: noise on the integers is taken too.
+        """
         noise = claim.mechanism
         if claim.domains:
             raise Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values")
@@ -83,8 +89,10 @@ class Line:
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
             h = without_removable(divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r"), "r")
             return Line(h, "r", True, div(delta, noise.scale), noise.dimension)
-        if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None):
-            return Line(divided(neg_log_profile(noise), "z"), "z", False, sensitivity_bounds(claim, None).upper, ONE)
+        if isinstance(noise, Translation) and (points or not noise.integers) and noise.support == (None, None):
+            line = Line(divided(neg_log_profile(noise), "z"), "z", False, sensitivity_bounds(claim, None).upper, ONE)
+            line.whole = noise.integers
+            return line
         raise Rejected(NAME, "the claim", "it wants radial noise, or noise on the whole line")
 
     def smooth(self, lower: Fraction | None, upper: Fraction | None) -> Expr:

@@ -15,35 +15,31 @@ from dpverify.trusted.parts.exchanged import by_records
 from dpverify.trusted.parts.neighbours import require_one_adjacency
 from dpverify.trusted.parts.runs import neighbours_assumed
 from dpverify.trusted.rules.composition.one_order import Values
-from dpverify.trusted.rules.composition.one_sided_tables import deltas
 
 NAME: Final = "one-sided"
 STATEMENT: Final = (
     "Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta "
     "(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of "
-    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps), and of what "
-    "has nothing -log(1 - p). In both orders the greater of the two holds. Pure epsilons of samples are met, and deltas of tables."
+    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps), and of what has nothing -log(1 - p). "
+    "In both orders the greater of the two holds. Pure epsilons of samples are met, and so are the curves of tables over the pairs as they "
+    "are listed."
 )
 CHECKED: Final = ("every part, in the order that is claimed, or in both", "rates are between 0 and 1", "groups are of whole numbers of records")
 ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/composition.md#one-sided", "Smith 2009, on the secrecy of the sample")
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound | tuple[Bound, ...]:
-    """A bound of the "side" that the parameters name; both on the tight delta of a table or a sample of one for "delta".
-
-    Raises Rejected, Undecided, CertificateError.
+def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
+    """A bound of the "side" that the parameters name. Raises Rejected, Undecided, CertificateError.
 
     premises: bounds on that side of the pure epsilons, in both orders, of the different parts that lose as much in each, in their order. "unknown":
     the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated counts.
     """
     side = parameters.get("side")
-    if side not in (("upper", "lower", "delta") if claim.order else ("upper",)):
+    if side not in (("upper", "lower") if claim.order else ("upper",)):
         raise Rejected(NAME, "the claim", "it is not about one order of neighbours, and no upper bound is asked for")
     if claim.order and not by_records(claim):
         raise Rejected(NAME, "adjacency", "neighbours are not by adding or removing a record")
-    if side == "delta":
-        return deltas(claim)
     whole = Part(claim.mechanism, claim.sensitivity, claim.query)
     if side == "upper":
         require_one_adjacency(whole, ordered=True)

@@ -1,52 +1,65 @@
-"""Both bounds on the tight delta of tables, and of Poisson samples of such, in one order of neighbours (theory#one-sided)."""
+"""The curve of tables whose pairs are listed one way, and of Poisson samples and compositions of such (theory#one-sided)."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
-from flint import arb
-
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.orientation import facing
-from dpverify.trusted.facts.pairs import Pair
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Num
-from dpverify.trusted.language.model import Claim, Exponential, Part, Subsample, Table
-from dpverify.trusted.numbers.balls import constant, exact
-from dpverify.trusted.numbers.balls import finite as finite_ball
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts.exchanged import listed_both_ways
-from dpverify.trusted.rules.composition import poisson_subsampling
-from dpverify.trusted.rules.composition.combined_values import SECRET
+from dpverify.trusted.facts.pairs import Curve, greatest
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.model import Claim, Compose, Exponential, Part, Repeat, Subsample, Table, all_parts
+from dpverify.trusted.parts import at_pair
+from dpverify.trusted.parts.exchanged import by_records, listed_both_ways
+from dpverify.trusted.parts.neighbours import leaves, rows_assumed
+from dpverify.trusted.parts.runs import merged, whole
+from dpverify.trusted.rules.composition import finite_losses, poisson_subsampling
+from dpverify.trusted.rules.composition.laws import Choice, dominating_pair, product_pair
 from dpverify.trusted.rules.curves import finite as curves_of_tables
-from dpverify.trusted.rules.curves.faces import faces_of
 
 RULE: Final = "one-sided"
 
 
-def deltas(claim: Claim) -> tuple[Bound, ...]:
-    """Both bounds on the tight delta of a table whose pairs are listed one way, or of a Poisson sample of what has such a table."""
-    sample = claim.mechanism if isinstance(claim.mechanism, Subsample) and claim.mechanism.scheme == "poisson" else None
-    part = Part(claim.mechanism, claim.sensitivity) if sample is None else sample.part
-    mechanism, rate = part.mechanism, ONE if sample is None else sample.rate
-    if not isinstance(mechanism, Table | Exponential) or listed_both_ways(mechanism) or claim.domains:
-        raise Rejected(RULE, "the mechanism", "it is no table whose pairs are listed in one order, nor a sample of one")
-    if claim.epsilon is None or not certainly_le(ZERO, claim.epsilon):
-        raise Rejected(RULE, "epsilon", "none is claimed that is certainly at least 0")
-    assert mechanism.adjacent is not None
-    faces, most = faces_of(mechanism, part.sensitivity), arb(0)
-    for a, b in dict.fromkeys(mechanism.adjacent):
-        if a != b:
-            pair = Pair(faces.facing(a, b).profile, faces.facing(b, a).profile)
-            most = most.max(facing(claim, poisson_subsampling.sampled(pair, rate)).forward(constant(claim.epsilon)))
-    ball = finite_ball(most)
-    secret = () if sample is None else (SECRET,)
-    below = (*secret, poisson_subsampling.LOWER) if sample is not None else ()
-    least, top = max(exact(ball.lower()), Fraction(0)), min(exact(ball.upper()), Fraction(1))
-    says = {"pair": {"says": "in-the-claimed-order"}}
-    through = (curves_of_tables.NAME,)
-    return (
-        Bound("upper", Num(top), quantity="delta", assumed=(*curves_of_tables.ASSUMED, *secret), through=through),
-        Bound("lower", Num(least), says, quantity="delta", assumed=(*curves_of_tables.ASSUMED, *below), through=through, ordered=True),
+def curve(claim: Claim, number: Any) -> Curve:
+    """The curve over the pairs as they are listed, with the record first, for a claim about one order of neighbours.
+
+    number: of the listed pair that the lower side is of. Raises Rejected, Undecided, CertificateError.
+    """
+    root = whole(claim).part
+    made = all(_is_made(part) for part in (root, *all_parts(claim.mechanism)))
+    listed = listed_pairs(root) if made and claim.order and by_records(claim) else ()
+    if not listed:
+        raise Rejected(RULE, "the mechanism", "it is not made of tables that list the same pairs in one order")
+    if type(number) is not int or not 0 <= number < len(listed):
+        raise CertificateError(f"{RULE}: 'pair' is not the number of a pair that is listed.")
+    (space,) = {leaf.space for leaf in leaves(root)}
+    assert space is not None
+    there = [at_pair.at(root, ((space, (Fraction(a), Fraction(b))),), lower=True) for a, b in listed]
+    every = [[finite_losses.choice(run) for run in merged(part)] for part in there if part is not None]
+    pairs = [product_pair([(choice.laws[0], choice.times) for choice in choices]) for choices in every]
+    upper = pairs[0]
+    if len(pairs) > 1:  # what other samples of the records are at need not be the same pair
+        together = all(leaf.linked for leaf in leaves(root))
+        games = [Choice(tuple(choice.laws[0] for choice in run), run[0].times, False) for run in zip(*every, strict=True)]
+        upper = greatest(pairs) if together else dominating_pair(games)
+    sampled = any(leaf.sampled for leaf in leaves(root))
+    assumed = (*(finite_losses if sampled else curves_of_tables).ASSUMED, *rows_assumed(root))
+    return Curve(upper, pairs[number], (RULE, curves_of_tables.NAME), assumed, (poisson_subsampling.LOWER,) * sampled)
+
+
+def listed_pairs(root: Part) -> tuple[tuple[int, int], ...]:
+    """The pairs that all tables of a part list in the same order; none where they list them differently, or both ways."""
+    tables = [leaf.part.mechanism for leaf in leaves(root)]
+    alike = len({leaf.space for leaf in leaves(root)}) == 1
+    named = {
+        None if not isinstance(table, Table | Exponential) or listed_both_ways(table) else frozenset(table.adjacent or ())
+        for table in tables
+    }
+    pairs = named.pop() if alike and len(named) == 1 else None
+    return tuple(sorted(pair for pair in pairs or () if pair[0] != pair[1]))
+
+
+def _is_made(part: Part) -> bool:
+    mechanism = part.mechanism
+    return isinstance(mechanism, Table | Exponential | Compose | Repeat) or (
+        isinstance(mechanism, Subsample) and mechanism.scheme == "poisson"
     )

@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Quantity, Side
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr
@@ -35,38 +35,42 @@ SOURCE: Final = Source("docs/theory/curves.md#privacy-profile", "Zhu, Dong & Wan
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
     """The bounds that are asked for. Raises Rejected, Undecided, CertificateError.
 
-    premises: the curve of the whole. parameters: "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
+    premises: as of `curve_of_claim`. parameters: "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
     "lower", rationals that the tight epsilon at the claimed delta is said to lie between, or "inf" as the lower one.
     """
-    curve = _in_the_order(claim, curve_of_claim(claim, premises))
+    curve, others = curve_of_claim(claim, parameters, premises)
+    if others:
+        raise CertificateError(f"{NAME}: it wants no premise but the curve.")
+    curve = _in_the_order(claim, curve)
     bounds = [*_deltas(claim, curve, parameters), *_epsilons(claim, curve, parameters)]
     if not bounds:
         raise CertificateError(f"{NAME}: no bound is asked for, or one that the curve has not.")
     return tuple(bounds)
 
 
-def curve_of_claim(claim: Claim, premises: Sequence[Fact]) -> Curve:
-    """The curve of a claim's mechanism at its sensitivity. Raises Rejected where parameters are left open, CertificateError."""
+def curve_of_claim(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Curve, Sequence[Fact]]:
+    """The curve of a claim's mechanism at its sensitivity, and further premises. Raises Rejected, CertificateError.
+
+    It is the first premise; or that over the pairs of tables as they are listed, where parameters have "pair", the number of one. Its lower
+    side is left out where the order of neighbours that is claimed is not known of it.
+    """
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
-    (curve,) = curves_of(premises, [whole(claim)], NAME)
-    return curve
+    if "pair" in parameters:
+        return load("rules.composition.one_sided_tables").curve(claim, parameters["pair"]), premises
+    (curve,) = curves_of(premises[:1], [whole(claim)], NAME)
+    known = not claim.order or load("parts.exchanged").in_order(claim)
+    return (curve if known else replace(curve, lower=None)), premises[1:]
 
 
 def _in_the_order(claim: Claim, curve: Curve) -> Curve:
     """The curve of the order of neighbours that is claimed, where that is one: its profile in both orders' place."""
     if not claim.order:
         return curve
-    exchanged, facing = load("parts.exchanged"), load("facts.orientation").facing
-    upper = None if curve.upper is None else _forward(facing(claim, curve.upper))
-    known = None if curve.lower is None or not exchanged.in_order(claim) else curve.lower
-    lower = None if known is None else upper if curve.exact else _forward(facing(claim, known))
-    return replace(curve, upper=upper, lower=lower, below=(*curve.below, *exchanged.worst_way(claim)))
-
-
-def _forward(pair: Pair) -> Pair:
-    rests = None if pair.rests is None else (pair.rests[0], pair.rests[0])
-    return Pair(pair.forward, pair.forward, everywhere=pair.everywhere, rests=rests)
+    facing = load("facts.orientation").facing
+    upper = None if curve.upper is None else facing(claim, curve.upper).one_way
+    lower = None if curve.lower is None else upper if curve.exact else facing(claim, curve.lower).one_way
+    return replace(curve, upper=upper, lower=lower, below=(*curve.below, *load("parts.exchanged").worst_way(claim)))
 
 
 def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, at: Expr | Infinite | None = None) -> Bound:

@@ -20,7 +20,7 @@ from dpverify.trusted.language.expr import num
 from dpverify.trusted.language.model import Claim, Measure, Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
-from dpverify.trusted.parts.exchanged import in_order, worst_way
+from dpverify.trusted.parts.exchanged import worst_way
 from dpverify.trusted.parts.runs import neighbours_assumed
 from dpverify.trusted.rules.composition.privacy_profile import curve_of_claim
 from dpverify.trusted.rules.curves import gaussian
@@ -45,17 +45,17 @@ MOST_POINTS: Final = 4000
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
     """The bound of the "side" that the parameters name. Raises Rejected, Undecided, CertificateError.
 
-    premises: the curve of the whole; for an upper bound its pure epsilon too, or that of the order that is claimed alone. parameters:
+    premises: as of `curve_of_claim`, and for an upper bound the pure epsilon, or that of the order that is claimed alone. parameters:
     "points", epsilons from 0 on; for zCDP "cuts", orders from 1 on, for an upper bound, "at", an order, for a lower one; for GDP "value",
     and for a lower bound "at", an epsilon. A lower bound of side "infinite" wants no more than the curve.
     """
     measure, side = measure_of(claim, NAME), parameters.get("side")
-    curve = curve_of_claim(claim, premises[:1])
+    curve, others = curve_of_claim(claim, parameters, premises)
     if side == "upper":
-        return (_above(claim, measure, curve, parameters, premises),)
-    if side not in ("lower", "infinite") or len(premises) != 1:
+        return (_above(claim, measure, curve, parameters, others),)
+    if side not in ("lower", "infinite") or others:
         raise CertificateError(f"{NAME}: 'side' is none of 'upper', 'lower' and 'infinite', or the premises are not those of the side.")
-    if curve.lower is None or (claim.order and not in_order(claim)):
+    if curve.lower is None:
         raise Rejected(NAME, "the curve", "it has no lower side, or one of which the order of the neighbours is not known")
     assumed = (*curve.assumed, *curve.below, *neighbours_assumed(claim, "lower"), *(worst_way(claim) if claim.order else ()))
     value, says = _below(measure, facing(claim, curve.lower), parameters, bool(claim.order))
@@ -66,10 +66,10 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
 
 def _above(claim: Claim, measure: Measure, curve: Curve, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
-    if curve.upper is None or len(premises) != 2:
+    if curve.upper is None or len(premises) != 1:
         raise Rejected(NAME, "the premises", "an upper bound wants the upper side of a curve, and the pure epsilon")
-    alone = bool(claim.order) and premises[1].about == claim and measure.name != "gdp"
-    epsilon, granted = pure_of(premises[1], claim if alone else unasked(claim), NAME)
+    alone = bool(claim.order) and premises[0].about == claim and measure.name != "gdp"
+    epsilon, granted = pure_of(premises[0], claim if alone else unasked(claim), NAME)
     most, points = constant(epsilon), _points(parameters)
     if not rational(points[-1]) >= most:
         raise Rejected(NAME, "points", "the last is not certainly at least the pure epsilon")
@@ -82,7 +82,7 @@ def _above(claim: Claim, measure: Measure, curve: Curve, parameters: Mapping[str
             within_gaussian(pair.forward, rational(value.value), points)
     else:
         value = above(_of_pairs(measure, [Chords(pair, points, alone) for pair in orders], parameters, most))
-    return bound(claim, "upper", value, assumed, (*curve.rules, *through_of(premises[1])))
+    return bound(claim, "upper", value, assumed, (*curve.rules, *through_of(premises[0])))
 
 
 def _of_pairs(measure: Measure, pairs: Sequence[Chords], parameters: Mapping[str, Any], most: arb) -> arb:
