@@ -83,8 +83,12 @@ class Line:
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
             h = without_removable(divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r"), "r")
             return Line(h, "r", True, div(delta, noise.scale), noise.dimension)
-        if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None):
-            return Line(divided(neg_log_profile(noise), "z"), "z", False, sensitivity_bounds(claim, None).upper, ONE)
+        if isinstance(noise, Translation) and noise.support == (None, None):
+            moved = sensitivity_bounds(claim, None).upper
+            # on the integers: with steps of 1 what is integrable is summable, where no value at one point alone is overlooked
+            if noise.integers and (calls(noise.density, "floor") or not certainly_le(ONE, moved)):
+                raise Rejected(NAME, "the integers", "the sensitivity is not certainly at least 1, or the density may jump")
+            return Line(divided(neg_log_profile(noise), "z"), "z", False, moved, ONE)
         raise Rejected(NAME, "the claim", "it wants radial noise, or noise on the whole line")
 
     def smooth(self, lower: Fraction | None, upper: Fraction | None) -> Expr:
