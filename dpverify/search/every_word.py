@@ -67,18 +67,23 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool) -> P
         words = rule.Words.of(question, told)
         if len(words.ways) == 1 and not any(words.numbers.values()):
             raise Undecided("one output alone is told, which others know exactly.")
-        curve.height(words, arb(1), True)
+        curve.height(words, arb(1), words.at_random(True))
         used = rule.MOST - words.left
         if every and used > _MOST_INSIDE:
             raise Undecided("there are too many neighbours to look at all of them at many epsilons.")
         at = epsilon if epsilon is not None else _epsilon_at(words, delta or 0.0)
         words.left = rule.MOST
-        pair = _worst(words, arb(at).exp())
+        factor, ways = arb(at).exp(), (1, -1) if words.stream.neighbours == "monotone" else (0,)
+        found = [_worst(words, factor, way) for way in ways]
+        pair = max(found, key=lambda told: float(curve.height(words, factor, words.at_random(True), told).mid()))
     return {"rule": curve.NAME, **told, "pair": [[list(side[-1]) for side in pair[start]] for start in curve.beginnings(words)]}
 
 
-def _worst(words: rule.Words, factor: arb) -> dict[rule.Word, rule.Pair]:
-    """The answers after each beginning of a word that tell neighbours apart the best, the same after all numbers."""
+def _worst(words: rule.Words, factor: arb, way: int) -> dict[rule.Word, rule.Pair]:
+    """The answers after each beginning of a word that tell neighbours apart the best, the same after all numbers.
+
+    way: 1 where none goes down, -1 where none goes up.
+    """
     found: dict[rule.Word, rule.Pair] = {}
     for start in sorted(curve.beginnings(words), key=len):
         before = found[start[:-1]] if start else ((), ())
@@ -86,9 +91,14 @@ def _worst(words: rule.Words, factor: arb) -> dict[rule.Word, rule.Pair]:
         def from_here(pair: rule.Pair, start: rule.Word = start) -> float:
             steps = {word[: len(start) + 1] for word in words.ways if len(word) > len(start) and word[: len(start)] == start}
             outputs = [one for step in steps for one in words.outputs(step)]
-            return float(sum((curve.height(words, factor, True, None, 0, one, pair) for one in outputs), arb(0)).mid())
+            return float(sum((curve.height(words, factor, words.at_random(True), None, 0, one, pair) for one in outputs), arb(0)).mid())
 
-        found[start] = max(words.moves(before), key=from_here)
+        near = [
+            (here, there)
+            for here, there in words.moves(before)
+            if all((y - x) * way >= 0 for x, y in zip(here[-1], there[-1], strict=True))
+        ]
+        found[start] = max(near, key=from_here)
     return found
 
 
@@ -98,7 +108,7 @@ def _epsilon_at(words: rule.Words, delta: float) -> float:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         words.left = rule.MOST
-        more = float(curve.height(words, arb(middle).exp(), True).mid()) > delta
+        more = float(curve.height(words, arb(middle).exp(), words.at_random(True)).mid()) > delta
         low, high = (middle, high) if more else (low, middle)
     return low
 
@@ -158,14 +168,14 @@ def described(fact: Fact, epsilon: arb) -> dict[str, str]:
     mechanism = words.question.claim.mechanism
     assert isinstance(mechanism, Selection)
     for order in (0, 1)[: 1 if mechanism.neighbours in ONE_WAY else 2]:
-        told: list[tuple[str, arb, arb]] = []
+        told: list[tuple[list[str], arb, arb]] = []
         for word in words.ways:
             answers = pair[word[:-1]] if word else ((), ())
             for output in words.outputs(word):
-                p, q = (words.chance(output, answers[side], True) for side in (order, 1 - order))
+                p, q = (words.chance(output, answers[side], words.at_random(True)) for side in (order, 1 - order))
                 if p > factor * q:
                     told.append((rule.told_of(words, output), p, q))
-        p, q = (sum((one[i] for one in told), arb(0)) for i in (1, 2))
+        p, q = sum((one[1] for one in told), arb(0)), sum((one[2] for one in told), arb(0))
         shown = [one[0] for one in sorted(told, key=lambda one: -float(one[1].mid()))[:_SHOWN]]
         event = in_words({"says": "any-of-words", "words": shown}) + (" or others" if len(told) > _SHOWN else "")
         sides = [[_asked(pair, start, x) for start, both in pair.items() for x in both[side][-1]] for side in (order, 1 - order)]

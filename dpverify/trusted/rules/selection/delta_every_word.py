@@ -74,6 +74,9 @@ def read(words: Words, given: Any) -> Told:
         if not found:
             raise Rejected(NAME, "pair", "these are not answers of neighbours that are looked at")
         told[start] = found[0]
+    ways = {y > x for here, there in told.values() for row in zip(here, there, strict=True) for x, y in zip(*row, strict=True) if x != y}
+    if words.stream.neighbours == "monotone" and len(ways) > 1:
+        raise Rejected(NAME, "pair", "some answers go up, and others down")
     return told
 
 
@@ -85,7 +88,8 @@ def _profile(question: Asked, parameters: Mapping[str, Any], told: Told | None, 
     def at(epsilon: arb) -> arb:
         words = known()
         words.left = every_word.MOST
-        return (height(words, epsilon.exp(), told is not None, told, order) + arb(0).union(words.beyond.upper())).min(arb(1))
+        found = height(words, epsilon.exp(), words.at_random(told is not None), told, order)
+        return (found + arb(0).union(words.beyond.upper())).min(arb(1))
 
     return divergence(lambda epsilon: accurately(lambda: at(epsilon)))
 
@@ -102,6 +106,8 @@ def height(
         words.spend(1)
         p, q = (words.chance(so_far, pair[side], ties) for side in (order, 1 - order))
         found = (p - factor * q).max(arb(0))
+        if told is not None and words.is_open(so_far):
+            found = arb(0).union(p.upper())
     steps = {longer[: len(word) + 1] for longer in words.ways if len(longer) > len(word) and longer[: len(word)] == word}
     if not steps:
         return found

@@ -132,6 +132,15 @@ class Words:
         )
         return range(least, most + 1)
 
+    def at_random(self, least: bool) -> bool:
+        """Whether ties are decided at random, for what is lost at the least, or at most, where that is not said."""
+        ties = getattr(self.question.claim.mechanism, "ties", "")
+        return ties == "random" or (least and ties == "")
+
+    def is_open(self, output: Output) -> bool:
+        """Whether it hangs on how ties are decided, and these are not those of least index: a lead of 0 over the next."""
+        return self.at_random(True) and getattr(self.question.claim.mechanism, "report", "") == "index+gap" and output.told == (0,)
+
     def spend(self, terms: int) -> None:
         """Raises Rejected where that is more than all that may be looked at."""
         self.left -= terms
@@ -222,16 +231,16 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     """
     words = Words.of(asked(claim, {}, NAME, near=True, wanted=Selection), evidence)
     signs, lower, upper, witness = words.signs, arb(1), arb(1), None
+    ties = words.at_random(True), words.at_random(False)
     for word in words.ways:
         pairs = list(words.pairs(len(word)))
         for output in words.outputs(word):
             words.spend(len(pairs))
             for here, there in pairs:
-                first, second = words.chance(output, here), words.chance(output, there)
+                (p, q), (first, second) = ((words.chance(output, side, random) for side in (here, there)) for random in ties)
                 upper = upper if first.is_zero() else upper.max(first / second)
-                p, q = (words.chance(output, side, True) for side in (here, there)) if words.winner else (first, second)
                 alone = bool(p > 0) and q.is_zero()
-                if words.all_seen and (alone or p > q * lower):
+                if words.all_seen and not words.is_open(output) and (alone or p > q * lower):
                     event = {"says": "any-of-words", "words": [told_of(words, output)]}
                     pair = {"says": "answers-of-both", "sides": [[list(map(str, row)) for row in side] for side in (here, there)]}
                     witness = {"pair": pair, "event": event, "P": p.str(20), "Q": q.str(20)}
