@@ -127,7 +127,7 @@ def _snapping(grid: Grid | None, integers: bool, noises: Iterable[Noise]) -> _Sn
 
 
 def of_noisy_max(mechanism: NoisyMax, grid: Grid | None) -> Law:
-    """The index of the greatest answer with noise, of equal ones the first; the greatest itself; or the index and its lead."""
+    """The index of the greatest answer with noise, of equal ones the first or one at random; itself; or the index and its lead."""
     count, noise = whole(mechanism.candidates, "the number of candidates"), noise_of(mechanism.noise)
     told = mechanism.report
     if told == "index+gap" and count == 1:
@@ -137,7 +137,7 @@ def of_noisy_max(mechanism: NoisyMax, grid: Grid | None) -> Law:
     def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
         exact = _checked(answers, mechanism.bounds, noise.whole)
         with np.errstate(over="ignore", invalid="ignore"):
-            rows = [_greatest(noise, exact, part, rng, told, snapping) for part in _chunks(size, count)]
+            rows = [_greatest(noise, exact, part, rng, told, snapping, mechanism.ties == "random") for part in _chunks(size, count)]
         found = np.concatenate(rows) if rows else np.zeros((0, 2 if told == "index+gap" else 1))
         return found.astype(np.int64) if told == "index" or noise.whole else found
 
@@ -151,12 +151,16 @@ def _first(bounds: tuple[Expr, Expr] | None, count: int) -> tuple[Any, ...]:
     return (0 if bounds is None else min(max(0, number(bounds[0])), number(bounds[1])),) * count
 
 
-def _greatest(noise: Noise, answers: Sequence[Fraction], size: int, rng: Generator, told: str, snapping: _Snapping) -> Array:
+def _greatest(
+    noise: Noise, answers: Sequence[Fraction], size: int, rng: Generator, told: str, snapping: _Snapping, at_random: bool
+) -> Array:  # fmt: skip
     drawn = [noise.draw(size, rng) for _ in answers]
     sums = [total([(Fraction(1), _known(q)), (Fraction(1), (z.middle, z.radius))]) for q, z in zip(answers, drawn, strict=True)]
     middle, radius = (np.stack([each[side] for each in sums]) for side in (0, 1))
     runs = np.arange(size)
     best = middle.argmax(axis=0)
+    if at_random and noise.whole:  # as all of its sums are known, a random order of those that are equal
+        best = np.where(middle == middle.max(axis=0), rng.random(middle.shape), -1.0).argmax(axis=0)
     top, around = middle[best, runs], radius[best, runs]
     room = middle + radius + around
     near = ~(room < top) & ~((radius == 0) & (around == 0))  # what is no number is not decided either

@@ -16,6 +16,7 @@ from dpverify.search import (
     basic_composition,
     combination,
     every_shift,
+    every_word,
     finite_rows,
     hints,
     kernel_pair,
@@ -540,7 +541,9 @@ def _not_followed(run: Run) -> bool:
 
 
 def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
-    """What Gaussian noises hide, and what is left by the pure epsilon; both where there are both."""
+    """All that may be told; or what Gaussian noises hide, and what is left by the pure epsilon; both where there are both."""
+    with suppress(DpverifyError):
+        return every_word.plan(run, target.epsilon, target.delta, target.inside or target.drawn)
     premise, parts = _premise(run, target), list[Plan]()
     if premise is not None and mechanism.neighbours not in ONE_WAY:
         parts.append({"rule": pure_guarantee.NAME, "premise": premise})

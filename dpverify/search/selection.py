@@ -48,7 +48,8 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
         return
     if mechanism.bounds is not None and on_integers(mechanism) and not claim.domains and proposal.extend(every_word.propose, claim, digits):
         del proposal.reasons[before:]
-        return
+        if every_word.is_whole(claim):
+            return
     if proposal.extend(_log_concave, claim, digits):
         if all(step["evidence"].get("side") == "lower" or _is_infinite(claim, step) for step in proposal.steps):
             proposal.reasons.append(_NONE)

@@ -13,14 +13,14 @@ from typing import Any, Final
 
 from flint import ctx
 
-from dpverify.search import counterexample, runs_of_streams, stream_routes
+from dpverify.search import counterexample, every_word, runs_of_streams, stream_routes
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.search.stream_modes import Modes, by_count, guesses, simple
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, add, div, format_expr, mul, num, sub, substitute, symbols
-from dpverify.trusted.language.model import Claim, Stream, Vector
+from dpverify.trusted.language.model import Claim, Stream, Vector, on_integers
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.enclosed import enclose
@@ -53,6 +53,11 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
         proposal.reasons.append(fault)
         return
     claim = replace(claim, mechanism=settled(claim.mechanism))
+    if getattr(claim.mechanism, "bounds", None) is not None and on_integers(claim.mechanism) and not claim.domains:
+        before = len(proposal.reasons)
+        if proposal.extend(every_word.propose, claim, digits) and every_word.is_whole(claim):
+            del proposal.reasons[before:]
+            return
     found = proposal.extend(lambda claim, _: _both(claim, known, proposal.above), claim, digits)
     if found and all(step["rule"] != alignment.NAME for step in proposal.steps):
         proposal.reasons.append(_NONE)

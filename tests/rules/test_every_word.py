@@ -69,20 +69,21 @@ def of_threshold(thresholds, answers, q, centre, positives, resample, hangs=Fals
     return told
 
 
-def neighbours(q, low, high, moved, kind):
+def neighbours(q, low, high, moved, kind, hangs=False):
     for d in itertools.product(range(-moved, moved + 1), repeat=len(q)):
         up, down = all(x >= 0 for x in d), all(x <= 0 for x in d)
-        near = {"all": True, "monotone": up or down, "increasing": up, "decreasing": down, "one": sum(x != 0 for x in d) <= 1}
+        alone = sum(x != 0 for x in d) <= 1 or (hangs and not d[0])  # of the last two one alone is asked for
+        near = {"all": True, "monotone": up or down, "increasing": up, "decreasing": down, "one": alone}
         after = tuple(x + s for x, s in zip(q, d, strict=True))
         if near[kind] and all(low <= x <= high for x in after):
             yield after
 
 
-def truth(laws, low, high, n, moved, kind, factor):
+def truth(laws, low, high, n, moved, kind, factor, hangs=False):
     """The greatest ratio of the probabilities of an output, None for none, and the greatest excess of a set of outputs."""
     ratio, excess = Fraction(1), Fraction(0)
     for q in itertools.product(range(low, high + 1), repeat=n):
-        for after in neighbours(q, low, high, moved, kind):
+        for after in neighbours(q, low, high, moved, kind, hangs):
             here, there = laws(q), laws(after)
             for word, p in here.items():
                 if p:
@@ -124,8 +125,8 @@ KINDS = ("all", "one", "monotone", "increasing", "decreasing")
 EPSILON = Fraction(1, 2)
 
 
-def agree(claim, least, most, moved, followed=True):
-    """least, most: the truths that the bounds from below and from above are about. followed: whether there are some of delta."""
+def agree(claim, least, most, moved, either=True):
+    """least, most: the truths that the bounds from below and from above are about. either: whether the bounds of delta are both."""
     bounds = bounds_of(claim)
     if least[0] is None:
         assert isinstance(bounds["lower"].value, Infinite) and "upper" not in bounds
@@ -139,12 +140,9 @@ def agree(claim, least, most, moved, followed=True):
         assert math.isclose(float(bounds["upper"].value.value), math.log(most[0]), abs_tol=1e-12)
         with precision(192):
             assert rational(bounds["upper"].value.value) >= rational(most[0]).log() - NEAR
-    if not followed:
-        with pytest.raises(Rejected, match="together"):
-            heights(claim.mechanism, moved, EPSILON)
-        return
     below, above = heights(claim.mechanism, moved, EPSILON)
-    assert abs(float(below) - float(least[1])) < 1e-12 and abs(float(above) - float(most[1])) < 1e-12
+    assert abs(float(below) - float(least[1])) < 1e-12
+    assert abs(float(above) - float(most[1])) < 1e-12 or (above >= most[1] and not either)
 
 
 def factor_of(epsilon):
@@ -177,12 +175,12 @@ def test_above_threshold_of_any_finite_law(seed):
     laws = [None if one is None else law_of(one) for one in (first, second)]
     mechanism = sparse(*made, n, positives, neighbours=kind, bounds=(num(0), num(high)), resample=resample, threshold=num(centre))
     hangs = positives != 1  # the second answer on whether the first was positive
-    followed = not hangs or kind not in ("one", "monotone")
     found = truth(
-        remembered(lambda q: of_threshold(*laws, q, centre, positives, resample, hangs and followed)),
-        0, high, 3 if hangs and followed else n, moved, kind, factor_of(EPSILON),
+        remembered(lambda q: of_threshold(*laws, q, centre, positives, resample, hangs)),
+        0, high, 3 if hangs else n, moved, kind, factor_of(EPSILON), hangs,
     )  # fmt: skip
-    agree(of(mechanism, sensitivity=moved), found, found, moved, followed)
+    # from above the way that all go may hang on what is told
+    agree(of(mechanism, sensitivity=moved), found, found, moved, either=not (hangs and kind == "monotone"))
 
 
 @pytest.mark.parametrize("resample", [False, True])
@@ -190,9 +188,10 @@ def test_above_threshold_of_any_finite_law(seed):
 def test_probabilities_of_words(positives, resample):
     both, q = ({-1: 2, 0: 1, 2: 3}, {-2: 1, 0: 5, 1: 1}), (0, 2, 1)
     mechanism = sparse(*map(noise, both), 3, positives, bounds=(num(0), num(2)), resample=resample, threshold=num(1))
-    words = every_word.Words.of(asked(of(mechanism), {}, every_word.NAME, near=True), {"cuts": [-9, 9]}, adaptive=False)
+    words = every_word.Words.of(asked(of(mechanism), {}, every_word.NAME, near=True), {"cuts": [-9, 9]})
     truth = of_threshold(*map(law_of, both), q, 1, positives, resample)
-    found = dict(zip(words.outputs, words.rows([q], at_random=True)[q], strict=True))
+    asked_for = {word: tuple((x,) for x in q[: len(word)]) for word in words.ways}
+    found = {tuple(told == "yes" for told, _ in word): words.chance(every_word.Output(word), q) for word, q in asked_for.items()}
     assert {word: round(float(p), 12) for word, p in found.items() if p != 0} == {word: round(float(p), 12) for word, p in truth.items()}
 
 
@@ -233,7 +232,6 @@ def test_an_output_of_one_neighbour_alone():
     "mechanism",
     [
         largest(TWO_MODES, 2),
-        largest(TWO_MODES, 2, bounds=(num(0), num(3)), report="value"),
         largest(TWO_MODES, 2, bounds=(num(0), num(10**30))),
         largest(TWO_MODES, 9, bounds=(num(0), num(3))),
         largest(gaussian(1), 2, bounds=(num(0), num(3))),
@@ -255,8 +253,8 @@ def test_what_is_told_is_read():
     with pytest.raises(Rejected):
         every_word.check(claim, {"cuts": [5, -5]})
     run = Run(Part(claim.mechanism, num(1)))
-    for pair in (None, [[0, 0], [2, 2]], [[0, 0], [0, 4]]):
-        with pytest.raises(Rejected):
+    for pair, error in ((None, CertificateError), ([], CertificateError), ([[[0, 0], [2, 2]]], Rejected), ([[[0, 0], [0, 4]]], Rejected)):
+        with pytest.raises(error):
             delta_every_word.infer(run, {"cuts": [-20, 20], "pair": pair}, ())
 
 

@@ -31,7 +31,7 @@ from dpverify.catalogue.values import (
 )
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
 from dpverify.trusted.language.model import ADJACENCIES, COVARIANCES, L1, L2, ORDERS
-from dpverify.trusted.language.selections import REPORTS, TOGETHER
+from dpverify.trusted.language.selections import REPORTS, TIES, TOGETHER
 
 Schema = Mapping[str, Any]
 
@@ -389,6 +389,13 @@ BOUNDS: Final = Field(
     Value(read_interval(infinite=False), FINITE.schema),
     "The interval [low, high] that the answers of all data lie in. Then the sensitivity is its length where a claim states none.",
     default=None,
+)
+TIES_OF: Final = Field(
+    "ties",
+    Value(read_choice(TIES), {"enum": list(TIES)}, exact=False),
+    'Which of several answers that are the greatest is told: "first", the one of least index, or "random", one of them at random. What is '
+    "proved holds for both where it is left out.",
+    default="",
 )
 WHOLE_ANSWERS: Final = Field(
     "whole_answers",

@@ -57,15 +57,17 @@ def _noisy_max(_: Kind, table: Fields, values: Values) -> NoisyMax | None:
         return None
     _word(table, "report", report, REPORTS[NoisyMax])
     _word(table, "neighbours", values["neighbours"], TOGETHER[NoisyMax])
+    if report == "value" and values["ties"]:
+        table.fault("ties: the greatest noisy answer is the same whichever it is of. Leave it out.")
     if values["noise"] is None or values["candidates"] is None:
         return None
-    return NoisyMax(values["noise"], values["candidates"], values["neighbours"], report, values["bounds"])
+    return NoisyMax(values["noise"], values["candidates"], values["neighbours"], report, values["bounds"], values["ties"])
 
 
 NOISY_MAX = Kind(
     model=NoisyMax,
     what="Report noisy max: which of several answers is the greatest after noise is added to each.",
-    fields=(fields.NOISE, fields.CANDIDATES, fields.NEIGHBOURS, fields.REPORT, fields.BOUNDS),
+    fields=(fields.NOISE, fields.CANDIDATES, fields.NEIGHBOURS, fields.REPORT, fields.BOUNDS, fields.TIES_OF),
     conditions=_words(NoisyMax),
     build=_noisy_max,
     formula=law("selection.noisy_max"),
@@ -81,6 +83,7 @@ candidates = 10            # how many answers there are
 neighbours = "all"         # each answer moves on its own; "monotone": all the same way; "one": one of them alone
 report = "index"           # which is the greatest; "value": the greatest noisy answer itself; "index+gap": and its lead
 # bounds = [0, 1]          # where the answers of all data lie; anywhere where it is left out
+# ties = "first"           # of several that are the greatest, as there may be on the integers; or "random"
 """,
         claim="sensitivity = 1      # neighbouring inputs move each answer by at most this",
         sampler="""\

@@ -370,6 +370,7 @@ class NoisyMax:
     """The greatest of `candidates` answers with independent noises of one law (theory#selection).
 
     report: what is told of it. neighbours: how the answers move together. bounds: the interval that the answers of all data lie in.
+    ties: which of several that are the greatest is told, the one of least index or one at random; empty where that is not said.
     """
 
     noise: OnLine
@@ -377,6 +378,7 @@ class NoisyMax:
     neighbours: str = "all"
     report: str = "index"
     bounds: tuple[Expr, Expr] | None = None
+    ties: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -529,6 +531,7 @@ LEFT_OUT: Final = (
     "hull",
     "between",
     "whole_answers",
+    "ties",
 )
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 

@@ -32,6 +32,8 @@ TOGETHER: Final[Mapping[type, tuple[str, ...]]] = {
     Stream: ("all", "monotone", "one", *ONE_WAY, "hull"),
 }
 """How the answers of neighbours may move: each on its own, all the same way, one alone, or in the order of the data one way only."""
+TIES: Final = ("first", "random")
+"""Which of several answers that are the greatest noisy max tells, where it is said."""
 
 
 def require_words(mechanism: Selection, alone: bool) -> None:
@@ -41,6 +43,8 @@ def require_words(mechanism: Selection, alone: bool) -> None:
         raise CertificateError(f"a selection has a report or neighbours that {kind_of(mechanism)} does not have.")
     if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
         raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
+    if isinstance(mechanism, NoisyMax) and mechanism.ties and (mechanism.ties not in TIES or mechanism.report == "value"):
+        raise CertificateError("noisy max says of ties, where its report is no value, that the first is told, or one at random.")
     for noise in noises_of(mechanism):
         if getattr(noise, "dimension", ONE) != ONE:
             raise CertificateError("noise that is compared is not on the line: its dimension is not 1.")

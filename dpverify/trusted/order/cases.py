@@ -77,7 +77,8 @@ def _above_its_ends(expr: Expr, domains: Mapping[str, Domain], wanted: Sign, fie
     names = symbols(expr)
     ends = {end for name in names for end in (domains[name].lower, domains[name].upper)}
     terms = set(_terms(expr))
-    smooth = all(isinstance(term, Num | Sym | Add | Mul | Pow) or (isinstance(term, Call) and term.name in ("exp", "log")) for term in terms)
+    made = Num | Sym | Add | Mul | Pow
+    smooth = all(isinstance(term, made) or (isinstance(term, Call) and term.name in ("exp", "log")) for term in terms)
     if len(names) != 1 or None in ends or not smooth or not wanted <= AT_LEAST_ZERO:
         return False
     (name,) = names

@@ -80,7 +80,7 @@ class Line:
     def of(claim: Claim, evidence: Mapping[str, Any], points: bool = False) -> Line:
         """The line of a claim. Raises Rejected for another kind, for parameters, or for bounded supports.
 
-        points: noise on the integers is taken too.
+        points: values at points count, so that noise on the integers may jump and may move by less than 1.
         """
         noise = claim.mechanism
         if claim.domains:
@@ -89,8 +89,12 @@ class Line:
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
             h = without_removable(divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r"), "r")
             return Line(h, "r", True, div(delta, noise.scale), noise.dimension)
-        if isinstance(noise, Translation) and (points or not noise.integers) and noise.support == (None, None):
-            line = Line(divided(neg_log_profile(noise), "z"), "z", False, sensitivity_bounds(claim, None).upper, ONE)
+        if isinstance(noise, Translation) and noise.support == (None, None):
+            moved = sensitivity_bounds(claim, None).upper
+            # on the integers: with steps of 1 what is integrable is summable, where no value at one point alone is overlooked
+            if noise.integers and not points and (calls(noise.density, "floor") or not certainly_le(ONE, moved)):
+                raise Rejected(NAME, "the integers", "the sensitivity is not certainly at least 1, or the density may jump")
+            line = Line(divided(neg_log_profile(noise), "z"), "z", False, moved, ONE)
             line.whole = noise.integers
             return line
         raise Rejected(NAME, "the claim", "it wants radial noise, or noise on the whole line")

@@ -24,7 +24,11 @@ STATEMENT: Final = (
     "In both orders the greater of the two holds. Pure epsilons of samples are met, and so are the curves of tables over the pairs as they "
     "are listed."
 )
-CHECKED: Final = ("every part, in the order that is claimed, or in both", "rates are between 0 and 1", "groups are of whole numbers of records")
+CHECKED: Final = (
+    "every part, in the order that is claimed, or in both",
+    "rates are between 0 and 1",
+    "groups are of whole numbers of records",
+)
 ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/composition.md#one-sided", "Smith 2009, on the secrecy of the sample")
 
@@ -32,8 +36,9 @@ SOURCE: Final = Source("docs/theory/composition.md#one-sided", "Smith 2009, on t
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """A bound of the "side" that the parameters name. Raises Rejected, Undecided, CertificateError.
 
-    premises: bounds on that side of the pure epsilons, in both orders, of the different parts that lose as much in each, in their order. "unknown":
-    the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated counts.
+    premises: bounds on that side of the pure epsilons, in both orders, of the different parts that lose as much in each, in their order.
+    "unknown": the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated
+    counts.
     """
     side = parameters.get("side")
     if side not in (("upper", "lower") if claim.order else ("upper",)):

@@ -1,13 +1,12 @@
-"""Selections of few integers between bounds, with integer noise of any law: every answer, every neighbour, every output, by sums."""
+"""Selections and streams of few integers between bounds, with integer noise of any law: every answer, neighbour and output, by sums."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
-from itertools import pairwise, product
-from math import prod
+from itertools import islice, product
+from math import lcm, prod
 from typing import Any, Final
 
 from flint import arb, arb_poly, ctx
@@ -15,18 +14,23 @@ from flint import arb, arb_poly, ctx
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Source, Translation, noises_of
+from dpverify.trusted.language.model import Claim, NoisyMax, Selection, Source, Stream, Translation, noises_of
 from dpverify.trusted.numbers.balls import exact
+from dpverify.trusted.parts.streams import FAMILIES
 from dpverify.trusted.rules.additive.points import sign_of
+from dpverify.trusted.rules.selection.as_stream import as_stream
 from dpverify.trusted.rules.selection.compared import Asked, asked
-from dpverify.trusted.rules.selection.noise_laws import Whole
+from dpverify.trusted.rules.selection.runs import together
+from dpverify.trusted.rules.selection.whole_chances import Masses, Together, in_integers, masses
+from dpverify.trusted.rules.selection.word_chances import Noise, Row, Way, runs
+from dpverify.trusted.rules.selection.word_chances import together as linked
 
 NAME: Final = "every-word"
 STATEMENT: Final = (
-    "Integer answers between bounds are finitely many, and so are the outputs of noisy max and above threshold. With noise on the integers "
-    "the probability of each is a sum over the places of the greatest, or of the thresholds; the most that neighbours lose is the tight "
-    "epsilon, attained where each answer moves as far as it may."
+    "Integer answers between bounds are finitely many, and so are the words that a stream of so many steps, noisy max or above threshold "
+    "tells of them. With noise on the integers the probability of each is a sum over the places of a few noises, with what is beyond; the "
+    "most that neighbours lose on one of them is the tight epsilon. Numbers that are told are looked at between what noises between the "
+    "cuts come to, which is all where these have no other values."
 )
 CHECKED: Final = (
     "the noises live on the integers, with values for all parameters; the answers lie between bounds",
@@ -38,134 +42,186 @@ SOURCE: Final = Source("docs/theory/selection.md#every-word")
 
 MOST: Final = 200_000
 """The most terms of sums, and of pairs times outputs."""
-MOST_ANSWERS: Final = 8
-_WAYS: Final = {"all": ((-1, 1),), "one": ((-1, 1),), "monotone": ((0, 1), (-1, 0)), "increasing": ((0, 1),), "decreasing": ((-1, 0),)}
+MOST_STEPS: Final = 8
 
-Answers = tuple[int, ...]
+Answers = tuple[tuple[int, ...], ...]
+"""In each step those that it reads."""
+Pair = tuple[Answers, Answers]
+Word = tuple[tuple[str, int], ...]
+"""For each step the word that is told, and how many numbers are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A selection on the integers. cuts: between which its noises are known; between: all answers; count: how many there are in all.
+class Output:
+    """A word, and the numbers that are told with it, in units of one over `Words.scale`."""
 
-    asked: which of them is asked for after each beginning of a word: after each another, where they hang on what has been told. centre:
-    where a threshold is without its noise. outputs: indices, or words of what is above. places: of a threshold or the greatest, all with
-    which noises are compared between the cuts.
+    word: Word
+    told: tuple[int, ...] = ()
+
+
+@dataclass
+class Words:
+    """A selection on the integers, at one working precision.
+
+    stream: the one that tells the same. cuts: between which its noises are known; between: all answers. ways: for each word the sets of
+    rows that exclude each other, each of which tells it. numbers: for each word and beginning of one what numbers may be told with it.
+    scale: the number of which one part these are multiples. beyond: the probability of a noise outside of the cuts at most, where numbers
+    are told. winner: the noise of noisy max, of which the index alone is told. left: how many terms may still be looked at.
     """
 
     question: Asked
-    cuts: tuple[int, int]
+    stream: Stream
     between: range
-    count: int
-    asked: Mapping[Sequence[bool], int]
-    centre: int
-    outputs: Sequence[Any]
-    places: range
+    noises: Mapping[Noise, Masses]
+    ways: dict[Word, list[list[Together]]]
+    numbers: dict[Word, list[range]]
+    scale: int
+    winner: Masses | None
+    left: int = MOST
+    known: dict[tuple[Output, Answers, bool], arb] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, question: Asked, parameters: Mapping[str, Any], adaptive: bool) -> Words:
-        """adaptive: whether answers hang on what has been told, which what one word loses does not see. Raises Rejected for another
-        selection, or one of too many answers, CertificateError for no cuts.
-        """
-        mechanism, cuts = question.selection, parameters.get("cuts")
+    def of(cls, question: Asked, parameters: Mapping[str, Any]) -> Words:
+        """Raises Rejected for another selection, or one of too many answers, CertificateError for no cuts."""
+        mechanism, cuts = question.claim.mechanism, parameters.get("cuts")
         if not isinstance(cuts, list) or list(map(type, cuts)) != [int, int]:
             raise CertificateError(f"{NAME}: 'cuts' are not two integers.")
-        if not question.whole or mechanism.report not in ("index", "answers") or mechanism.bounds is None:
-            raise Rejected(NAME, "the mechanism", "more than an index or answers is told, or answers are no integers between bounds")
-        low, high = (question.value(end, "bounds") for end in mechanism.bounds)
-        least, greatest = low.__ceil__(), high.__floor__()
-        asked: dict[Sequence[bool], int] = {}
-        if isinstance(mechanism, NoisyMax):
-            count, centre = question.count(mechanism.candidates, "candidates", MOST_ANSWERS), least
-            outputs: Sequence[Any] = range(count)
-        else:  # an integer is at least the threshold where it is at least the next integer
-            (count, most), centre = question.counts(MOST_ANSWERS), question.value(mechanism.threshold, "threshold").__ceil__()
-            outputs = list(_words(count, most))
-            first = dict.fromkeys(word[:i] for word in outputs for i in range(len(word)))
-            asked = {start: number if adaptive else len(start) for number, start in enumerate(first)}
-            if len(set(asked.values())) > count and mechanism.neighbours in ("one", "monotone"):
-                raise Rejected(NAME, "the neighbours", "how answers that hang on what is told move together is not followed")
-            count = len(set(asked.values()))
-        places = range(cuts[0] + max(greatest, centre), cuts[1] + min(least, centre) + 1)
-        terms = (greatest - least + 1) ** count * len(outputs) * (cuts[1] - cuts[0])
-        if greatest < least or not places or terms > MOST:
-            raise Rejected(NAME, "cuts", f"they are no further apart than answers, or there are {terms} terms, more than {MOST}")
-        return cls(question, (cuts[0], cuts[1]), range(least, greatest + 1), count, asked, centre, outputs, places)
+        assert isinstance(mechanism, Selection)
+        if not question.whole or mechanism.bounds is None or mechanism.neighbours == "hull" or not cuts[0] < cuts[1]:
+            raise Rejected(NAME, "the mechanism", "its answers are no integers between bounds, in a hull, or the cuts do not rise")
+        ends = [question.value(end, "bounds") for end in mechanism.bounds]
+        low, high = ends[0].__ceil__(), ends[1].__floor__()
+        if not 0 <= high - low <= MOST:
+            raise Rejected(NAME, "the bounds", f"there is no integer between them, or more than {MOST}")
+        stream = as_stream(question)
+        laws = {one.name: masses(NAME, one.noise, cuts[0], cuts[1], ctx.prec) for one in (*stream.once, *stream.fresh)}
+        steps = MOST_STEPS + 1 if stream.queries is None else question.count(stream.queries, "queries", MOST_STEPS)
+        noises = {(one.name, -1): laws[one.name] for one in stream.once}
+        noises |= {(one.name, step): laws[one.name] for one in stream.fresh for step in range(steps)}
+        index = isinstance(mechanism, NoisyMax) and mechanism.report == "index"
+        found = cls(question, stream, range(low, high + 1), noises, {}, {}, 1, laws["z0"] if index else None)
+        found._run(list(runs(question, stream, None, None, steps)), steps, cuts)
+        return found
 
-    def told(self, output: Any) -> list[str]:
-        """An output in words."""
-        return [f"answer {output + 1} is the greatest"] if isinstance(output, int) else ["yes" if yes else "no" for yes in output]
+    def _run(self, every: Sequence[Way], steps: int, cuts: Sequence[int]) -> None:
+        """Sets out all runs."""
+        if any(len(way.word) > MOST_STEPS for way in every):
+            raise Rejected(NAME, "queries", f"a run may have more than {MOST_STEPS} steps")
+        told = [row for way in every for row in way.told]
+        self.scale = lcm(*(x.denominator for row in told for x in (row.rest, *row.of.values())))
+        for way in every:
+            rows = list(way.rows)
+            for place, row in enumerate(way.told):
+                same = Row({**row.of, ("", place): Fraction(-1, self.scale)}, row.rest)
+                rows += [same, Row({key: -x for key, x in same.of.items()}, -same.rest)]
+            free = {key for row in rows for key in row.of} - self.noises.keys()
+            groups = [Together(list(map(in_integers, group)), self.noises, self.spend) for group in linked(rows, free)]
+            self.ways.setdefault(way.word, []).append(groups)
+            for place in range(len(way.word) + 1):
+                start = way.word[:place]
+                ends = [self._reach(row, cuts) for row in way.told[: sum(count for _, count in start)]]
+                before = self.numbers.get(start, ends)
+                self.numbers[start] = [range(min(a.start, b.start), max(a.stop, b.stop)) for a, b in zip(before, ends, strict=True)]
+
+    def _reach(self, row: Row, cuts: Sequence[int]) -> range:
+        """All that may be told where all noises are between the cuts, in units."""
+        ends = {True: cuts, False: (self.between[0], self.between[-1])}
+        least, most = (
+            int(sum((side(x * end for end in ends[key in self.noises]) for key, x in row.of.items()), row.rest) * self.scale)
+            for side in (min, max)
+        )
+        return range(least, most + 1)
+
+    def at_random(self, least: bool) -> bool:
+        """Whether ties are decided at random, for what is lost at the least, or at most, where that is not said."""
+        ties = getattr(self.question.claim.mechanism, "ties", "")
+        return ties == "random" or (least and ties == "")
+
+    def is_open(self, output: Output) -> bool:
+        """Whether it hangs on how ties are decided, and these are not those of least index: a lead of 0 over the next."""
+        return self.at_random(True) and getattr(self.question.claim.mechanism, "report", "") == "index+gap" and output.told == (0,)
+
+    def spend(self, terms: int) -> None:
+        """Raises Rejected where that is more than all that may be looked at."""
+        self.left -= terms
+        if self.left < 0:
+            raise Rejected(NAME, "cuts", f"there are more than {MOST} terms")
 
     @property
     def signs(self) -> tuple[str, ...]:
         """What is assumed of densities that are not seen to be non-negative."""
-        noises = noises_of(self.question.selection)
+        noises = noises_of(self.question.claim.mechanism)
         return tuple(dict.fromkeys(line for noise in noises if isinstance(noise, Translation) for line in sign_of(noise)))
 
-    def rows(self, answers: Iterable[Answers], at_random: bool) -> dict[Answers, list[arb]]:
-        """The probabilities of all outputs, for each of some answers. at_random: which of several greatest is told, else the first."""
-        mechanism = self.question.selection
-        winner = isinstance(mechanism, NoisyMax)
-        names = ("noise", "noise") if winner else ("threshold_noise", "query_noise")
-        (chance, beside), (tie, at) = (_masses(getattr(mechanism, name), *self.cuts, ctx.prec) for name in names)
+    @property
+    def all_seen(self) -> bool:
+        """Whether every step tells something; where one does not, what is told may be less."""
+        return all(branch.emit or branch.tell for branch in self.stream.steps)
 
-        def mean(centre: int, of: Callable[[int], arb]) -> arb:
-            beyond = beside[self.places[0] - centre][0] + beside[self.places[-1] + 1 - centre][1]
-            return sum((chance[t - centre] * of(t) for t in self.places), arb(0)) + arb(0).union(beyond.upper())
+    @property
+    def beyond(self) -> arb:
+        """The probability, at most, of a number that is not looked at."""
+        return sum((law.beyond() for law in self.noises.values()), arb(0)) if any(self.numbers.values()) else arb(0)
 
-        def greatest(q: Answers, i: int, t: int) -> arb:
-            if not at_random:
-                return prod((at[t - x + (j > i)][0] for j, x in enumerate(q) if j != i), start=arb(1))
-            # in a random order what stands at u in [0, 1] wins those of the same place that stand after it
-            return prod((arb_poly([at[t - x][0], tie[t - x]]) for j, x in enumerate(q) if j != i), start=arb_poly([1])).integral()(arb(1))
+    def outputs(self, word: Word, told: tuple[int, ...] = ()) -> Iterator[Output]:
+        """All with a word, or a beginning of one, that go on from what has been told."""
+        return (Output(word, told + more) for more in product(*self.numbers[word][len(told) :]))
 
-        def joint(run: Sequence[tuple[int, bool]], t: int) -> arb:
-            return prod((at[t - x][yes] for x, yes in run), start=arb(1))
+    def chance(self, output: Output, answers: Answers, at_random: bool = False) -> arb:
+        """The probability of an output. at_random: which of several greatest is told, else the first."""
+        key = output, answers, at_random
+        if key not in self.known:
+            self.known[key] = self._of_max(self.winner, output, answers[0], at_random) if self.winner else self._of_runs(output, answers)
+        return self.known[key]
 
-        def word(q: Answers, told: Sequence[bool]) -> arb:
-            again = getattr(mechanism, "resample", False)
-            ends = [0, *(i for i in range(1, len(told)) if again and told[i - 1]), len(told)]
-            both = [(q[self.asked[told[:i]]], yes) for i, yes in enumerate(told)]
-            runs = [both[a:b] for a, b in pairwise(ends)]
-            return prod((mean(self.centre, partial(joint, run)) for run in runs), start=arb(1))
+    def _of_runs(self, output: Output, answers: Answers) -> arb:
+        given = {(name, step): x for step, row in enumerate(answers) for name, x in zip(self.stream.answers, row, strict=True)}
+        given |= {("", place): x for place, x in enumerate(output.told)}
+        return sum((prod((group.chance(given) for group in way), start=arb(1)) for way in self.ways[output.word]), arb(0))
 
-        if winner:
-            return {q: [mean(q[i], partial(greatest, q, i)) for i in self.outputs] for q in answers}
-        return {q: [word(q, told) for told in self.outputs] for q in answers}
+    def _of_max(self, law: Masses, output: Output, q: Sequence[int], at_random: bool) -> arb:
+        """That one answer is the greatest, by the sum over its places."""
+        i, found = int(output.word[0][0]), law.beyond()
+        self.spend(len(law.likely) * len(q))
+        found = arb(0).union(found.upper())
+        for n, mass in law.likely:
+            gaps = [n + q[i] - x + (j > i and not at_random) for j, x in enumerate(q) if j != i]
+            if at_random:  # in a random order what stands at u in [0, 1] wins those of the same place that stand after it
+                over = prod((arb_poly([law.at(gap)[0], law.between(gap, gap)]) for gap in gaps), start=arb_poly([1])).integral()
+                found += mass * over(arb(1))
+            else:
+                found += mass * prod((law.at(gap)[0] for gap in gaps), start=arb(1))
+        return found
 
-    def pairs(self, furthest: bool) -> list[tuple[Answers, Answers]]:
-        """Of neighbours, in the order of the claim. furthest: where each answer moves as far as it may, or stays. Raises Rejected."""
-        n, neighbours, low, high = self.count, self.question.selection.neighbours, self.between[0], self.between[-1]
-        most = min(int(self.question.value(self.question.moved, "the sensitivity")), high - low)
-        steps = [sorted({a * most, b * most}) if furthest else range(a * most, b * most + 1) for a, b in _WAYS[neighbours]]
-        ways = sum(n * len(some) if neighbours == "one" else len(some) ** n for some in steps)
-        if ways * len(self.between) ** n * len(self.outputs) > MOST:
-            raise Rejected(NAME, "the neighbours", f"more than {MOST} of them and their outputs")
-        moves = [d for some in steps for d in product(some, repeat=n)]
-        if neighbours == "one":
-            moves = [tuple(step * (i == j) for j in range(n)) for i in range(n) for step in steps[0]]
-        every = product(self.between, repeat=n)
-        found = ((q, tuple(min(max(x + s, low), high) for x, s in zip(q, d, strict=True))) for q in every for d in moves)
-        return [pair for pair in found if pair[0] != pair[1]]
+    def moves(self, before: Pair) -> list[Pair]:
+        """The pairs of answers of neighbours with one step more."""
+        most, size = int(self.question.value(self.question.moved, "the sensitivity")), len(self.stream.answers)
+        families = FAMILIES.get(self.stream.neighbours, (self.stream.neighbours,))
+        self.spend(len(self.between) * (2 * most + 1))
+        near = [(x, y) for x in self.between for y in range(x - most, x + most + 1) if y in self.between]
+        self.spend(len(near) ** size)
+        found = []
+        for step in product(near, repeat=size):
+            here, there = ((*side, tuple(pair[k] for pair in step)) for k, side in enumerate(before))
+            moved = [[Fraction(y - x, most or 1) for x, y in zip(*rows, strict=True)] for rows in zip(here, there, strict=True)]
+            if any(together(self.stream, family, moved) for family in families):
+                found.append((here, there))
+        return found
+
+    def pairs(self, steps: int, before: Pair = ((), ())) -> Iterator[Pair]:
+        """All pairs of answers of neighbours in so many steps."""
+        for pair in self.moves(before) if steps else ():
+            yield from self.pairs(steps - 1, pair)
+        if not steps:
+            yield before
 
 
-def _words(queries: int, positives: int) -> Iterator[tuple[bool, ...]]:
-    if 0 in (queries, positives):
-        yield ()
-    else:
-        yield from ((told, *rest) for told in (False, True) for rest in _words(queries - 1, positives - told))
-
-
-@remembered(8)
-def _masses(noise: OnLine | None, low: int, high: int, _: int) -> tuple[Mapping[int, arb], Mapping[int, tuple[arb, arb]]]:
-    """The probability of each integer, and of less than it and of no less, between two cuts; of 0 alone where there is no noise."""
-    places = range(low, high + 2)
-    if noise is None:
-        return {n: arb(int(n == 0)) for n in places}, {n: (arb(int(n > 0)), arb(int(n <= 0))) for n in places}
-    if not isinstance(noise, Translation) or not noise.integers:
-        raise Rejected(NAME, "the noises", "not all of them live on the integers")
-    whole = Whole(noise, [Fraction(low), Fraction(high)])
-    return {n: whole.chance(n) for n in places}, {n: whole.at(Fraction(n)) for n in places}
+def told_of(words: Words, output: Output) -> list[str]:
+    """An output in words."""
+    if words.winner:
+        return [f"answer {int(output.word[0][0]) + 1} is the greatest"]
+    numbers = (str(Fraction(x, words.scale)) for x in output.told)
+    return [" ".join(filter(None, (emit, *islice(numbers, count)))) for emit, count in output.word]
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
@@ -173,21 +229,24 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
 
     evidence: "cuts", two integers between which probabilities of the noises are added. Raises Rejected, Undecided, CertificateError.
     """
-    words = Words.of(asked(claim, {}, NAME, near=True), evidence, adaptive=False)
-    every, signs = list(product(words.between, repeat=words.count)), words.signs
-    least = words.rows(every, at_random=True)
-    most = least if words.asked else words.rows(every, at_random=False)
-    lower, upper, witness = arb(1), arb(1), None
-    for here, there in words.pairs(furthest=True):
-        for output, p, q, first, second in zip(words.outputs, least[here], least[there], most[here], most[there], strict=True):
-            alone = bool(p > 0) and q.is_zero()
-            if alone or p > q * lower:
-                event = {"says": "any-of-words", "words": [words.told(output)]}
-                pair = {"says": "answers-of-both", "sides": [[[str(x)] for x in side] for side in (here, there)]}
-                witness = {"pair": pair, "event": event, "P": p.str(20), "Q": q.str(20)}
-                if alone:
-                    return (Bound("lower", INFINITE, witness=witness, assumed=signs),)
-                lower = (p.lower() / q.upper()).lower()
-            upper = upper if first.is_zero() else upper.max(first / second)
+    words = Words.of(asked(claim, {}, NAME, near=True, wanted=Selection), evidence)
+    signs, lower, upper, witness = words.signs, arb(1), arb(1), None
+    ties = words.at_random(True), words.at_random(False)
+    for word in words.ways:
+        pairs = list(words.pairs(len(word)))
+        for output in words.outputs(word):
+            words.spend(len(pairs))
+            for here, there in pairs:
+                (p, q), (first, second) = ((words.chance(output, side, random) for side in (here, there)) for random in ties)
+                upper = upper if first.is_zero() else upper.max(first / second)
+                alone = bool(p > 0) and q.is_zero()
+                if words.all_seen and not words.is_open(output) and (alone or p > q * lower):
+                    event = {"says": "any-of-words", "words": [told_of(words, output)]}
+                    pair = {"says": "answers-of-both", "sides": [[list(map(str, row)) for row in side] for side in (here, there)]}
+                    witness = {"pair": pair, "event": event, "P": p.str(20), "Q": q.str(20)}
+                    if alone:
+                        return (Bound("lower", INFINITE, witness=witness, assumed=signs),)
+                    lower = (p.lower() / q.upper()).lower()
     found = Bound("lower", Num(exact(lower.log().lower())), witness=witness, assumed=signs)
-    return (found, Bound("upper", Num(exact(upper.log().upper())), assumed=signs)) if upper.is_finite() else (found,)
+    whole = upper.is_finite() and words.beyond.is_zero()
+    return (found, Bound("upper", Num(exact(upper.log().upper())), assumed=signs)) if whole else (found,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -59,7 +59,23 @@ def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequen
 
     Without answers they are names in the rows, by the steps in which they are read.
     """
-    rule, steps = question.rule, [step_of(stream, branch) for branch in stream.steps]
+    return (way.rows for way in runs(question, stream, answers, words))
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A run as it is seen: for each step the word and how many numbers are told, these numbers, and the rows that hold."""
+
+    word: tuple[tuple[str, int], ...] = ()
+    told: Rows = ()
+    rows: Rows = ()
+
+
+def runs(
+    question: Asked, stream: Stream, answers: Sequence[Sequence[Fraction]] | None, words: Words | None, steps: int = 0
+) -> Iterator[Way]:
+    """All runs that begin with the words, or without words all that are over, after as many steps where no counter ends them before."""
+    rule, whole = question.rule, [step_of(stream, branch) for branch in stream.steps]
 
     def number(value: Expr) -> Fraction:
         if not isinstance(value, Num):
@@ -75,11 +91,12 @@ def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequen
                 of[key] = of.get(key, Fraction(0)) + factor * weight
         return Row({key: x for key, x in of.items() if x}, rest, strict)
 
-    def follow(place: int, state: Mapping[str, Row], counts: Mapping[str, Expr], held: Rows) -> Iterator[Rows]:
-        if place == len(words):
-            yield held
+    def follow(place: int, state: Mapping[str, Row], counts: Mapping[str, Expr], way: Way) -> Iterator[Way]:
+        if place == (steps if words is None else len(words)):
+            yield way
             return
         if any(certainly_le(limit.value, counts[limit.name], question.domains) for limit in stream.limits):
+            yield from () if words is not None else (way,)
             return
         if not all(certainly_lt(counts[limit.name], limit.value, question.domains) for limit in stream.limits):
             raise Rejected(rule, "limits", "it is not certain whether the run goes on: a counter may have reached its limit")
@@ -87,21 +104,25 @@ def ways(question: Asked, stream: Stream, words: Words, answers: Sequence[Sequen
         known = {**start, **state, **drawn, **_read(stream, place, answers)}
         whens = [
             [row(form, known, counts, guard.strict) for form, guard in zip(step.when, branch.when, strict=True)]
-            for step, branch in zip(steps, stream.steps, strict=True)
+            for step, branch in zip(whole, stream.steps, strict=True)
         ]
         for taken, branch in enumerate(stream.steps):
-            if branch.emit != words[place]:
+            if words is not None and branch.emit != words[place]:
                 continue
-            for failed in product(*map(_failing, whens[:taken])):
+            # an earlier branch of which this one's comparisons rule out one is not taken anyway
+            earlier = [when for when in whens[:taken] if not any(one.negated in whens[taken] for one in when)]
+            for failed in product(*map(_failing, earlier)):
                 here = _kept(row for rows in (*failed, whens[taken]) for row in rows)
                 if here is not None:
-                    after = {name: row(form, known, counts) for name, form in steps[taken].after.items()}
+                    after = {name: row(form, known, counts) for name, form in whole[taken].after.items()}
+                    told = tuple(row(form, known, counts) for form in whole[taken].tell)
                     grown = {each.name: add(counts[each.name], each.value) for each in branch.count}
-                    yield from follow(place + 1, after, {**counts, **grown}, held + here)
+                    on = Way((*way.word, (branch.emit, len(told))), way.told + told, way.rows + here)
+                    yield from follow(place + 1, after, {**counts, **grown}, on)
 
     start = {each.name: Row({(each.name, -1): Fraction(1)}, Fraction(0)) for each in stream.once}
     first = {name: row(form, start, {}) for name, form in start_of(stream).items()}
-    return follow(0, first, {limit.name: ZERO for limit in stream.limits}, ())
+    return follow(0, first, {limit.name: ZERO for limit in stream.limits}, Way())
 
 
 def _read(stream: Stream, place: int, answers: Sequence[Sequence[Fraction]] | None) -> dict[str, Row]:
@@ -193,19 +214,24 @@ def cells(noise: Known, cuts: Sequence[Fraction]) -> list[Cell]:
     return found
 
 
+def together(rows: Iterable[Row], free: Container[Noise] = ()) -> Iterator[list[Row]]:
+    """Rows that share noises, but those that are free."""
+    open_ = list(rows)
+    while open_:
+        found, size = [open_.pop()], 0
+        while size < len(found):
+            size, keys = len(found), {key for row in found for key in row.of if key not in free}
+            found += [row for row in open_ if keys & row.of.keys()]
+            open_ = [row for row in open_ if not keys & row.of.keys()]
+        yield found
+
+
 def chance(rule: str, rows: Rows, noises: Mapping[str, Known], pivots: Mapping[Noise, Sequence[Cell]]) -> arb:
     """Encloses the probability that all rows hold: of the rows that share noises by sums over the cells of the pivots in them."""
-    found, open_ = arb(1), list(rows)
-    while open_:
-        together, keys, size = [open_.pop()], set[Noise](), 0
-        while len(keys) > size or not keys:
-            keys = {key for row in together for key in row.of}
-            size = len(keys)
-            linked = [row for row in open_ if keys & row.of.keys()]
-            together += linked
-            open_ = [row for row in open_ if row not in linked]
-            keys |= {key for row in linked for key in row.of}
-        found *= _summed(rule, together, noises, {key: pivots[key] for key in sorted(keys & pivots.keys())})
+    found = arb(1)
+    for linked in together(rows):
+        keys = {key for row in linked for key in row.of}
+        found *= _summed(rule, linked, noises, {key: pivots[key] for key in sorted(keys & pivots.keys())})
     return found
 
 
