@@ -360,11 +360,11 @@ class GermCompiler(JetCompiler):
             above, below, order = expr.args
             return self.compile(sub(call("log", above), mul(order, call("log", below))))
         inside = expr.args[0]
-        of_gamma = expr.name == "log" and isinstance(inside, Call) and inside.name == "gamma"
-        if of_gamma or expr.name in _KNOWN_AT_INFINITY:
-            name, argument = ("loggamma", inside.args[0]) if of_gamma else (expr.name, inside)
+        gamma = inside if expr.name == "log" and isinstance(inside, Call) and inside.name == "gamma" else None
+        if gamma is not None or expr.name in _KNOWN_AT_INFINITY:
+            name, argument = (expr.name, inside) if gamma is None else ("loggamma", gamma.args[0])
             inner: Germ = self.run(argument)[0]
-            if inner.direction() > 0 and (inner.k.lo > 0 or (inner.k.hi < 0 and not of_gamma)):
+            if inner.direction() > 0 and (inner.k.lo > 0 or (inner.k.hi < 0 and gamma is None)):
                 found: Scalars = load("numbers.special_ends").at_infinity(self, name, argument, up=bool(inner.k.lo > 0))
                 return lambda env: found
         return super()._call(expr, nodes)

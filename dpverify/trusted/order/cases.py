@@ -9,7 +9,7 @@ from math import ceil, floor
 from typing import Final
 
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, neg, rebuild, sub, substitute, symbols
+from dpverify.trusted.language.expr import Call, Expr, Mul, Num, Sym, children, mul, neg, rebuild, sub, substitute, symbols
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
@@ -77,8 +77,7 @@ def _above_its_ends(expr: Expr, domains: Mapping[str, Domain], wanted: Sign, fie
     names = symbols(expr)
     ends = {end for name in names for end in (domains[name].lower, domains[name].upper)}
     terms = set(_terms(expr))
-    made = Num | Sym | Add | Mul | Pow
-    smooth = all(isinstance(term, made) or (isinstance(term, Call) and term.name in ("exp", "log")) for term in terms)
+    smooth = not any(isinstance(term, Call) and term.name not in ("exp", "log") for term in terms)
     if len(names) != 1 or None in ends or not smooth or not wanted <= AT_LEAST_ZERO:
         return False
     (name,) = names

@@ -40,7 +40,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     "unknown": the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated
     counts.
     """
-    side = parameters.get("side")
+    side: Any = parameters.get("side")
     if side not in (("upper", "lower") if claim.order else ("upper",)):
         raise Rejected(NAME, "the claim", "it is not about one order of neighbours, and no upper bound is asked for")
     if claim.order and not by_records(claim):
