@@ -89,7 +89,7 @@ def _profile(question: Asked, parameters: Mapping[str, Any], told: Told | None, 
         words = known()
         words.left = every_word.MOST
         found = height(words, epsilon.exp(), words.at_random(told is not None), told, order)
-        return (found + arb(0).union(words.beyond.upper())).min(arb(1))
+        return (found + words.beyond).min(arb(1))
 
     return divergence(lambda epsilon: accurately(lambda: at(epsilon)))
 

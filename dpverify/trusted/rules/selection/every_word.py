@@ -14,14 +14,16 @@ from flint import arb, arb_poly, ctx
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import Claim, NoisyMax, Selection, Source, Stream, Translation, noises_of
+from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Selection, Source, Stream, Translation, noises_of
 from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.parts.streams import FAMILIES
 from dpverify.trusted.rules.additive.points import sign_of
 from dpverify.trusted.rules.selection.as_stream import as_stream
 from dpverify.trusted.rules.selection.compared import Asked, asked
+from dpverify.trusted.rules.selection.noise_laws import Whole
 from dpverify.trusted.rules.selection.runs import together
-from dpverify.trusted.rules.selection.whole_chances import Masses, Together, in_integers, masses
+from dpverify.trusted.rules.selection.whole_chances import Together, in_integers
 from dpverify.trusted.rules.selection.word_chances import Noise, Row, Way, runs
 from dpverify.trusted.rules.selection.word_chances import together as linked
 
@@ -72,11 +74,11 @@ class Words:
     question: Asked
     stream: Stream
     between: range
-    noises: Mapping[Noise, Masses]
+    noises: Mapping[Noise, Whole]
     ways: dict[Word, list[list[Together]]]
     numbers: dict[Word, list[range]]
     scale: int
-    winner: Masses | None
+    winner: Whole | None
     left: int = MOST
     known: dict[tuple[Output, Answers, bool], arb] = field(default_factory=dict)
 
@@ -94,7 +96,7 @@ class Words:
         if not 0 <= high - low <= MOST:
             raise Rejected(NAME, "the bounds", f"there is no integer between them, or more than {MOST}")
         stream = as_stream(question)
-        laws = {one.name: masses(NAME, one.noise, cuts[0], cuts[1], ctx.prec) for one in (*stream.once, *stream.fresh)}
+        laws = {one.name: _law(one.noise, cuts[0], cuts[1], ctx.prec) for one in (*stream.once, *stream.fresh)}
         steps = MOST_STEPS + 1 if stream.queries is None else question.count(stream.queries, "queries", MOST_STEPS)
         noises = {(one.name, -1): laws[one.name] for one in stream.once}
         noises |= {(one.name, step): laws[one.name] for one in stream.fresh for step in range(steps)}
@@ -179,11 +181,10 @@ class Words:
         given |= {("", place): x for place, x in enumerate(output.told)}
         return sum((prod((group.chance(given) for group in way), start=arb(1)) for way in self.ways[output.word]), arb(0))
 
-    def _of_max(self, law: Masses, output: Output, q: Sequence[int], at_random: bool) -> arb:
+    def _of_max(self, law: Whole, output: Output, q: Sequence[int], at_random: bool) -> arb:
         """That one answer is the greatest, by the sum over its places."""
         i, found = int(output.word[0][0]), law.beyond()
         self.spend(len(law.likely) * len(q))
-        found = arb(0).union(found.upper())
         for n, mass in law.likely:
             gaps = [n + q[i] - x + (j > i and not at_random) for j, x in enumerate(q) if j != i]
             if at_random:  # in a random order what stands at u in [0, 1] wins those of the same place that stand after it
@@ -216,6 +217,13 @@ class Words:
             yield before
 
 
+@remembered(8)
+def _law(noise: OnLine, low: int, high: int, _: int) -> Whole:
+    if not isinstance(noise, Translation) or not noise.integers:
+        raise Rejected(NAME, "the noises", "not all of them live on the integers")
+    return Whole(noise, [Fraction(low), Fraction(high)])
+
+
 def told_of(words: Words, output: Output) -> list[str]:
     """An output in words."""
     if words.winner:
@@ -237,7 +245,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
         for output in words.outputs(word):
             words.spend(len(pairs))
             for here, there in pairs:
-                (p, q), (first, second) = ((words.chance(output, side, random) for side in (here, there)) for random in ties)
+                (p, q), (first, second) = ([words.chance(output, side, random) for side in (here, there)] for random in ties)
                 upper = upper if first.is_zero() else upper.max(first / second)
                 alone = bool(p > 0) and q.is_zero()
                 if words.all_seen and not words.is_open(output) and (alone or p > q * lower):

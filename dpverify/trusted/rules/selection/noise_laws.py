@@ -95,21 +95,40 @@ class Whole:
         weights = [weight(n) for n in range(self._low, self._high + 1)]
         before = summed(least, self._low - 1 if greatest is None else min(greatest, self._low - 1))
         after = summed(self._high + 1 if least is None else max(least, self._high + 1), greatest)
-        self._below = list(accumulate(weights, initial=before))
-        self._above = list(accumulate(reversed(weights), initial=after))[::-1]
-        self._total = self._below[-1] + after
-        self._chances = [found / self._total for found in weights]
+        below, above = accumulate(weights, initial=before), [*accumulate(reversed(weights), initial=after)][::-1]
+        total = before + above[0]
+        self._at = [(less / total, more / total) for less, more in zip(below, above, strict=True)]
+        self._chances = {n: weight / total for n, weight in enumerate(weights, self._low)}
+        self.likely = [(n, mass) for n, mass in self._chances.items() if not mass.is_zero()]
 
     def chance(self, n: int) -> arb:
         """Of an integer, where that is known."""
-        return self._chances[n - self._low] if self._low <= n <= self._high else NAN
+        return self._chances.get(n, NAN)
 
-    def at(self, point: Fraction) -> tuple[arb, arb]:
-        """Of less than an integer, and of no less, where that is known."""
+    def at(self, point: Fraction | int) -> tuple[arb, arb]:
+        """Of less than an integer, and of no less, as far as that is known."""
         place = int(point) - self._low
-        if point.denominator != 1 or not 0 <= place < len(self._below):
+        if point.denominator != 1:
             return NAN, NAN
-        return self._below[place] / self._total, self._above[place] / self._total
+        if 0 <= place < len(self._at):
+            return self._at[place]
+        far = arb(0).union(self._at[0][0] if place < 0 else self._at[-1][1])
+        return (far, 1 - far) if place < 0 else (1 - far, far)
+
+    def between(self, low: int | None, high: int | None) -> arb:
+        """Of what is no less than the one and no more than the other, None for infinity."""
+        if low is None or high is None:
+            return self.at(low)[1] if low is not None else arb(1) if high is None else self.at(high + 1)[0]
+        if low == high and low in self._chances:
+            return self._chances[low]
+        (below, above), (below_end, above_end) = self.at(low), self.at(high + 1)
+        # what is less is known to more of its digits
+        return arb(0) if low > high else (above - above_end if low > 0 else below_end - below).max(arb(0))
+
+    def beyond(self, low: int | None = None, high: int | None = None) -> arb:
+        """Of what is outside of the cuts, but between these ends."""
+        left, right = (low is None or low < self._low) * self._at[0][0], (high is None or high > self._high) * self._at[-1][1]
+        return arb(0).union((left + right).upper())
 
 
 def closed(noise: OnLine) -> Closed | None:
