@@ -319,11 +319,14 @@ class Mechanism:
         """The domain of every parameter, by name."""
         return {str(symbol): domain for symbol, domain in self.parameters.items()}
 
-    def model(self) -> model.Mechanism:
-        """The mechanism as frozen data. Raises SpecError for all that is wrong with it, floats and free symbols among it."""
+    def model(self, unstated: list[str] | None = None) -> model.Mechanism:
+        """The mechanism as frozen data. Raises SpecError for all that is wrong with it, floats and free symbols among it.
+
+        unstated: gets the places of parts whose sensitivity is 1 since they say nothing.
+        """
         domains = self.domains()
         try:
-            return from_table(self.name, self.noise.table(Read(domains)), domains)
+            return from_table(self.name, self.noise.table(Read(domains)), domains, unstated)
         except ExprError as error:
             raise SpecError(f"{self.name}: {error}") from error
 

@@ -57,9 +57,9 @@ class Replays:
 
 
 def _rests(axioms: tuple[str, ...]) -> str:
-    own = [name for name in axioms if name.rpartition(".")[2] in coq.AXIOMS]
+    own = [name for name in axioms if name in coq.AXIOMS]
     reals = [name for name in axioms if name in coq.OF_REALS]
-    machine = [name for name in axioms if name.split(".")[0] in coq.OF_MACHINE_NUMBERS]
+    machine = [name for name in axioms if name.rpartition(".")[0] in coq.OF_MACHINE_NUMBERS]
     others = [name for name in axioms if name not in own and name not in reals and name not in machine]
     groups = (("axioms of MathComp Analysis", own), ("of Coq's real numbers", reals), ("others", others))
     said = [f"{len(names)} {what} ({', '.join(names)})" for what, names in groups if names]

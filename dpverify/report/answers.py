@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpverify.catalogue import Stated
+from dpverify.catalogue.notes import Note
 from dpverify.errors import NotCertain, NotProved
 from dpverify.ground.outside import printable
 from dpverify.ground.whole import write
@@ -149,6 +150,12 @@ class Answer:
     line: int = 1
     digits: int = 20
     seconds: float = 0.0
+    _notes: tuple[Note, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the author of the claim may not mean: a sensitivity that is not stated, a parameter that is used nowhere."""
+        return tuple(note.said for note in self._notes)
 
     def __bool__(self) -> bool:
         raise NotCertain(
@@ -250,7 +257,7 @@ class Answer:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What no density can show, and the verdict rests on."""
-        return tuple(self.judgement.assumptions)
+        return self.entry.assumptions
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -273,6 +280,7 @@ class Answer:
         return Entry(
             self.file, self.claim.mechanism_name, self.claim, self.expected, self.line, judgement=self.judgement,
             reasons=self._verified.reasons, seconds=self.seconds, digits=self.digits, proved=self._verified.proved,
+            notes=self._notes,
         )  # fmt: skip
 
     def save(self, path: str | Path) -> Path:
@@ -364,7 +372,7 @@ def judged(of: Stated, digits: int, file: str = "") -> Answer:
     started = time.perf_counter()
     verified = verify(of.claim, digits)
     seconds = time.perf_counter() - started
-    return answer(verified, file=file, expected=of.expect, line=of.line, digits=digits, seconds=seconds)
+    return answer(verified, file=file, expected=of.expect, line=of.line, digits=digits, seconds=seconds, _notes=of.notes)
 
 
 def _decimal(text: str | None) -> Decimal | None:
