@@ -10,6 +10,9 @@ DpverifyError
 ├── AuditError         an audit that cannot be set up as asked
 ├── NoSampler          a law that no sampler is made for
 ├── DataError          an input that a sampler cannot be called with
+├── NotProved          a claim that a script wants proved, and that is not
+├── FoundByAudit       a violation, or another density than declared, where a script wants none
+├── NotCertain         an answer or a number that is asked for more than is known of it
 ├── ProjectError       files of somebody's project that cannot be made or added to; lists all of them
 └── SamplerError       a sampled implementation that crashed, hung or gave what is no output: which, on what input and seed
 
@@ -90,3 +93,19 @@ class NoSampler(DpverifyError):
 
 class DataError(DpverifyError):
     """What a sampler cannot be called with: data that are no input of the mechanism, a grid that is none."""
+
+
+class NotProved(DpverifyError):
+    """A claim that a script wants proved, and that is refuted or undecided: all that is known of it. verdicts: of each such claim."""
+
+    def __init__(self, message: str, verdicts: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.verdicts = tuple(verdicts)
+
+
+class FoundByAudit(DpverifyError):
+    """An audit that found something, where a script wants it to find nothing. The message is the finding."""
+
+
+class NotCertain(DpverifyError, TypeError):
+    """What is asked of an answer, a finding or an enclosed number has no certain answer; says what to ask instead."""

@@ -242,7 +242,6 @@ def dp_verify(request: pytest.FixtureRequest) -> Callable[..., Answer]:
 
 def _judged(item: pytest.Item, noise: Any, digits: int, overrides: dict[str, Any]) -> Answer:
     """The answer to what the test's marker and the overrides claim; the marker may hold what is for audits alone."""
-    from dpverify.catalogue import Stated
     from dpverify.catalogue.inline import OF_A_CLAIM, nothing_beside, stated
     from dpverify.report.answers import judged
 
@@ -255,7 +254,7 @@ def _judged(item: pytest.Item, noise: Any, digits: int, overrides: dict[str, Any
     found = _stated(Path(spec), overrides.pop("claim", marked.get("claim")), (item.path.parent, item.config.rootpath))
     expect = str(overrides.pop("expect", said.pop("expect", "PROVED"))).upper()
     nothing_beside({**said, **overrides})
-    return judged(Stated(found.claim, expect), digits)
+    return judged(replace(found, expect=expect), digits)
 
 
 def _finding(item: pytest.Item, sampler: Callable[..., Any] | str, overrides: dict[str, Any]) -> Finding:

@@ -21,7 +21,7 @@ from sarif.loader import load_sarif_file
 
 from dpverify import cli
 from dpverify.report import Entry, sarif
-from dpverify.report.results import Results, Surprise
+from dpverify.report.results import NOTE_RULES, RULES, Results, Surprise
 from dpverify.trusted.language.expr import num
 from dpverify.trusted.language.model import Claim, Sampled
 from tests.consumers import check_jsonschema
@@ -180,7 +180,7 @@ def places(log: dict) -> list[dict]:
 
 def test_every_rule_in_sarif_has_what_code_scanning_asks_for(project):
     rules = json.loads(verified("sarif"))["runs"][0]["tool"]["driver"]["rules"]
-    assert {rule["id"] for rule in rules} == {"REFUTED", "PROVED", "UNKNOWN", "VIOLATION", "NONCONFORMING"}
+    assert {rule["id"] for rule in rules} == {*RULES, *NOTE_RULES}
     for rule in rules:
         assert 0 < len(rule["shortDescription"]["text"]) < len(rule["fullDescription"]["text"]) <= 1024
         assert rule["name"] not in ("", rule["id"]) and len(rule["name"]) <= 255

@@ -168,7 +168,7 @@ def test_printing_an_answer_shows_what_the_command_line_shows(tmp_path, monkeypa
 def test_a_claim_in_another_measure_is_told_in_that_measure():
     answer = dp.verify(dp.gaussian(2), sensitivity=1, zcdp="1/7")
     assert answer.verdict == "PROVED" and answer.measure.lower == answer.measure.upper == Decimal("0.125")
-    assert answer.epsilon.lower is None and repr(answer) == "<PROVED gaussian: rho 1/7, tight rho 0.125>"
+    assert answer.epsilon is answer.delta is None and repr(answer) == "<PROVED gaussian: rho 1/7, tight rho 0.125>"
     assert dp.calibrate(dp.gaussian, "sigma", sensitivity=1, gdp="1/3") == 3
 
 
@@ -263,14 +263,14 @@ def test_a_notebook_shows_formula_verdict_picture_and_assumptions_without_a_link
         (lambda: dp.verify(dp.gaussian(), sensitivity=1, epsilon=1), "the builtin gaussian needs sigma."),
         (lambda: dp.gaussian(sigm=1), "gaussian: unknown argument 'sigm'. Did you mean 'sigma'?"),
         (lambda: dp.verify(dp.gaussian(1), sensitivity=1, epsilon=1, dleta=0), "unknown key \"dleta\". Did you mean 'delta'?"),
-        (lambda: dp.verify(dp.laplace(-1), sensitivity=1, epsilon=1), "laplace, mechanism: scale = -1 is not positive."),
+        (lambda: dp.verify(dp.laplace(-1), sensitivity=1, epsilon=1), "laplace: scale = -1 is not positive."),
         (lambda: dp.verify(dp.laplace(1, sensitivity=2), sensitivity=1, epsilon=1), "stands both with the mechanism and with the claim"),
         (lambda: dp.verify(dp.translation("exp(-abs(x))"), sensitivity=1, epsilon=1), "The variable of this kind is z: write that"),
         (lambda: dp.verify("gaussian", epsilon=1), "verify: epsilon: a claim that is read from a file says this itself."),
         (lambda: dp.verify(3, epsilon=1), "3 is not a mechanism. Use dpverify.radial"),
         (lambda: dp.verify(dp.gaussian("least"), sensitivity=1, epsilon=1), "still to be found: `dpverify calibrate FILE` finds it"),
         (lambda: dp.verify(dp.gaussian(Decimal("NaN")), sensitivity=1, epsilon=1), "NaN"),
-        (lambda: dp.verify(dp.gaussian(True), sensitivity=1, epsilon=1), "True"),
+        (lambda: dp.gaussian(True), "gaussian: sigma = true is not a number."),
         (lambda: dp.verify(dp.laplace(1, parameters=3), sensitivity=1, epsilon=1), "laplace: parameters = 3 is not a dictionary"),
         (lambda: dp.laplace(width=2), "laplace: unknown argument 'width'. It takes scale, dimension."),
         (lambda: dp.verify(dp.laplace, sensitivity=1, epsilon=1), "Call it, as in dpverify.laplace(scale)."),
@@ -296,7 +296,8 @@ def test_an_adjacency_that_is_missing_or_unknown_is_said_once():
 
 
 def test_everything_that_is_wrong_is_said_at_once():
-    assert len(fault(lambda: dp.verify(dp.gaussian(0.5), epsilon=1.0)).splitlines()) == 2
+    assert len(fault(lambda: dp.verify(dp.gaussian("s"), sensitivity=1, epsilon=1.0)).splitlines()) == 2
+    assert len(fault(lambda: dp.radial("exp(-r", scale=-1)).splitlines()) == 3  # profile, scale, dimension
 
 
 @pytest.mark.parametrize("number", [2, "2", "4/2", Fraction(2), Decimal("2.0"), sympy.Integer(2), sympy.sqrt(4)])

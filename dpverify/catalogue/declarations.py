@@ -8,22 +8,24 @@ parameters of their own as a table has them: what they declare is complete, and 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from inspect import Parameter
+from math import isfinite
 from numbers import Integral, Rational, Real
 from textwrap import TextWrapper
 from typing import Any, Final
 
+from dpverify.catalogue.checks import number_faults
 from dpverify.catalogue.kinds import BUILTIN, IN_FILES, KINDS
-from dpverify.catalogue.kinds.fields import FINITE, INTERVAL, OF_A_PART, OUTPUT, Field
+from dpverify.catalogue.kinds.fields import FINITE, INTERVAL, NUMBER, OF_A_PART, OUTPUT, RANGING, Field
 from dpverify.catalogue.kinds.kind import Builtin, Kind
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.mechanisms import from_table
-from dpverify.catalogue.toml import Fault, Unwritten, meant
-from dpverify.catalogue.values import binary, read_value_or_domain
+from dpverify.catalogue.toml import Fault, Fields, Unwritten, meant
+from dpverify.catalogue.values import LEAST, binary, read_expression, read_number, read_value_or_domain
 from dpverify.errors import SpecError
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import ExprError
@@ -120,9 +122,62 @@ class Constructor:
         takes = f" It takes {', '.join(plain)}."
         faults += [f"{self.name}: unknown argument {name!r}.{meant(name, arguments) or takes}" for name in named if name not in arguments]
         faults += [f"{self.name}: {name} is given twice." for name in named if name in given]
+        given |= named
+        faults += self._wrong(given) if not faults else []
         if faults:
             raise SpecError(faults)
-        return Declared(self, {**given, **named})
+        return Declared(self, given)
+
+    def _wrong(self, given: Mapping[str, Any]) -> list[str]:
+        """What is wrong with arguments by themselves; what hangs on other parts, on parameters or on a claim is told when that is read."""
+        stated = {name: value for name, value in given.items() if value is not None}
+        own = stated.get(PARAMETERS, {}) if self.named else {}  # a builtin's numbers may stand there
+        around = set(map(str, own)) if isinstance(own, Mapping) else set()
+        faults = [
+            f"{self.name}: {self._missing(known)}"
+            for known in self.fields
+            if known.required and around.union(stated).isdisjoint(known.keys)
+        ]
+        for known in (*self.fields, *OF_A_PART):
+            for key in (key for key in known.keys if key in stated):
+                faults += [f"{self.name}: {fault}" for fault in self._amiss(key, _listed(stated[key]), known)]
+        return faults
+
+    def _missing(self, known: Field) -> str:
+        """That an argument is not there, and what it is."""
+        if len(known.keys) > 1:
+            return f"{' or '.join(known.keys)} is missing: give one of them."
+        said = f"the builtin {self.name} needs {known.name}." if self.named else f"{known.name} is missing."
+        return f"{said} {known.meaning.partition('. ')[0].rstrip('.')}."
+
+    def _amiss(self, key: str, value: Any, known: Field) -> Iterator[str]:
+        """What is wrong with one argument, whatever parameters mean."""
+        number = known.value.read in (read_number, read_expression)
+        if inspect.isroutine(value) or isinstance(value, type):
+            yield self._no_data(key, value, known)
+        elif (inexact := _inexact(value)) is not None and known.value.exact:
+            yield f"{key} = {value!r:.80}: {binary(inexact)}"
+        elif number and isinstance(value, Rational | Decimal | str | bool | list) and value not in (*LEAST, *known.value.words):
+            text = value if isinstance(value, bool | str | list) else str(value)
+            faults: list[str] = []
+            found = Fields({key: text}, "", faults).may(key, read_value_or_domain if self.named else known.value.read, None)
+            yield from (fault.removeprefix(": ") for fault in faults)
+            if isinstance(found, Num) and (self.named or known.value in (NUMBER, RANGING)):
+                yield from number_faults(key, found, {})
+
+    @property
+    def named(self) -> bool:
+        """Whether it is a builtin, whose numbers may be domains."""
+        return "name" in self.begins
+
+    def _no_data(self, key: str, value: Any, known: Field) -> str:
+        """That a function, or a class, stands where an expression or a mechanism does, and what was meant."""
+        name = getattr(value, "__name__", "")
+        if name and FUNCTIONS.get(name) is value:
+            return f"{key} is dpverify.{name}, a function that makes a mechanism. Call it, as in dpverify.{name}(...)."
+        example = next((str(one) for one in known.examples if isinstance(one, str)), "exp(-abs(z))")
+        way = f'Write the expression as text, such as "{example}", or as one of sympy.' if known.value.exact else "Give its value."
+        return f"{key} is a Python function, which cannot be read. {way}"
 
     def _parts(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Parts that are given one by one, under the key that they have in a table."""
@@ -212,6 +267,14 @@ def written(value: Any) -> Any:
     return [written(inside) for inside in value] if isinstance(value, list | tuple) else read.text(value)
 
 
+def _inexact(value: Any) -> Any:
+    """The first binary float in a value that is no infinite end; None where there is none."""
+    if isinstance(value, list | tuple):
+        return next((found for found in map(_inexact, map(_listed, value)) if found is not None), None)
+    real = isinstance(value, Real) and not isinstance(value, Rational) and not hasattr(value, "free_symbols")
+    return value if real and isfinite(value) else None
+
+
 def _listed(value: Any) -> Any:
     """An array of numpy or a matrix of sympy as the lists, or the number, that it holds; any other value as it is."""
     return value.tolist() if hasattr(value, "tolist") else value
@@ -256,11 +319,14 @@ class Mechanism:
         """The domain of every parameter, by name."""
         return {str(symbol): domain for symbol, domain in self.parameters.items()}
 
-    def model(self) -> model.Mechanism:
-        """The mechanism as frozen data. Raises SpecError for all that is wrong with it, floats and free symbols among it."""
+    def model(self, unstated: list[str] | None = None) -> model.Mechanism:
+        """The mechanism as frozen data. Raises SpecError for all that is wrong with it, floats and free symbols among it.
+
+        unstated: gets the places of parts whose sensitivity is 1 since they say nothing.
+        """
         domains = self.domains()
         try:
-            return from_table(self.name, self.noise.table(Read(domains)), domains)
+            return from_table(self.name, self.noise.table(Read(domains)), domains, unstated)
         except ExprError as error:
             raise SpecError(f"{self.name}: {error}") from error
 

@@ -21,11 +21,15 @@ from dpverify.trusted.language.model import Claim, Domain, Mechanism
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a declaration says. domains: of its parameters, by name; source: where it says the mechanism comes from."""
+    """What a declaration says. domains: of its parameters, by name; source: where it says the mechanism comes from.
+
+    unstated: the parts whose sensitivity is 1 since they say nothing.
+    """
 
     mechanism: Mechanism
     domains: tuple[tuple[str, Domain], ...]
     source: str
+    unstated: tuple[str, ...] = ()
 
 
 class Failure(Fault):
@@ -62,7 +66,8 @@ def declaration(use: str, folders: Sequence[Path], bounds: Bounds | None = None)
         if "fault" in told:
             raise Fault(_shown(str(told["fault"])))
         claim = from_json(told["claim"])
-        return Declared(claim.mechanism, claim.domains, _shown(str(told["source"])))
+        unstated = tuple(_shown(str(place)) for place in told["unstated"])
+        return Declared(claim.mechanism, claim.domains, _shown(str(told["source"])), unstated)
     except (CertificateError, LookupError, TypeError) as error:
         raise Fault(_shown(f"fails: what {path} declares cannot be read: {error}")) from error
 
@@ -86,6 +91,8 @@ def _declared(file: str, name: str, say: object) -> dict[str, Any]:
             known = [key for key, value in vars(module).items() if isinstance(value, Declaration)]
             return {"fault": f"names no dpverify.declare.Mechanism.{meant(name, known)}"}
         domains = tuple(sorted(declared.domains().items()))
-        return {"claim": to_json(Claim(declared.model(), None, domains=domains)), "source": str(declared.source or "")}
+        unstated: list[str] = []
+        claim = to_json(Claim(declared.model(unstated), None, domains=domains))
+        return {"claim": claim, "source": str(declared.source or ""), "unstated": unstated}
     except DpverifyError as error:
         return {"fault": f"fails: {error}"}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, assert_never
 
+from dpverify.catalogue import notes
 from dpverify.catalogue.checks import grown, number_faults, substituted
 from dpverify.catalogue.kinds import BUILTIN, KINDS, dimension_of, is_combinator, mechanism_faults, of, read, read_kind
 from dpverify.catalogue.kinds.fields import A_NOISE, FRESH, NOISES, NUMBER, PART, PARTS, REPORT, TIMES, Field
@@ -29,6 +30,7 @@ from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import (
     FUNCTIONS,
     ONE,
+    ZERO,
     Expr,
     Num,
     Sym,
@@ -70,14 +72,21 @@ def read_any_kind(value: Any) -> str:
     return read_choice((*KINDS, BUILTIN))(value)
 
 
-def from_table(name: str, table: Mapping[str, Any], domains: Mapping[str, Domain]) -> Mechanism:
-    """The mechanism of a table that Python has written, in its parameters. Raises SpecError listing all that is wrong with it."""
+def from_table(
+    name: str, table: Mapping[str, Any], domains: Mapping[str, Domain], unstated: list[str] | None = None
+) -> Mechanism:  # fmt: skip
+    """The mechanism of a table that Python has written, in its parameters. Raises SpecError listing all that is wrong with it.
+
+    unstated: gets the places of sensitivities that are 1 since nothing is said.
+    """
     reader = Mechanisms()
     reader.domains = dict(domains)
     reader.read_kind = read_any_kind
     mechanism = reader._declared(Fields(table, name, reader.faults))
     if reader.faults or mechanism is None:
         raise SpecError(reader.faults)
+    if unstated is not None:
+        unstated += reader.unstated
     return mechanism
 
 
@@ -103,7 +112,10 @@ def _moves(mechanism: Mechanism) -> bool:
 
 
 class Mechanisms:
-    """Reads mechanisms and their parts; what is wrong is collected. values, domains: of the parameters that are known so far."""
+    """Reads mechanisms and their parts; what is wrong is collected. values, domains: of the parameters that are known so far.
+
+    unstated: where sensitivities are 1 since nothing is said; notes: what else is noticed; given: parameters that are to be used somewhere.
+    """
 
     def __init__(self) -> None:
         self.faults: list[str] = []
@@ -113,6 +125,9 @@ class Mechanisms:
         self.broken: set[str] = set()
         self.helpers: dict[str, str] = {}
         self.words: list[str] = []
+        self.unstated: list[str] = []
+        self.notes: list[notes.Note] = []
+        self.given: dict[str, None] = {}
         self.adjacency = ""
         self.read_kind: Callable[[Any], str] = read_kind
 
@@ -272,6 +287,8 @@ class Mechanisms:
             query, adjacency = Query(rows, adjacency), ""
         elif sensitivity is None and mechanism is not None and _moves(mechanism):
             sensitivity = ONE
+            self.unstated.append(notes.place(where))
+        self._zero(notes.place(where), sensitivity, query)
         if getattr(mechanism, "neighbours", "") in ONE_WAY:
             table.fault(
                 'neighbours: "increasing" and "decreasing" are for one order of the data alone, and a part wants both. Use "monotone".'
@@ -288,6 +305,11 @@ class Mechanisms:
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
         return None if len(self.faults) > before else repeated(Part(mechanism, sensitivity, query, adjacency), times)
 
+    def _zero(self, place: str, sensitivity: Expr | None, query: Query | None) -> None:
+        """Note that nothing moves."""
+        if sensitivity == ZERO or (query is not None and not any(entry for row in query.rows for entry in row)):
+            self.notes.append(notes.zero(place))
+
     def parameters(self, table: Fields, parameters: Mapping[str, Any], variables: Mapping[str, tuple[str, ...]]) -> None:
         """Give every parameter its value or its domain; values may be expressions in other parameters."""
         bound = {name for names in variables.values() for name in names}
@@ -299,6 +321,7 @@ class Mechanisms:
             self.broken.update(parameters)
             return
         stated: dict[str, Expr] = {}
+        self.given |= dict.fromkeys(parameters)
         for name in parameters:
             if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in FUNCTIONS or name == "pi":
                 given.fault(f"{show(name)} cannot name a parameter. Use letters, digits and _, and no function's name.")
@@ -370,6 +393,8 @@ class Mechanisms:
         # A parameter with a domain becomes a symbol of its name; one that is named as a function needs another.
         renamed = {key: f"{key}_" if key in FUNCTIONS else key for key in raw}
         self.parameters(table, {renamed[key]: value for key, value in raw.items()}, {"": ("r", "z")})
+        for key in own.keys() & renamed.keys():
+            self.given.pop(renamed[key], None)  # the builtin uses it
         parameters = {key: self.values.get(symbol, Sym(symbol)) for key, symbol in renamed.items()}
         faults = [fault for key in numbers if key in parameters for fault in number_faults(key, parameters[key], self.domains)]
         for fault in faults:
@@ -416,6 +441,8 @@ class Mechanisms:
                     table.fault("give sensitivity or difference, not both: the norm of a difference is derived.")
                 return mechanism, sensitivity
             case Sensitivity.ONE:
+                if sensitivity is None:
+                    self.unstated.append("" if ", claim " in table.where else notes.place(table.where))
                 return mechanism, sensitivity or ONE
             case Sensitivity.OPTIONAL:
                 return mechanism, sensitivity

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpverify.catalogue import notes
 from dpverify.catalogue.checks import free_symbols, grown, loss_faults, number_faults, space_faults
 from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
@@ -89,12 +90,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stated:
-    """One claim of a file. expect: the verdict that counts as success; adjacency: as named by the author; line: of its header."""
+    """One claim of a file. expect: the verdict that counts as success; adjacency: as named by the author; line: of its header.
+
+    notes: what its author may not mean.
+    """
 
     claim: Claim
     expect: str = "PROVED"
     adjacency: str = ""
     line: int = 1
+    notes: tuple[notes.Note, ...] = ()
 
     def __repr__(self) -> str:
         return f"<{self.claim.mechanism_name}, {self.claim.name}>"
@@ -218,6 +223,7 @@ class _Reader(Mechanisms):
         self.source = ""
         self.failed = False
         self.known: dict[str, Declared] = {}
+        self.of_mechanism: tuple[list[str], list[notes.Note]] = ([], [])
 
     def spec(self) -> Spec:
         if "claims" in self.data and "claim" not in self.data:
@@ -234,6 +240,8 @@ class _Reader(Mechanisms):
         mechanism = None if mechanism_table is None else self.mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
         if audit is not None:
             audit = self._audit(Fields(audit, self._at("audit"), self.faults))
+        self.of_mechanism = list(self.unstated), list(self.notes)
+        idle = notes.unused(self._unused())
         tables = [Fields(data, self._at(f"claim {i}"), self.faults) for i, data in enumerate(claim_tables, 1)]
         claims = [self._claim(table, mechanism, name, i) for i, table in enumerate(tables, 1)]
         self._unique_names(tables)
@@ -244,7 +252,8 @@ class _Reader(Mechanisms):
             self._sane(claims)
         if self.faults:
             raise (CodeFailed if self.failed and len(self.faults) == 1 else SpecError)(self.faults)
-        return Spec(self.file, name, tuple(claim for claim in claims if claim is not None), audit, self.source)
+        stated = tuple(replace(claim, notes=(*claim.notes, *idle)) for claim in claims if claim is not None)
+        return Spec(self.file, name, stated, audit, self.source)
 
     def _at(self, place: str) -> str:
         return f"{self.file}, {place}"
@@ -272,6 +281,7 @@ class _Reader(Mechanisms):
         mechanism, domains = declared.mechanism, dict(declared.domains)
         kind = kind_of(mechanism)
         self.source = declared.source
+        self.unstated += declared.unstated
         self.parameters(table, parameters, VARIABLES.get(kind, {}))
         for name, domain in domains.items():
             if name in self.values:
@@ -282,12 +292,14 @@ class _Reader(Mechanisms):
                     table.fault(f"the domain of {name} is wider than the one that the declaration gives it.")
             else:
                 self.domains[name] = domain
+            self.given.pop(name, None)
         return mechanism
 
     # -- claims
 
     def _claim(self, table: Fields, mechanism: Mechanism | None, mechanism_name: str, index: int) -> Stated | None:
         before = len(self.faults)
+        self.unstated, self.notes = list(self.of_mechanism[0]), list(self.of_mechanism[1])
         name = table.may("name", read_string, f"claim {index}")
         order = table.may("order", read_choice(ORDERS), "")
         measure = self._measure(table, mechanism)
@@ -340,6 +352,7 @@ class _Reader(Mechanisms):
             sensitivity = query = None
         elif not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
+        self._zero("", sensitivity, query)
         if len(self.faults) > before:
             return None
         claim = Claim(
@@ -369,7 +382,7 @@ class _Reader(Mechanisms):
                 "State the adjacency add-remove, or leave the order out."
             )
         line = self.lines[index - 1] if index <= len(self.lines) else 1
-        return Stated(claim, expect.upper(), adjacency, line)
+        return Stated(claim, expect.upper(), adjacency, line, (*notes.unstated(self.unstated), *self.notes))
 
     def _measure(self, table: Fields, mechanism: Mechanism | None) -> Measure | None:
         """What is claimed in place of epsilon; None where nothing is."""
@@ -443,6 +456,11 @@ class _Reader(Mechanisms):
         for name, fault in self.helpers.items():
             if name not in used:
                 self.faults.append(f"{self._at('mechanism')}: {fault}")
+
+    def _unused(self) -> list[str]:
+        """Parameters that nothing in the file names."""
+        used = set(notes.words({key: value for key, value in self.data.items() if key != "audit"}))
+        return [name for name in self.given if name not in used]
 
     def _unique_names(self, tables: Iterable[Fields]) -> None:
         seen: set[Any] = set()

@@ -110,6 +110,7 @@ def _sides(file: Path, found: Calibration, folder: Path | None) -> list[tuple[st
         return Entry(
             str(file), file.stem, one.judgement.claim, stated.expect, stated.line, one.judgement, one.reasons,
             certificate=str(folder / name) if folder and decided else None, digits=DIGITS, proved=one.proved,
+            notes=stated.notes,
         )  # fmt: skip
 
     names = [f"{stem}.cert.json" for stem in stems]

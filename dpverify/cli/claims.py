@@ -225,7 +225,7 @@ def _entry(
 
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,
-        "digits": digits,
+        "digits": digits, "notes": stated.notes,
     }  # fmt: skip
     if isinstance(outcome, Ended):
         return Entry(**common, reasons=(output.ended("judging the claim", outcome, bounds),), seconds=outcome.seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from pathlib import Path
 
 from dpverify.cli.output import write
@@ -24,6 +25,7 @@ class Replays:
         self._theory = coq.compiled_theory() if compiled else None
         self._rest = _rests(foundations.axioms(self._theory)) if self._theory is not None else ""
         self.replayed = self.written = self.refused = self.asked = 0
+        self._modules: dict[str, Path] = {}
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -36,7 +38,7 @@ class Replays:
             return printable(f"{_INDENT}not replayed in Coq: {error}")
         target = ""
         if self._folder is not None:
-            written = self._folder / (re.sub(r"\W", "_", file.name.removesuffix(".cert.json")) + ".v")
+            written = self._folder / f"{self._module(file)}.v"
             write(written, made.text)
             self.written += 1
             target = f"{_INDENT}written to {written}: {made.proves}."
@@ -49,6 +51,13 @@ class Replays:
         self.replayed += 1
         return printable(f"{_INDENT}replayed in Coq: {made.proves}. The theory and the tactics that it calls rest on {self._rest}.")
 
+    def _module(self, file: Path) -> str:
+        """What a certificate's file is called in Coq: letters, digits and _, of no two the same in a run."""
+        stem = re.sub(r"\W", "_", file.name.removesuffix(".cert.json"))
+        if self._modules.setdefault(stem, file) != file:
+            stem = f"{stem}_{sha256(str(file).encode()).hexdigest()[:8]}"
+        return stem
+
     def summary(self) -> str:
         """At the end."""
         if self._theory is None:
@@ -57,11 +66,11 @@ class Replays:
 
 
 def _rests(axioms: tuple[str, ...]) -> str:
-    own = [name for name in axioms if name.rpartition(".")[2] in coq.AXIOMS]
+    own = [name for name in axioms if name in coq.AXIOMS]
     reals = [name for name in axioms if name in coq.OF_REALS]
-    machine = [name for name in axioms if name.split(".")[0] in coq.OF_MACHINE_NUMBERS]
+    machine = [name for name in axioms if name.rpartition(".")[0] in coq.OF_MACHINE_NUMBERS]
     others = [name for name in axioms if name not in own and name not in reals and name not in machine]
-    groups = (("axioms of MathComp Analysis", own), ("of Coq's real numbers", reals), ("others", others))
+    groups = ((f"axiom{'s' if len(own) != 1 else ''} of MathComp Analysis", own), ("of Coq's real numbers", reals), ("others", others))
     said = [f"{len(names)} {what} ({', '.join(names)})" for what, names in groups if names]
     said += [f"{len(machine)} of Coq's machine numbers, which `interval` calculates with"] if machine else []
     return " and ".join(said) or "no axiom"

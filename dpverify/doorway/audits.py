@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 from dpverify import audits
+from dpverify.errors import FoundByAudit
 from dpverify.ground.finding import Finding
 from dpverify.ground.outside import printable, printable_lines
 
@@ -16,7 +17,22 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Audited(Finding):
-    """What an audit found, which prints as on the command line and shows itself in a notebook as on the page of a report."""
+    """What an audit found, which prints as on the command line and shows itself in a notebook as on the page of a report.
+
+    It is neither true nor false: is_clean says whether nothing was found, which proves nothing, and raise_unless_clean() is for scripts.
+    """
+
+    def raise_unless_clean(self) -> Audited:
+        """The finding itself where nothing was found. Raises FoundByAudit with it else."""
+        if not self.is_clean:
+            raise FoundByAudit(str(self))
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry that `dpverify audit --format json` has for the audit."""
+        from dpverify.report import findings
+
+        return findings.record(self)
 
     def __str__(self) -> str:
         return printable_lines(self.text())

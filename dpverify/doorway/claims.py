@@ -14,7 +14,7 @@ from dpverify.catalogue.inline import Noise, nothing_beside, stated
 from dpverify.doorway.digits import checked
 from dpverify.errors import SpecError
 from dpverify.ground.outside import read_regular
-from dpverify.report.answers import Answer, Enclosure, answer, judged
+from dpverify.report.answers import Answer, Answers, Enclosure, answer, judged
 from dpverify.search import verify as judging
 from dpverify.search.verify import Verified
 from dpverify.trusted.language.certificate import MAX_BYTES, decode
@@ -25,11 +25,11 @@ from dpverify.trusted.language.model import CLAIMED_MEASURES, Claim
 @overload
 def verify(what: Noise | Claim | Stated, digits: int = 20, **claim: Any) -> Answer: ...
 @overload
-def verify(what: Spec | str | Path, digits: int = 20) -> list[Answer]: ...
+def verify(what: Spec | str | Path, digits: int = 20) -> Answers: ...
 def verify(
     what: Noise | Claim | Stated | Spec | str | Path, digits: int = 20, *, sensitivity: Any = None, query: Any = None,
     adjacency: str | None = None, epsilon: Any = None, delta: Any = None, **more: Any,
-) -> Answer | list[Answer]:  # fmt: skip
+) -> Answer | Answers:  # fmt: skip
     """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it.
 
     what: a mechanism, as dpverify.gaussian and its like declare one, with the claim beside it; or a claim file, a folder of such, a name
@@ -38,6 +38,7 @@ def verify(
     epsilon, delta: what is claimed, delta 0 where it is left out; either may be "tight". more: whatever else a [[claim]] of a claim file
     may say: zcdp, gdp or renyi in place of epsilon, order, difference, utility, within, beta, loss, prior, name, expect.
     Numbers are int, Fraction, Decimal, texts such as "1.775" or "log(3)", or exact ones of sympy.
+    An answer is neither true nor false: ask its verdict or is_proved, or call raise_unless_proved().
     Raises SpecError listing all that is wrong with what is stated.
     """
     checked(digits)
@@ -46,7 +47,7 @@ def verify(
         nothing_beside(claim)
         if isinstance(what, Spec | str | Path):
             specs = [what] if isinstance(what, Spec) else map(read_spec, resolve(str(what)))
-            return [judged(one, digits, spec.file) for spec in specs for one in spec.claims]
+            return Answers(judged(one, digits, spec.file) for spec in specs for one in spec.claims)
         return judged(what if isinstance(what, Stated) else Stated(what), digits)
     return judged(stated(what, claim), digits)
 
@@ -57,7 +58,8 @@ def tight_epsilon(noise: Noise, *, sensitivity: Any = None, delta: Any = 0, digi
     The arguments are those of dpverify.verify. A bound that no rule reaches is None; dpverify.verify says why.
     """
     _asked_alone("tight_epsilon", "epsilon", claim)
-    return verify(noise, digits, sensitivity=sensitivity, epsilon="tight", delta=delta, **claim).epsilon
+    found = verify(noise, digits, sensitivity=sensitivity, epsilon="tight", delta=delta, **claim).epsilon
+    return found if found is not None else Enclosure(None, None)
 
 
 def tight_delta(noise: Noise, *, sensitivity: Any = None, epsilon: Any, digits: int = 20, **claim: Any) -> Enclosure:
@@ -66,7 +68,8 @@ def tight_delta(noise: Noise, *, sensitivity: Any = None, epsilon: Any, digits: 
     The arguments are those of dpverify.verify. A bound that no rule reaches is None; dpverify.verify says why.
     """
     _asked_alone("tight_delta", "delta", claim)
-    return verify(noise, digits, sensitivity=sensitivity, epsilon=epsilon, delta="tight", **claim).delta
+    found = verify(noise, digits, sensitivity=sensitivity, epsilon=epsilon, delta="tight", **claim).delta
+    return found if found is not None else Enclosure(None, None)
 
 
 def _asked_alone(asked: str, value: str, claim: Mapping[str, Any]) -> None:

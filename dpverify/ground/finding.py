@@ -81,6 +81,15 @@ class Finding:
     path: Path | None = None
     outputs_seen: Sides | None = None
 
+    def __bool__(self) -> bool:
+        way = "Ask finding.is_clean, or finding.finding; dpverify.audit's also has finding.raise_unless_clean()."
+        raise TypeError(f"a finding ({self.finding}) is neither true nor false. {way}")
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found: no violation, and no other density than the declared one. That proves nothing."""
+        return self.finding == NO_VIOLATION_SEEN
+
     @property
     def as_expected(self) -> bool:
         """Whether nothing was found against the claim, or a violation of a claim that its author expects to be refuted."""

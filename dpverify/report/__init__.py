@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from dpverify.catalogue.notes import Note
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement
@@ -32,7 +33,8 @@ class Entry:
     """One claim of one file and its outcome.
 
     judgement: None where dpverify itself failed, with `fault` saying how. certificate: the path written, if any.
-    seconds: of search and check together. proved: each line of the certificate with the bounds that it proves.
+    seconds: of search and check together. proved: each line of the certificate with the bounds that it proves. notes: what its author
+    may not mean.
     """
 
     file: str
@@ -47,6 +49,13 @@ class Entry:
     seconds: float = 0.0
     digits: int = 20
     proved: tuple[tuple[Line, tuple[Bound, ...]], ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What no density can show, and the verdict rests on; what is not stated and taken for granted first."""
+        unsaid = [note.assumed for note in self.notes if note.assumed]
+        return () if self.judgement is None else (*unsaid, *self.judgement.assumptions)
 
     @property
     def verdict(self) -> str:

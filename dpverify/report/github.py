@@ -15,7 +15,7 @@ from dpverify.report.sources import resolved, root_of_repository
 def render(results: Results) -> str:
     """The answer as annotations and a closing line."""
     root = root_of_repository()
-    return "\n".join([*(_annotation(surprise, root) for surprise in results.surprises), results.summary])
+    return "\n".join([*(_annotation(surprise, root) for surprise in [*results.surprises, *results.warnings]), results.summary])
 
 
 def _annotation(surprise: Surprise, root: Path) -> str:

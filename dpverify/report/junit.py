@@ -23,6 +23,7 @@ class _Case:
     file: str
     seconds: float
     surprises: Sequence[Surprise]
+    warnings: Sequence[Surprise] = ()
 
 
 def render(results: Results) -> str:
@@ -46,8 +47,11 @@ def _cases(results: Results) -> Iterator[_Case]:
     def of(source: str, file: str, name: str) -> list[Surprise]:
         return [one for one in surprises if (one.source, one.file, one.name) == (source, file, name)]
 
+    warnings = results.warnings
     for entry in results.entries:
-        yield _Case(entry.file, entry.mechanism, entry.claim.name, entry.file, entry.seconds, of("claim", entry.file, entry.claim.name))
+        file, name = entry.file, entry.claim.name
+        noted = [one for one in warnings if (one.file, one.name) == (file, name)]
+        yield _Case(file, entry.mechanism, name, file, entry.seconds, of("claim", file, name), noted)
     for (file, name), group in groupby(results.findings, key=lambda one: (one.file, one.name)):
         seconds = max(one.seconds for one in group)  # findings of one run come one after the other
         yield _Case(_AUDITS, file, name, file, seconds, [one for one in of("audit", file, name) if one.rule != "FAULT"])
@@ -66,7 +70,9 @@ def _add(suite: Element, case: _Case) -> None:
         if which:
             message = "in the baseline" if tag == "skipped" else ", ".join(one.rule if tag == "failure" else one.message for one in which)
             SubElement(element, tag, message=clean(message)).text = clean("\n".join(one.message for one in which))
-            return
+            break
+    if case.warnings:
+        SubElement(element, "system-out").text = clean("\n".join(f"warning: {one.message}" for one in case.warnings))
 
 
 def _count(element: Element) -> None:

@@ -25,6 +25,8 @@ def render(results: Results) -> str:
         lines += [*fenced(one.message), ""]
     if len(surprises) > _SHOWN:
         lines += [f"{len(surprises) - _SHOWN} more are in the report.", ""]
+    if warnings := results.warnings:
+        lines += ["### Warnings", "", *(f"- {literal(one.file)}, line {one.line}: {literal(one.message)}" for one in warnings[:_SHOWN]), ""]
     lines += _files(results)
     lines += _audits(results)
     said = "\n".join(lines)

@@ -35,7 +35,10 @@ _WORDS: Final = (
     (DECLARATION, ("the density is", "moment generating function", "reproducing kernel space", "characteristic functional")),
     (
         QUERY,
-        ("the query moves", "moves by at most", "lie between the stated bounds", "answers differ by", "answers of neighbours differ by"),
+        (
+            "the query moves", "moves by at most", "sensitivity 1 (not stated)", "lie between the stated bounds", "answers differ by",
+            "answers of neighbours differ by",
+        ),
     ),
 )  # fmt: skip
 """What tells whose an assumption is, in the order in which it is looked for; all that is left is about the data."""

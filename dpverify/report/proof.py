@@ -55,7 +55,7 @@ def tree(entry: Entry) -> Step:
     below = [_step(lines, line, bounds, told, entry.judgement) for line, bounds in entry.proved if bounds]
     below += [_error(lines, rule, bounds, told) for rule, bounds in _by_rule(entry.judgement.errors)]
     shown = {step.text for step in every(below) if step.kind == "assumed"}
-    beside = [Step("assumed", text) for text in entry.judgement.assumptions if text not in shown]  # of words beside the bounds
+    beside = [Step("assumed", text) for text in entry.assumptions if text not in shown]  # of words beside the bounds
     undecided = [Step("fact", f"undecided: {entry.reason}")] if entry.reason else []
     return Step("claim", head, below=(*_conclusion(entry), *below, *beside, *undecided))
 

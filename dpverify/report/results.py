@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dpverify.catalogue import shelf
+from dpverify.catalogue.notes import UNSTATED, UNUSED, ZERO, Note
 from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
@@ -31,6 +32,12 @@ AUDIT_RULES: Final[Mapping[str, str]] = {
 }
 RULES: Final[Mapping[str, str]] = {**CLAIM_RULES, **AUDIT_RULES}
 """What can be wrong with a claim, by the verdict or the finding that says so."""
+NOTE_RULES: Final[Mapping[str, str]] = {
+    UNSTATED: "A sensitivity is not stated, and taken to be 1.",
+    UNUSED: "A parameter is used nowhere.",
+    ZERO: "A sensitivity is 0.",
+}
+"""What the author of a claim may not mean, which fails no run."""
 
 
 UNREAD: Final = "not read"
@@ -51,7 +58,9 @@ class Fault(NamedTuple):
 
 
 class Surprise(NamedTuple):
-    """One thing that a claim's author does not expect. source: "claim" or "audit". rule: of RULES, or "FAULT" where there is no answer.
+    """One thing that a claim's author does not expect. source: "claim", "audit", or "note" for what fails no run.
+
+    rule: of RULES, or "FAULT" where there is no answer; of NOTE_RULES for a note.
 
     level: "error" or "warning". line: of the claim in its file. message: in a sentence or two. fingerprint: the same for as long as the
     claim and what is said of it are the same, wherever it stands in its file. known: whether a baseline accepts it.
@@ -106,6 +115,17 @@ class Results:
     def surprises(self) -> list[Surprise]:
         """Everything that is not as expected, in the order in which it was found; what a baseline accepts is marked."""
         return [*self._of_claims(), *self._of_audits()]
+
+    @property
+    def warnings(self) -> list[Surprise]:
+        """What the authors of claims may not mean, once for each file."""
+        found: dict[tuple[str, Note], Surprise] = {}
+        for entry in self.entries:
+            for note in entry.notes:
+                mark = _fingerprint(self.place(entry.file), "", note.rule, note.said)
+                title, where = f"{entry.mechanism}: {NOTE_RULES[note.rule].rstrip('.')}", (entry.file, entry.line, entry.claim.name)
+                found.setdefault((entry.file, note), Surprise("note", note.rule, "warning", *where, title, note.said, mark))
+        return list(found.values())
 
     @property
     def exit_code(self) -> int:

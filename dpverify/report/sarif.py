@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from dpverify.ground.version import __version__
 from dpverify.report.markdown import literal
-from dpverify.report.results import RULES, Results, Surprise
+from dpverify.report.results import NOTE_RULES, RULES, Results, Surprise
 from dpverify.report.sarif_rules import descriptor
 from dpverify.report.sources import Related, Sources, resolved, root_of_repository
 
@@ -27,7 +27,8 @@ MOST_RESULTS: Final = 5_000
 _MOST_CONTEXT: Final = 4_000
 """Characters of a claim that are shown beside its line."""
 _ROOT: Final = "%SRCROOT%"
-_PLACES: Final = list(RULES)
+_TOLD: Final = {**RULES, **NOTE_RULES}
+_PLACES: Final = list(_TOLD)
 
 
 def render(results: Results) -> str:
@@ -45,14 +46,14 @@ class _Log:
     def run(self, results: Results) -> dict[str, Any]:
         surprises = results.surprises
         faults = [surprise for surprise in surprises if surprise.rule == "FAULT"]
-        answers = [surprise for surprise in surprises if surprise.rule != "FAULT"]
+        answers = [*(surprise for surprise in surprises if surprise.rule != "FAULT"), *results.warnings]
         kept = gravest(answers, MOST_RESULTS)
         told = [{"level": "error", "message": {"text": fault.message}, "locations": [self._at_claim(fault)]} for fault in faults]
         if left_out := len(answers) - len(kept):
             text = f"{left_out} of {len(answers)} results are left out, the least grave: code scanning shows at most {MOST_RESULTS}."
             told.append({"level": "warning", "message": {"text": text}})
         return {
-            "tool": {"driver": {"name": "dpverify", "semanticVersion": __version__, "rules": [descriptor(rule) for rule in RULES]}},
+            "tool": {"driver": {"name": "dpverify", "semanticVersion": __version__, "rules": [descriptor(rule) for rule in _TOLD]}},
             "columnKind": "utf16CodeUnits",
             "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository that holds the claim files."}}},
             "invocations": [{"executionSuccessful": not faults, "toolExecutionNotifications": told}],
@@ -127,7 +128,7 @@ def _text(message: str, related: Iterable[Related]) -> str:
 def _markdown(surprise: Surprise, related: Iterable[Related]) -> str:
     links = " and ".join(f"the [{one.what}]({number})" for number, one in enumerate(related, 1))
     code = [f"    {line}" for line in surprise.message.split("\n")]
-    lines = [f"**{literal(surprise.name)}**: {literal(RULES[surprise.rule])}", "", *code]
+    lines = [f"**{literal(surprise.name)}**: {literal(_TOLD[surprise.rule])}", "", *code]
     return "\n".join([*lines, "", f"See {links}."] if links else lines)
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dpverify.catalogue.notes import UNSTATED, UNUSED, ZERO
 from dpverify.ground.finding import NONCONFORMING, VIOLATION
-from dpverify.report.results import RULES
+from dpverify.report.results import NOTE_RULES, RULES
 
+_SHORT: Final = {**RULES, **NOTE_RULES}
 _PRIVACY: Final = ("security", "privacy", "differential-privacy")
 _CLAIMS: Final = ("differential-privacy", "correctness")
 
@@ -100,6 +102,33 @@ ADVICE: Final[Mapping[str, Advice]] = {
         "6.0",
         _PRIVACY,
     ),
+    UNSTATED: Advice(
+        "SensitivityNotStated",
+        "A part of the mechanism states neither a sensitivity nor a query, and is judged at sensitivity 1. Where one record moves the "
+        "answer by more, as it does a sum of values that are clipped at 100, the verdict says nothing about it.",
+        (
+            "Write how far neighbours move the answer: `sensitivity = 100`.",
+            "Or state the linear query and its adjacency, and the sensitivity is derived.",
+            "If it is 1, say so: `sensitivity = 1`.",
+        ),
+        "warning",
+        "high",
+    ),
+    UNUSED: Advice(
+        "ParameterNotUsed",
+        "A parameter has a value or a domain, and nothing in the file names it: what it was meant to change is as if it were not there.",
+        ("Use it where it was meant to stand.", "Or leave it out."),
+        "warning",
+        "very-high",
+    ),
+    ZERO: Advice(
+        "SensitivityZero",
+        "A sensitivity of 0 says that the answers of neighbours are equal. Any noise is private then, and the verdict says nothing about a "
+        "query that a record does move.",
+        ("Write how far neighbours move the answer.",),
+        "warning",
+        "high",
+    ),
 }
 
 
@@ -112,7 +141,7 @@ def descriptor(rule: str) -> dict[str, Any]:
     return {
         "id": rule,
         "name": advice.name,
-        "shortDescription": {"text": RULES[rule]},
+        "shortDescription": {"text": _SHORT[rule]},
         "fullDescription": {"text": advice.means},
         "help": {"text": _plain(advice), "markdown": _markdown(rule, advice)},
         "defaultConfiguration": {"level": advice.level},
@@ -127,4 +156,4 @@ def _plain(advice: Advice) -> str:
 
 def _markdown(rule: str, advice: Advice) -> str:
     steps = [f"{number}. {step}" for number, step in enumerate(advice.steps, 1)]
-    return "\n".join([f"## {RULES[rule]}", "", advice.means, "", "### What to do", "", *steps, ""])
+    return "\n".join([f"## {_SHORT[rule]}", "", advice.means, "", "### What to do", "", *steps, ""])

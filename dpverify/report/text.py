@@ -92,12 +92,16 @@ def claim_lines(
     name, after = f"{printable(named(entry.claim.name)):{width}}", []
     if not entry.as_expected:
         after.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
+    after += [note.beside for note in entry.notes if note.beside]
     for known_of in _claimed(entry, detail, before):  # the fullest that a line holds
         first, *rest = _packed([name, *map(printable, known_of[:1]), *after, *map(printable, known_of[1:])], WIDTH - len(_INDENT))
         if not rest or detail.full:
             break
     yield (paint(f"{entry.verdict:8}", entry.verdict) + f" {first}").rstrip()
     yield from (f"{_INDENT}{line}" for line in rest)
+    for note in entry.notes:
+        if not note.assumed and (before is None or note not in before.notes):
+            yield from wrapped(printable(f"warning: {note.said}"))
     for line in _below(entry, detail, reasons):
         yield from wrapped(printable(line))
 
@@ -205,7 +209,7 @@ def _packed(parts: Sequence[str], width: int) -> list[str]:
 
 def _assumed(entries: Sequence[Entry]) -> list[str]:
     """What the judgements take for granted, each thing once."""
-    assumed = dict.fromkeys(line for entry in entries if entry.judgement is not None for line in entry.judgement.assumptions)
+    assumed = dict.fromkeys(line for entry in entries for line in entry.assumptions)
     # what the verdict of one claim rests on is not said again for a bound of another
     return [line for line in assumed if line.partition(" bound: ")[2] not in assumed]
 

@@ -42,7 +42,7 @@ def theorem(entry: Entry, digest: str) -> str:
         r"Let \(M\) be the mechanism with", rf"\[ {latex(law(claim.mechanism))} \]",
         rf"and let inputs \(x, x'\) be neighbours as follows: {words(plain.neighbours(claim))}.",
         *([f"Parameters: {words(plain.parameters(claim))}."] if claim.domains else []),
-        *_assumed(judgement), *_stated(claim, judgement.verdict), *_tight(entry, judgement),
+        *_assumed(entry), *_stated(claim, judgement.verdict), *_tight(entry, judgement),
         r"\end{theorem}",
         r"\begin{proof}",
         rf"By {_rules(judgement)}, as proved in the theory of dpverify {__version__}~\cite{{{KEY}}}{_cited(judgement.rules)}.",
@@ -138,6 +138,6 @@ def _cited(rules: Sequence[str]) -> str:
     return "".join(rf", \cite{where}{{{key}}}" for where, key in cited)
 
 
-def _assumed(judgement: Judgement) -> Iterator[str]:
-    if judgement.assumptions:
-        yield f"It is assumed that {words('; '.join(judgement.assumptions))}."
+def _assumed(entry: Entry) -> Iterator[str]:
+    if entry.assumptions:
+        yield f"It is assumed that {words('; '.join(entry.assumptions))}."

@@ -61,8 +61,18 @@ split=> [y | | S mS].
   by apply: eq_integral => y _; exact: inner.
 Qed.
 
-(* Rule: mixture-concave. *)
-(* The tight epsilon is log G(0) - log G(D), G the mean of the conditional densities up to a factor. *)
+(* log G(0) - log G(D) is enough, G the mean of the conditional densities up to a factor: nothing is asked of pairs of inputs, nor of the norm's balls. *)
+(* Rule: mixture-concave, upper. *)
+Theorem mixture_concave_upper : moves_at_most N q norm Delta -> pure_dp N M (ln (fine (mean mixing h 0)) - ln (fine (mean mixing h D))).
+Proof.
+move=> moves x; have rise := conditional_rises x.
+have -> : ln (fine (mean mixing h 0)) - ln (fine (mean mixing h D)) = exponent mixing h D - exponent mixing h 0 by rewrite /exponent opprK addrC.
+have conc' := exponent_concave mixing1 mh conc rise finite.
+exact: (concave_exponent_upper semi scale0 c0 (mixture_noise x) conc' far moves).
+Qed.
+
+(* Rule: mixture-concave, lower. *)
+(* The tight epsilon is log G(0) - log G(D), where some pair of inputs is exactly the sensitivity apart. *)
 Theorem mixture_concave_rule x x' : full_measure mu place norm -> moves_at_most N q norm Delta -> moves_exactly N q norm Delta x x' ->
   [/\ pure_dp N M (ln (fine (mean mixing h 0)) - ln (fine (mean mixing h D))),
       ((ln (fine (mean mixing h 0)) - ln (fine (mean mixing h D)))%:E <= tight_epsilon N M 0)%E &

@@ -43,10 +43,11 @@ Definition noise_of_coordinates (density : R -> R) (D : R) : described := fun X 
     [/\ Rlt 0 mass, adds_noise mu place M answer (fun z => Rdiv (coordinates density z) mass) &
         forall x x', N x x' -> Rle (norm1 (answer x - answer x')) D].
 
-(* A table: an input selects a row, neighbours are rows that are listed. *)
+(* A table: an input selects a row; the rows of neighbours are listed, or the same. *)
 Definition answers_by_table (table : list (list R)) (pairs : list (nat * nat)) : described := fun X N d Y M =>
   exists (row : X -> nat) (point : nat -> Y) (K : mechanism RR nat Y),
-    [/\ forall x, M x = K (row x) :> (set Y -> \bar RR), has_rows K point table & forall x x', N x x' -> both (listed pairs) (row x) (row x')].
+    [/\ forall x, M x = K (row x) :> (set Y -> \bar RR), has_rows K point table &
+     forall x x', N x x' -> row x = row x' \/ both (listed pairs) (row x) (row x')].
 
 (* What is known of the mechanism is no more than a guarantee. *)
 Definition guaranteed (eps : R) : described := fun X N d Y M => pure_dp N M eps.
@@ -74,11 +75,16 @@ have := replay_product m0 r0 d0 H De noise; apply: dp_in_order_fewer => x x'.
 by case=> /ND; [left | right].
 Qed.
 
-Lemma holds_answers_by_table table pairs eps : pairs_below eps table pairs -> holds (answers_by_table table pairs) eps.
+(* An epsilon that is enough for a pair of rows is not negative, so that it is enough for a row and itself. *)
+Lemma holds_answers_by_table table pairs eps : pairs <> nil -> pairs_below eps table pairs -> holds (answers_by_table table pairs) eps.
 Proof.
-move=> H X N d Y M [row [point [K [MK KT NP]]]] x x' xx S mS; rewrite !MK.
-have := replay_table KT H; apply => //.
-by case: xx => /NP //; exact: bothC.
+move=> some H X N d Y M [row [point [K [MK KT NP]]]] x x' xx S mS; rewrite !MK.
+have below := replay_table KT H.
+have e0 : 0 <= eps.
+  case: pairs some H below {NP} => // -[a b] rest _ _ below.
+  have := below a b (or_introl (or_introl erefl)) setT measurableT.
+  by rewrite adde0 !law_total -EFinM mulr1 lee_fin -[leLHS](@exp.expR0 RR) ler_expR.
+case: xx => /NP[e|near]; [by rewrite e; exact: close_refl | exact: below | by rewrite e; exact: close_refl | exact/below/mS/bothC].
 Qed.
 
 Lemma holds_guaranteed eps : holds (guaranteed eps) eps.

@@ -173,9 +173,14 @@ def test_what_is_not_shown_by_a_theorem_says_why(mechanism, epsilon, why):
 
 def test_names_of_parameters_are_not_those_of_what_is_defined():
     terms = Terms({})
-    assert [terms.parameter(name) for name in ("noise_0", "whole_12", "Neighbours1", "theta", "noisy")] == [
-        "parameter_noise_0", "parameter_whole_12", "parameter_Neighbours1", "parameter_theta", "noisy",
+    assert [terms.parameter(name) for name in ("noise_0", "whole_12", "Neighbours1", "theta", "noisy", "eps", "b2")] == [
+        "parameter_noise_0", "parameter_whole_12", "parameter_Neighbours1", "parameter_theta", "parameter_noisy", "eps", "b2",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["by", "is", "SProp", "Ropp", "of", "move", "R_", "S", "mu_lower", "_x", "parameter_x"])
+def test_words_of_coq_and_of_its_libraries_name_no_variable(name):
+    assert Terms({}).parameter(name) == f"parameter_{name}"
 
 
 @pytest.mark.parametrize(

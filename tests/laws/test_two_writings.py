@@ -84,7 +84,7 @@ def tell(writing: Writing, asked: Mapping[str, Any], seconds: float = 0) -> Told
             answer = judged(read_tables("writing", data).claims[0], DIGITS)
     except OutOfTime:
         return None
-    known = answer.measure or (answer.delta if answer.claim.delta is None else answer.epsilon)
+    known = answer.measure if answer.claim.measure else answer.delta if answer.claim.delta is None else answer.epsilon
     return Told(answer.verdict, known.lower, known.upper)
 
 

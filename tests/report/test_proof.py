@@ -128,7 +128,7 @@ def test_a_notebook_shows_a_certificate_that_was_checked_again(tmp_path):
     file.write_text(encode(verified.certificate))
     for certificate in (verified.certificate, file, str(file)):
         again = dpverify.check(certificate)
-        assert again.judgement == verified.judgement and again.proved == verified.proved
+        assert again.judgement == verified.judgement and again.entry.proved == verified.entry.proved
         assert "PROVED" in again._repr_html_() and "1.7742730175404607565" in again._repr_html_()
 
 

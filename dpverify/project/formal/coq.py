@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,19 +26,31 @@ REPLAYS: Final = (
 """The files of the theory that certificates are replayed by."""
 LIBRARY_SECONDS: Final = 900.0
 """For the theory, which is compiled once."""
-AXIOMS: Final = frozenset(
-    ("propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description"),
-)
-"""Those of MathComp Analysis."""
+_LAST: Final = ("propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description")
+AXIOMS: Final = frozenset(f"mathcomp.{folder}.boolp.{name}" for folder in ("classical", "analysis") for name in _LAST)
+"""Those of MathComp Analysis, by their whole names; they have stood in two of its folders."""
 OF_REALS: Final = frozenset(
-    ("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic", "Epsilon.epsilon_statement"),
-)
+    (
+        "Coq.Reals.ClassicalDedekindReals.sig_forall_dec", "Coq.Reals.ClassicalDedekindReals.sig_not_dec",
+        "Coq.Logic.Classical_Prop.classic", "Coq.Logic.Epsilon.epsilon_statement",
+    )
+)  # fmt: skip
 """Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
-OF_MACHINE_NUMBERS: Final = frozenset(("PrimInt63", "Uint63", "PrimFloat", "FloatAxioms"))
+OF_MACHINE_NUMBERS: Final = frozenset(
+    (
+        "Coq.Numbers.Cyclic.Int63.PrimInt63", "Coq.Numbers.Cyclic.Int63.Uint63", "Coq.Floats.PrimFloat", "Coq.Floats.FloatAxioms",
+    )
+)  # fmt: skip
 """The modules of those of machine integers and floats, by which `interval` calculates."""
 _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w\s]+)\.", re.MULTILINE)
-_ANSWER: Final = re.compile(r"^(?:Axioms:|Closed under the global context)", re.MULTILINE)
-_AXIOM: Final = re.compile(r"^([\w.']+)\s*(?:$|:)", re.MULTILINE)
+_AXIOM: Final = re.compile(r"([\w.']+)\s*(?::.*)?")
+_FETCHED: Final = re.compile(r"Fetching opaque proofs from disk for [\w.]+")
+_LOCATED: Final = re.compile(r"(?:Constant|Inductive|Constructor|Variable) ([\w.']+)")
+_PARTS: Final = (
+    "Theory", "Axioms", "Constants/Inductives relying on type-in-type", "Constants/Inductives relying on unsafe (co)fixpoints",
+    "Inductives whose positivity is assumed",
+)  # fmt: skip
+"""What coqchk says of the modules that it has read."""
 
 
 class CoqError(DpverifyError):
@@ -139,37 +151,137 @@ def _compile(files: list[Path], work: Path) -> None:
 
 def check(text: str, compiled: Path, seconds: float | None, name: str = "claim") -> Checked:
     """Whether Coq accepts a file, and what its last theorem rests on, where it asks that."""
-    with tempfile.TemporaryDirectory(prefix="dpverify-replay-") as place:
-        file = Path(place) / f"{name}.v"
-        file.write_text(text, encoding="utf-8")
+    with _file(text, name) as file:
         fault, output = _run(file, compiled, seconds)
-    each = () if fault else tuple(axioms(output))
+    try:
+        each = () if fault else tuple(axioms(output))
+    except CoqError as error:
+        return Checked(str(error))
     return Checked(fault, tuple(dict.fromkeys(name for names in each for name in names)), each)
 
 
-def axioms(output: str) -> Iterator[tuple[str, ...]]:
-    """The names in what each `Print Assumptions` writes."""
-    _, *answers = _ANSWER.split(output)
-    for answer in answers:
-        yield tuple(_AXIOM.findall(answer))
+@contextlib.contextmanager
+def _file(text: str, name: str) -> Iterator[Path]:
+    """A file in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="dpverify-replay-") as place:
+        file = Path(place) / f"{name}.v"
+        file.write_text(text, encoding="utf-8")
+        yield file
+
+
+def axioms(output: str) -> list[tuple[str, ...]]:
+    """The names in what each `Print Assumptions` writes. Raises CoqError with a line that is not understood.
+
+    Such a line may say that something is assumed to be guarded or positive, relies on an unsafe hierarchy, or is a section's.
+    """
+    answers: list[list[str]] = []
+    last = ""
+    for line in output.splitlines():
+        if line == "Axioms:" or line == "Closed under the global context":
+            answers.append([])
+        elif answers and last != "Closed under the global context" and (found := _AXIOM.fullmatch(line)):
+            answers[-1].append(found[1])
+        elif not _FETCHED.fullmatch(line) and not (line.strip() and line.startswith(" ") and answers and answers[-1]):
+            raise CoqError(f"what Coq answers is not understood: {line!r:.200}.")
+        last = line if line.startswith(("Axioms:", "Closed")) else last
+    return [tuple(names) for names in answers]
+
+
+def whole_names(names: Iterable[str], modules: Iterable[str], compiled: Path) -> dict[str, tuple[str, ...]]:
+    """For each name as Coq shortens it, all that it may mean by whole names, where these modules of the theory are loaded.
+
+    Raises CoqError.
+    """
+    asked = sorted(set(names))
+    if not asked:
+        return {}
+    text = f"From dpverify Require {' '.join(modules)}.\n" + "".join(f"Locate {name.rpartition('.')[2]}.\n" for name in asked)
+    with _file(text, "names") as file:
+        fault, output = _run(file, compiled, LIBRARY_SECONDS)
+    if fault:
+        raise CoqError(f"what axioms are called is not found: {fault}")
+    located = set[str]()
+    for line in output.splitlines():
+        found = _LOCATED.fullmatch(line)
+        if found:
+            located.add(found[1])
+        elif not line.startswith(" ") and not line.startswith(("Module ", "Notation ", "Library ", "Module Type ")):
+            raise CoqError(f"what Coq answers is not understood: {line!r:.200}.")
+    return {name: tuple(sorted(one for one in located if one == name or one.endswith(f".{name}"))) for name in asked}
+
+
+def foreign(names: Iterable[str]) -> list[str]:
+    """Those of these whole names that are not axioms of MathComp Analysis, of Coq's reals or of its machine numbers."""
+    known = AXIOMS | OF_REALS
+    return [name for name in names if name not in known and name.rpartition(".")[0] not in OF_MACHINE_NUMBERS]
+
+
+def holes(compiled: Path, modules: Iterable[str], seconds: float | None) -> list[str]:
+    """What the modules of a compiled theory assume, as coqchk finds when it checks them once more: axioms of their own, and whatever is not
+    checked. The libraries below are taken as they are; which of their axioms theorems use is another question.
+
+    Raises CoqError where coqchk is not there, refuses a module, or answers what is not understood.
+    """
+    checker = shutil.which("coqchk")
+    if checker is None:
+        raise CoqError(f"coqchk was not found, so the theory is not checked once more. Install it, in Debian: {INSTALL}")
+    named = [word for module in modules for word in ("-norec", f"dpverify.{module}")]
+    code, output, errors = _process([checker, "-silent", "-o", "-Q", str(compiled), "dpverify", *named], compiled, seconds)
+    if code:
+        raise CoqError(f"coqchk refuses the theory: {_fault(code, f'{output}{errors}') if code > 0 else errors}")
+    return list(context(output + errors))  # its summary is an error to it
+
+
+def context(output: str) -> Iterator[str]:
+    """What is assumed, of what coqchk writes in the end. Raises CoqError with a line that is not understood."""
+    _, mark, summary = output.partition("CONTEXT SUMMARY")
+    part, seen = "", list[str]()
+    for line in summary.splitlines()[2:] if mark else ["no summary"]:
+        name, colon, said = line.strip().removeprefix("* ").partition(":")
+        if line.startswith("* ") and colon and name in _PARTS:
+            part = name
+            seen.append(part)
+            if part == "Theory" and said.strip() != "Set is predicative":
+                yield f"the theory of types:{said}"
+            elif part != "Theory" and said.strip() not in ("", "<none>"):
+                raise CoqError(f"what coqchk answers is not understood: {line!r:.200}.")
+        elif re.fullmatch(r" {4}[\w.']+", line) and part not in ("", "Theory"):
+            # a library may seal a module, which makes constants of it that have no body
+            if part != "Axioms" or line.strip().startswith("dpverify."):
+                yield f"{line.strip()} ({part[:1].lower()}{part[1:]})"
+        elif line.strip():
+            raise CoqError(f"what coqchk answers is not understood: {line!r:.200}.")
+    if seen != [*_PARTS]:
+        raise CoqError(f"what coqchk answers is not understood: it says nothing of {', '.join(set(_PARTS).difference(seen))}.")
 
 
 def _run(file: Path, compiled: Path, seconds: float | None) -> tuple[str, str]:
     """What is wrong with a file, and what Coq writes."""
-    command = [program(), *OPTIONS, "-Q", str(compiled), "dpverify", str(file)]
+    code, output, errors = _process([program(), *OPTIONS, "-Q", str(compiled), "dpverify", str(file)], file.parent, seconds)
+    if code == _LATE:
+        return errors, ""
+    return _fault(code, errors), output
+
+
+_LATE: Final = -1000
+"""The code of a process that was ended, which no process has."""
+
+
+def _process(command: list[str], folder: Path, seconds: float | None) -> tuple[int, str, str]:
+    """The code of a process, and what it writes; _LATE with why where it takes too long."""
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-        cwd=file.parent, start_new_session=True,
+        cwd=folder, start_new_session=True,
     )  # fmt: skip
     try:
         output, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        return f"it took longer than {seconds:g} seconds.", ""
+        return _LATE, "", f"it took longer than {seconds:g} seconds."
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    return _fault(process.returncode, errors), output
+    return process.returncode, output, errors
 
 
 def _fault(code: int, errors: str) -> str:

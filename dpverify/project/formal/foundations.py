@@ -13,14 +13,23 @@ from typing import Final
 
 from dpverify.project.formal import coq
 
-_FILE: Final = "axioms.txt"
+_FILE: Final = "rests_on.txt"
 _NAMED: Final = re.compile(
     r"^\s*(?:Module\s+(?!Type\b|Import\b)(?P<opened>\w+)\s*\.|End\s+(?P<closed>\w+)\."
     r"|(?:Local |Global )?(?:Lemma|Theorem|Corollary|Proposition|Fact|Remark)\s+(?P<theorem>[\w']+))",
     re.MULTILINE,
 )
-_COMMENT: Final = re.compile(r"\(\*.*?\*\)", re.DOTALL)
-_ASSUMING: Final = re.compile(r"\b(Axioms?|Parameters?|Conjectures?|Variables?|Hypothes[ie]s|Admitted|admit|give_up|Declare|Unset|Load)\b")
+_MARK: Final = re.compile(r'\(\*|\*\)|"')
+_ASSUMING: Final = re.compile(
+    r"\b(Axioms?|Parameters?|Conjectures?|Admitted|Admit|admit|give_up|Declare|Load|Primitive|Redirect|bypass_check"
+    r"|(?:Unset|Set)\s+(?:Guard|Positivity|Universe)\s+Checking|(?:Unset|Set)\s+\w+\s+Checking)\b"
+)
+"""What assumes something wherever it stands."""
+_OF_SECTIONS: Final = re.compile(r"\b(Variables?|Hypothes[ie]s|Context|Let)\b")
+"""What assumes something outside sections."""
+_OPENED: Final = re.compile(r"\b(?:(Section)|Module(?:\s+Type)?)\s+(\w+)[^.:=]*\.|\bEnd\s+(\w+)\s*\.")
+_TROUBLING: Final = re.compile(r"\bUnset\b")
+"""What a replayed file has no use for beside these."""
 _PRINTED: Final = "Print Assumptions claim."
 # an example for each tactic, with every function that claims have
 _TACTICS: Final = """
@@ -55,21 +64,69 @@ def axioms(compiled: Path) -> tuple[str, ...]:
         found = coq.check(text, compiled, coq.LIBRARY_SECONDS, "together")
         if found.fault:
             raise coq.CoqError(f"What the theory rests on is not found here: {found.fault} Are all of these installed? {coq.INSTALL}")
-        kept.write_text("\n".join(found.axioms), encoding="utf-8")
+        meant = coq.whole_names(found.axioms, [file.stem for file in files], compiled)
+        names = [name for short in found.axioms for name in meant[short] or (short,)]
+        if others := coq.foreign(names):
+            raise coq.CoqError(f"The theory rests on more than the axioms of its libraries: {', '.join(others)}.")
+        kept.write_text("\n".join(dict.fromkeys(names)), encoding="utf-8")
     return tuple(kept.read_text(encoding="utf-8").split())
 
 
 def fault(text: str, compiled: Path, seconds: float | None) -> str:
     """What is wrong with a file that is to rest on no more than the theory and the tactics; empty where nothing is."""
-    if word := _ASSUMING.search(_COMMENT.sub("", text)):
-        return f"it has the word {word[0]}, and may assume what is not proved."
+    plain = uncommented(text)
+    words = [found[0] for found in (_ASSUMING.search(plain), _OF_SECTIONS.search(plain), _TROUBLING.search(plain)) if found]
+    if words:
+        return f"it has the word {words[0]}, and may assume what is not proved."
     return coq.check(text.replace(_PRINTED, ""), compiled, seconds).fault
+
+
+def assumed(text: str) -> list[str]:
+    """The words of a file by which it assumes what is not proved: anywhere, or outside its sections."""
+    plain = uncommented(text)
+    found = [one[0] for one in _ASSUMING.finditer(plain)]
+    opened, sections, start = list[tuple[str, bool]](), 0, 0
+    for mark in [*_OPENED.finditer(plain), None]:
+        if not sections:
+            found += [one[0] for one in _OF_SECTIONS.finditer(plain[start : mark.start() if mark else None]) if one[0] != "Let"]
+        if mark is None:
+            break
+        start = mark.end()
+        if mark[3]:
+            if opened and opened[-1][0] == mark[3]:
+                sections -= opened.pop()[1]
+        else:
+            opened.append((mark[2], bool(mark[1])))
+            sections += bool(mark[1])
+    return found
+
+
+def uncommented(text: str) -> str:
+    """A file without its comments, which nest, and without what its texts in quotes say."""
+    kept, depth, quoted, start = list[str](), 0, False, 0
+    for mark in _MARK.finditer(text):
+        if mark[0] == '"':
+            if not depth:
+                kept.append(text[start : mark.end()] if not quoted else '"')
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif mark[0] == "(*":
+            if not depth:
+                kept.append(text[start : mark.start()])
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
+            continue
+        start = mark.end()
+    return "".join([*kept, "" if depth or quoted else text[start:]])
 
 
 def theorems(file: Path) -> Iterator[str]:
     """The full names of the theorems of a file, with the modules that they stand in."""
     within: list[str] = []
-    for found in _NAMED.finditer(_COMMENT.sub("", file.read_text(encoding="utf-8"))):
+    for found in _NAMED.finditer(uncommented(file.read_text(encoding="utf-8"))):
         if found["opened"]:
             within.append(found["opened"])
         elif found["theorem"]:

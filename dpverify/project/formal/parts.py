@@ -177,7 +177,7 @@ def _table(book: Book, part: Part, factor: Expr) -> Described:
     name = book.define("table", f"answers_by_table [\n  {text}]\n  [{listed}]", used)
     x, y, cell = tables.greatest(rows, pairs)
     epsilon = tables.ratio(rows[x][cell], rows[y][cell])
-    lines = tables.facts([*used, epsilon], f"unfold {name}. apply holds_answers_by_table. rows_apart.")
+    lines = tables.facts([*used, epsilon], f"unfold {name}. apply holds_answers_by_table; [discriminate |]. rows_apart.")
     return book.shown(book.applied(name, used), epsilon, *lines, "cells.")
 
 

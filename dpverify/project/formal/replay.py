@@ -27,6 +27,7 @@ from dpverify.trusted.language.model import (
     Staircase,
     Table,
     Translation,
+    all_parts,
     kind_of,
 )
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
@@ -64,12 +65,17 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
     said = f"that the tight epsilon is at most {format_expr(epsilon)}, not that it is at least as much" if tight else "the claim"
     if claim.order and one_way is None:
         said += ", in both orders of neighbours"
+    numbers = any(
+        isinstance(one, Exponential | KaryResponse) for one in (claim.mechanism, *(part.mechanism for part in all_parts(claim.mechanism)))
+    )
+    if numbers:
+        said += ", for a table of the probabilities that follow from scores, or from the number of answers"
     if derived:
         said += ", for answers as far apart as the kernel derives from the queries"
     if query:
         said += f", for answers at most {format_expr(_distance(claim, line))} apart, which is what the kernel derives from the query"
     head = [f"{claim.mechanism_name}, {claim.name}: {said}.", *(f"{remark}." for remark in statement.remarks), f"From {name}."]
-    return Replay(whole([_commented(text) for text in head], statement), said, not tight and not query and not derived)
+    return Replay(whole([_commented(text) for text in head], statement), said, not tight and not query and not derived and not numbers)
 
 
 def _lower(judgement: Judgement, epsilon: Expr) -> Expr | None:

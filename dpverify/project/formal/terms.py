@@ -23,15 +23,16 @@ _WORDS: Final = frozenset(
         "bool nat list option R Z N exp ln sqrt floor cosh sinh tanh arcsinh PI Rabs Rmin Rmax Rpower INR IZR line half_line moves",
         "Inputs Outputs shown mu place answer M mass norm profile density row scores seminorm rows both pure_dp adds_noise within",
         "claim r z y theta table epsilon point listed coordinates norm1 step semi noise family described holds Neighbours",
-        "RR of rows relation mechanism measure_on measure_display measurableType lmodType charged least tight_between either nseq",
+        "S O I RR of rows relation mechanism measure_on measure_display measurableType lmodType charged least tight_between either nseq",
     )
     for word in line.split()
 )
 """What names of parameters must not be: words of Coq, and names that the files have for themselves."""
-_NUMBERED: Final = re.compile(r"(noise|table|family|density|part_holds|falls|whole|is|Neighbours)_?[0-9]+|.*_(lower|upper)")
-"""Names that the files give to what they define and show, and to what domains say."""
+_USUAL: Final = re.compile(
+    r"([A-Za-z]|alpha|beta|gamma|delta|Delta|eps|eta|kappa|lam|mu|nu|rho|sigma|tau|omega)(_?[0-9]+)?"
+)  # fmt: skip
+"""Names that stay as they are: those that are usual for parameters, of which no library that the files import has a word."""
 _PREFIX: Final = "parameter_"
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 
@@ -53,8 +54,7 @@ class Terms:
 
     def parameter(self, name: str) -> str:
         """The variable that stands for a parameter of the claim: of no two the same."""
-        free = name not in _WORDS and not name.startswith(_PREFIX) and not name.endswith("_") and not _NUMBERED.fullmatch(name)
-        return name if free and _NAME.fullmatch(name) else _PREFIX + name
+        return name if _USUAL.fullmatch(name) and name not in _WORDS else _PREFIX + name
 
     def whole(self, expr: Expr) -> str:
         """A natural number: written out, or a parameter that ranges over some."""

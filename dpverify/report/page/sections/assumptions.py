@@ -12,5 +12,5 @@ TITLE = "Assumed, not checked"
 
 def blocks(subject: Claimed) -> Sequence[Block]:
     """The assumptions of a judgement, with the numbers by which the steps of its proof name them."""
-    judgement = subject.entry.judgement
-    return [Items(judgement.assumptions, numbered=True)] if judgement is not None and judgement.assumptions else []
+    assumptions = subject.entry.assumptions
+    return [Items(assumptions, numbered=True)] if assumptions else []

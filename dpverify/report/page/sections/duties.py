@@ -15,8 +15,7 @@ TITLE = "What you have to make sure of"
 
 def blocks(run: Run) -> Sequence[Block]:
     """Each assumption with its owner, and of how many claims it is one."""
-    judgements = [entry.judgement for entry in run.results.entries if entry.judgement is not None]
-    times = Counter(assumption for one in judgements for assumption in dict.fromkeys(one.assumptions))
+    times = Counter(assumption for entry in run.results.entries for assumption in dict.fromkeys(entry.assumptions))
     if not times:
         return []
     rows: list[Sequence[Inline]] = [

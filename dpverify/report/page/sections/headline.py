@@ -36,6 +36,9 @@ def blocks(run: Run) -> Sequence[Block]:
     summary = run.results.summary.replace("_", " ")
     head: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), *_made(run), Items(_counts(run))]
     head += [Section("To look at", _listed(new, run), anchor=":to-look-at")] if new else []
+    if warnings := run.results.warnings:
+        noted: list[Inline] = [(Badge("warning", fine=False), f" {one.file}, line {one.line}: {one.message}") for one in warnings]
+        head += [Fold(f"{words.count(len(warnings), 'warning')}: what authors of claims may not mean", [Items(noted)])]
     head += [Fold(f"{len(known)} known from the baseline", _listed(known, run))] if known else []
     return head
 

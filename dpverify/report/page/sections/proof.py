@@ -17,7 +17,7 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     entry = subject.entry
     if not entry.proved:
         return []
-    assumed = () if entry.judgement is None else entry.judgement.assumptions
+    assumed = entry.assumptions
     below = tuple(_node(step, assumed) for step in proof.tree(entry).below)
     return [Fold("The proof, step by step", [Tree(Node(Badge(entry.verdict), below))], aside=True)]
 
