@@ -1,4 +1,17 @@
-"""Noise on functions under answers that differ by no function of its space: the outputs on two neighbours have nothing in common."""
+"""Noise on functions under answers that differ by no function of its space: the outputs on two neighbours have nothing in common.
+
+Theorem: Noise s sqrt(V) N, V > 0, under a difference h outside the reproducing kernel space of the covariance of N, or of finitely many
+values outside the range of theirs: an event has probability 1 on the one neighbour and 0 on the other, so that no epsilon is met at any
+delta below 1, at any scale and for any law of V.
+
+Checked:
+- the sum of h_k^2/lambda_k is infinite: from a point on its terms are above those of a divergent one; all eigenvalues are positive
+- or the integral of the squared derivative is infinite, a derivative jumps, or the difference is not 0 where the noise is
+- or at a point where the noise is a combination of its other released values, the difference is certainly not the same one of its own
+- the law of V is one, and positive; the scale is positive
+
+Source: docs/theory/processes.md#orthogonal-laws, Reimherr & Awan 2019, Theorem 2, corrected
+"""
 
 from __future__ import annotations
 
@@ -8,7 +21,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, format_expr
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.evaluations import is_apart
@@ -16,19 +29,7 @@ from dpverify.trusted.rules.curves import process_differences
 from dpverify.trusted.rules.curves.observed_variance import check as check_law
 
 NAME: Final = "orthogonal-laws"
-STATEMENT: Final = (
-    "Noise s sqrt(V) N, V > 0, under a difference h outside the reproducing kernel space of the covariance of N, or of finitely many "
-    "values outside the range of theirs: an event has probability 1 on the one neighbour and 0 on the other, so that no epsilon is met "
-    "at any delta below 1, at any scale and for any law of V."
-)
-CHECKED: Final = (
-    "the sum of h_k^2/lambda_k is infinite: from a point on its terms are above those of a divergent one; all eigenvalues are positive",
-    "or the integral of the squared derivative is infinite, a derivative jumps, or the difference is not 0 where the noise is",
-    "or at a point where the noise is a combination of its other released values, the difference is certainly not the same one of its own",
-    "the law of V is one, and positive; the scale is positive",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/processes.md#orthogonal-laws", "Reimherr & Awan 2019, Theorem 2, corrected")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:

@@ -2,6 +2,18 @@
 
 If h = -log(density) is continuous and |h'| <= L wherever it is smooth, h(z + s) - h(z) <= L |s| for each coordinate, and the losses of
 independent coordinates add up. Exact where a coordinate can lose L |s| (see convex-exponent); an upper bound in general.
+
+Theorem: Independent coordinates of density exp(-h), h continuous with |h'| <= L, have tight epsilon at most L times the greatest l1-length
+of a shift within the sensitivity; one coordinate is the case of a shift of the line.
+
+Checked:
+- |h'| <= L on each cell, and the cells cover the line between the ends
+- |h'| <= L on both ends
+- h is continuous where the cells meet
+- the density is integrable
+- the sensitivity is at least 0
+
+Source: docs/theory/additive.md#product-lipschitz
 """
 
 from __future__ import annotations
@@ -14,7 +26,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, mul
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Product, Source, Translation
+from dpverify.trusted.language.model import Claim, Product, Translation
 from dpverify.trusted.order.lengths import l1_radius
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.rules.additive import slopes
@@ -22,19 +34,7 @@ from dpverify.trusted.rules.additive.additive import is_natural
 from dpverify.trusted.rules.additive.integrable import require_integrable
 
 NAME: Final = "product-lipschitz"
-STATEMENT: Final = (
-    "Independent coordinates of density exp(-h), h continuous with |h'| <= L, have tight epsilon at most L times the greatest "
-    "l1-length of a shift within the sensitivity; one coordinate is the case of a shift of the line."
-)
-CHECKED: Final = (
-    "|h'| <= L on each cell, and the cells cover the line between the ends",
-    "|h'| <= L on both ends",
-    "h is continuous where the cells meet",
-    "the density is integrable",
-    "the sensitivity is at least 0",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#product-lipschitz")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

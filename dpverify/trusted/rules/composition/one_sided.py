@@ -1,4 +1,17 @@
-"""One order of neighbours alone: what a mechanism loses on an input with a record against the one without it (theory#one-sided)."""
+"""One order of neighbours alone: what a mechanism loses on an input with a record against the one without it (theory#one-sided).
+
+Theorem: Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta
+(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of what
+has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met, and deltas of
+tables.
+
+Checked:
+- every part, in the order that is claimed
+- rates are between 0 and 1
+- groups are of whole numbers of records
+
+Source: docs/theory/composition.md#one-sided, Smith 2009, on the secrecy of the sample
+"""
 
 from __future__ import annotations
 
@@ -9,7 +22,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr
-from dpverify.trusted.language.model import ONE_SIDED, Claim, Part, Source
+from dpverify.trusted.language.model import ONE_SIDED, Claim, Part
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.exchanged import by_records
 from dpverify.trusted.parts.neighbours import require_one_adjacency
@@ -18,15 +31,7 @@ from dpverify.trusted.rules.composition.one_order import Values
 from dpverify.trusted.rules.composition.one_sided_tables import deltas
 
 NAME: Final = "one-sided"
-STATEMENT: Final = (
-    "Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta "
-    "(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of "
-    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps). Pure epsilons of samples are met, and "
-    "deltas of tables."
-)
-CHECKED: Final = ("every part, in the order that is claimed", "rates are between 0 and 1", "groups are of whole numbers of records")
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#one-sided", "Smith 2009, on the secrecy of the sample")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound | tuple[Bound, ...]:

@@ -4,6 +4,15 @@ A mechanism has range eta if on every two neighbours log p - log q stays within 
 the ends), but better than eta-DP says: among all pairs with these ends the one with outcomes at both ends alone is the worst,
     P = ((e^eta - e^t)/(e^eta - 1), rest),   Q = P e^-loss,   loss t or t - eta,
 and no t is the worst at every epsilon at once.
+
+Theorem: A mechanism of bounded range eta has delta(eps) <= (e^(eta/2) - e^(eps/2))^2/(e^eta - 1) for |eps| <= eta, which is the profile of
+a pair, so that it also dominates in adaptive compositions. The exponential mechanism with density proportional to exp(beta u) has range 2
+beta Du, Du the sensitivity of the score u; beta Du where all scores move in the same direction.
+
+Checked:
+- eta is positive
+
+Source: docs/theory/composition.md#bounded-range, Dong, Durfee & Rogers 2020, Sections 4 and 5
 """
 
 from __future__ import annotations
@@ -16,18 +25,10 @@ from dpverify.trusted.facts.evaluate import accurately, falling, known
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, format_expr, symbols
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.order.compare import certainly_lt
 
 NAME: Final = "bounded-range"
-STATEMENT: Final = (
-    "A mechanism of bounded range eta has delta(eps) <= (e^(eta/2) - e^(eps/2))^2/(e^eta - 1) for |eps| <= eta, which is the profile of a "
-    "pair, so that it also dominates in adaptive compositions. The exponential mechanism with density proportional to exp(beta u) has "
-    "range 2 beta Du, Du the sensitivity of the score u; beta Du where all scores move in the same direction."
-)
-CHECKED: Final = ("eta is positive",)
 ASSUMED: Final = ("the scores move by at most their sensitivity",)
-SOURCE: Final = Source("docs/theory/composition.md#bounded-range", "Dong, Durfee & Rogers 2020, Sections 4 and 5")
 
 
 def pair(eta: Expr) -> Pair:

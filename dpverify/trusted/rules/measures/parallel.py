@@ -1,4 +1,14 @@
-"""Parts on disjoint parts of the data in other measures: a neighbour changes the data of one of them."""
+"""Parts on disjoint parts of the data in other measures: a neighbour changes the data of one of them.
+
+Theorem: If every record is in the data of at most one part, adding or removing one changes the output of that part alone, so the whole has
+the greatest of the parts' values in every measure.
+
+Checked:
+- every part's value, by the fact that the rule is given of it
+- no part speaks of replacing records, which can change two parts
+
+Source: docs/theory/measures.md#parallel-measures, McSherry 2009, Theorem 4
+"""
 
 from __future__ import annotations
 
@@ -8,7 +18,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Parallel, Source
+from dpverify.trusted.language.model import Claim, Parallel
 from dpverify.trusted.parts.runs import Run, neighbours_assumed
 from dpverify.trusted.rules.composition import parallel_composition
 from dpverify.trusted.rules.composition.combined_values import greatest
@@ -16,13 +26,7 @@ from dpverify.trusted.rules.measures.added import question
 from dpverify.trusted.rules.measures.asked import bound, measure_of, premise_of
 
 NAME: Final = "parallel-measures"
-STATEMENT: Final = (
-    "If every record is in the data of at most one part, adding or removing one changes the output of that part alone, so the whole has "
-    "the greatest of the parts' values in every measure."
-)
-CHECKED: Final = ("every part's value, by the fact that the rule is given of it", *parallel_composition.CHECKED)
 ASSUMED: Final = parallel_composition.ASSUMED
-SOURCE: Final = Source("docs/theory/measures.md#parallel-measures", "McSherry 2009, Theorem 4")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:

@@ -1,4 +1,17 @@
-"""Randomized response on the pieces that a space falls into: how private answers near the truth can be (theory#cell-response)."""
+"""Randomized response on the pieces that a space falls into: how private answers near the truth can be (theory#cell-response).
+
+Theorem: If a metric space is N pieces, each within gamma of one of its points and any two at least t apart, and b = min(beta, 1 - 1/N), the
+mechanism that tells the piece of the truth with probability 1 - b and each other one with probability b/(N - 1) answers within gamma but
+with probability b, and is max(0, log((N - 1)(1 - beta)/beta)) C/t-private per unit of distance between databases, where q is Lipschitz with
+constant C.
+
+Checked:
+- it is the leaves of a tree or a Cantor set, and databases as declared exist
+- gamma > 0 and 0 < beta < 1
+- the pieces are within gamma of a point, and how many and how far apart they are
+
+Source: docs/theory/spaces.md#cell-response, Warner 1965; Kleinberg & Ligett 2010, Definition 2.3
+"""
 
 from __future__ import annotations
 
@@ -8,24 +21,12 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, mul, num, sub
-from dpverify.trusted.language.model import Claim, Shape, Source
+from dpverify.trusted.language.model import Claim, Shape
 from dpverify.trusted.rules.spaces.nets import net, others
 from dpverify.trusted.rules.spaces.shapes import apart_at, asked
 
 NAME: Final = "cell-response"
-STATEMENT: Final = (
-    "If a metric space is N pieces, each within gamma of one of its points and any two at least t apart, and b = min(beta, 1 - 1/N), the "
-    "mechanism that tells the piece of the truth with probability 1 - b and each other one with probability b/(N - 1) answers within gamma "
-    "but with probability b, and is max(0, log((N - 1)(1 - beta)/beta)) C/t-private per unit of distance between databases, where q is "
-    "Lipschitz with constant C."
-)
-CHECKED: Final = (
-    "it is the leaves of a tree or a Cantor set, and databases as declared exist",
-    "gamma > 0 and 0 < beta < 1",
-    "the pieces are within gamma of a point, and how many and how far apart they are",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/spaces.md#cell-response", "Warner 1965; Kleinberg & Ligett 2010, Definition 2.3")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,16 @@
-"""Lines of true answers: databases beside a point of one err towards it, on both sides (theory#half-spaces)."""
+"""Lines of true answers: databases beside a point of one err towards it, on both sides (theory#half-spaces).
+
+Theorem: If true answers fill a line of a length above 2 n gamma, n >= 1, along which a function with the Lipschitz constant 1 rises as
+fast, and there is a database for each answer, at distances in proportion, a mechanism that answers within gamma but with probability beta
+is epsilon-private only where epsilon >= (C/gamma) log(n/((n + 1) beta)); on an endless line epsilon >= (C/gamma) log(1/beta), which Laplace
+noise attains. On the integers 2 u^(m + 1) <= beta (1 + u), u = e^(-epsilon/C) and m the whole part of gamma, which geometric noise attains.
+
+Checked:
+- there is a database for each answer, and the answers have a segment of that length
+- on the integers, that the inequality fails at the epsilon that is told
+
+Source: docs/theory/spaces.md#half-spaces
+"""
 
 from __future__ import annotations
 
@@ -9,7 +21,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, power, substitute
-from dpverify.trusted.language.model import Claim, Shape, Source
+from dpverify.trusted.language.model import Claim, Shape
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
@@ -19,19 +31,7 @@ from dpverify.trusted.rules.spaces.noise_near import whole
 from dpverify.trusted.rules.spaces.shapes import asked
 
 NAME: Final = "half-spaces"
-STATEMENT: Final = (
-    "If true answers fill a line of a length above 2 n gamma, n >= 1, along which a function with the Lipschitz constant 1 rises as fast, "
-    "and there is a database for each answer, at distances in proportion, a mechanism that answers within gamma but with probability beta "
-    "is epsilon-private only where epsilon >= (C/gamma) log(n/((n + 1) beta)); on an endless line epsilon >= (C/gamma) log(1/beta), which "
-    "Laplace noise attains. On the integers 2 u^(m + 1) <= beta (1 + u), u = e^(-epsilon/C) and m the whole part of gamma, which geometric "
-    "noise attains."
-)
-CHECKED: Final = (
-    "there is a database for each answer, and the answers have a segment of that length",
-    "on the integers, that the inequality fails at the epsilon that is told",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/spaces.md#half-spaces")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

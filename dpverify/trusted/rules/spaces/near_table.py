@@ -1,4 +1,16 @@
-"""A table of a mechanism whose answers are near the truth, on finitely many points (theory#near-table)."""
+"""A table of a mechanism whose answers are near the truth, on finitely many points (theory#near-table).
+
+Theorem: A table P of probabilities, a row for each database, with the probability 1 - beta at least within gamma of each true answer and
+P[x, y] <= e^(epsilon dist(x, x')) P[x', y] for all x, x', y is an epsilon-private mechanism with answers within gamma but with probability
+beta.
+
+Checked:
+- the distances are a metric, and databases as declared exist
+- every row sums to 1, and has the probability 1 - beta near the truth
+- every ratio of two rows, for databases as near as they may be
+
+Source: docs/theory/spaces.md#near-table, Kleinberg & Ligett 2010, Definitions 2.2 and 2.3
+"""
 
 from __future__ import annotations
 
@@ -9,24 +21,13 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, mul, sub
-from dpverify.trusted.language.model import Claim, Source, Vector
+from dpverify.trusted.language.model import Claim, Vector
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.spaces.databases import Finite, finite
 
 NAME: Final = "near-table"
-STATEMENT: Final = (
-    "A table P of probabilities, a row for each database, with the probability 1 - beta at least within gamma of each true answer and "
-    "P[x, y] <= e^(epsilon dist(x, x')) P[x', y] for all x, x', y is an epsilon-private mechanism with answers within gamma but with "
-    "probability beta."
-)
-CHECKED: Final = (
-    "the distances are a metric, and databases as declared exist",
-    "every row sums to 1, and has the probability 1 - beta near the truth",
-    "every ratio of two rows, for databases as near as they may be",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/spaces.md#near-table", "Kleinberg & Ligett 2010, Definitions 2.2 and 2.3")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,17 @@
-"""The least error of any private mechanism on finitely many databases, by the dual of a linear program."""
+"""The least error of any private mechanism on finitely many databases, by the dual of a linear program.
+
+Theorem: If P[M(x) in S] <= b P[M(x') in S] + c for the pairs (x, x') of a list, then for all weights p_x >= 0 with the sum 1 and all
+multipliers z >= 0 the greatest mean loss is at least sum over x of min over y of (p_x l(x, y) + sum over x' of z(x, x', y) - sum over x' of
+b z(x', x, y)), less c max over y of z(x, x', y) for every pair.
+
+Checked:
+- the pairs are neighbours, or at most the stated number of steps apart, and b is at least e^(epsilon steps)
+- where epsilon is per unit of distance, b is at least e^(epsilon distance)
+- weights and multipliers are at least 0
+- the sum, in exact rationals
+
+Source: docs/theory/optimum.md#lp, Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4
+"""
 
 from __future__ import annotations
 
@@ -14,7 +27,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
-from dpverify.trusted.language.model import Claim, Matrix, Source, Vector
+from dpverify.trusted.language.model import Claim, Matrix, Vector
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import dot
@@ -25,19 +38,7 @@ from dpverify.trusted.rules.utility.expected_loss import require_losses
 from dpverify.trusted.rules.utility.histograms import databases_of, of_counts, rationals, within
 
 NAME: Final = "lp"
-STATEMENT: Final = (
-    "If P[M(x) in S] <= b P[M(x') in S] + c for the pairs (x, x') of a list, then for all weights p_x >= 0 with the sum 1 and all "
-    "multipliers z >= 0 the greatest mean loss is at least sum over x of min over y of (p_x l(x, y) + sum over x' of z(x, x', y) - "
-    "sum over x' of b z(x', x, y)), less c max over y of z(x, x', y) for every pair."
-)
-CHECKED: Final = (
-    "the pairs are neighbours, or at most the stated number of steps apart, and b is at least e^(epsilon steps)",
-    "where epsilon is per unit of distance, b is at least e^(epsilon distance)",
-    "weights and multipliers are at least 0",
-    "the sum, in exact rationals",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/optimum.md#lp", "Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4")
 
 SQUARES: Final = "rms_l2"
 

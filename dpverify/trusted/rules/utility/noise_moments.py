@@ -1,4 +1,17 @@
-"""The error of additive noise in the mean and in the root of the mean square, of the whole answer and of each coordinate."""
+"""The error of additive noise in the mean and in the root of the mean square, of the whole answer and of each coordinate.
+
+Theorem: Of noise of a density in a norm, the length in that norm is apart from the direction, which has the cone measure of the unit ball.
+So the mean of a power of its Euclidean length, or of a coordinate, is that of its length in the norm times that of the direction, (d + p)/d
+times a mean over the unit ball; both have closed forms in the common families, and are ratios of integrals elsewhere.
+
+Checked:
+- the density is at least 0 and integrable, the scale positive, the norm a norm
+- the closed form is the density's own, or the integrals are enclosed
+- the unit ball of a norm by columns or facets has the moments of the premise
+- a mixture is a scale family whose normaliser does not depend on the mixing variable
+
+Source: docs/theory/utility.md#noise-moments
+"""
 
 from __future__ import annotations
 
@@ -10,25 +23,13 @@ from dpverify.trusted.facts.errors import COORDINATE, EUCLIDEAN, ErrorBound, Mea
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import Expr, mul, num, power, sqrt
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.rules.utility import closed_moments, directions
 from dpverify.trusted.rules.utility.laws import bits_of, read
 
 NAME: Final = "noise-moments"
-STATEMENT: Final = (
-    "Of noise of a density in a norm, the length in that norm is apart from the direction, which has the cone measure of the unit ball. So "
-    "the mean of a power of its Euclidean length, or of a coordinate, is that of its length in the norm times that of the direction, "
-    "(d + p)/d times a mean over the unit ball; both have closed forms in the common families, and are ratios of integrals elsewhere."
-)
-CHECKED: Final = (
-    "the density is at least 0 and integrable, the scale positive, the norm a norm",
-    "the closed form is the density's own, or the integrals are enclosed",
-    "the unit ball of a norm by columns or facets has the moments of the premise",
-    "a mixture is a scale family whose normaliser does not depend on the mixing variable",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#noise-moments")
 
 MOST_COORDINATES: Final = 1_000
 

@@ -1,4 +1,17 @@
-"""The error of any private mechanism for histograms that are close in l2 is at least that of the best noise that is alike all round."""
+"""The error of any private mechanism for histograms that are close in l2 is at least that of the best noise that is alike all round.
+
+Theorem: Where the differences of neighbours, seen in k dimensions, hold a ball of radius R, every eps-DP mechanism has on some data a mean
+error of at least R t, if the integral over [0, 1] of c min(X, qX) is at least 0: X(r) is the sum over j >= 0 of q^j (r + j)^(k-1) (r + j -
+t), q = e^-eps, and c is 1 below the r at which r + j first meets t, else q. With (r + j)^2 in place of the last r + j, a mean square error
+of at least R^2 t.
+
+Checked:
+- the adjacency is l2, and the ellipsoid of differences holds the ball
+- the integral, cell by cell
+- epsilon above 0, delta = 0
+
+Source: docs/theory/necessary.md#radial-lower-bound
+"""
 
 from __future__ import annotations
 
@@ -12,7 +25,7 @@ from flint import arb, arb_poly, fmpq_mat
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Query, Source
+from dpverify.trusted.language.model import Claim, Query
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.language.rationals import to_fraction as read
 from dpverify.trusted.numbers.balls import rational
@@ -20,19 +33,7 @@ from dpverify.trusted.order.linear import matrix, to_fmpq
 from dpverify.trusted.rules.utility.any_mechanism import granted, least, over_shells, query_of
 
 NAME: Final = "radial-lower-bound"
-STATEMENT: Final = (
-    "Where the differences of neighbours, seen in k dimensions, hold a ball of radius R, every eps-DP mechanism has on some data a mean "
-    "error of at least R t, if the integral over [0, 1] of c min(X, qX) is at least 0: X(r) is the sum over j >= 0 of "
-    "q^j (r + j)^(k-1) (r + j - t), q = e^-eps, and c is 1 below the r at which r + j first meets t, else q. With (r + j)^2 in place of "
-    "the last r + j, a mean square error of at least R^2 t."
-)
-CHECKED: Final = (
-    "the adjacency is l2, and the ellipsoid of differences holds the ball",
-    "the integral, cell by cell",
-    "epsilon above 0, delta = 0",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/necessary.md#radial-lower-bound")
 
 MOST_CELLS: Final = 20_000
 """The most cells that an integral is cut into."""
