@@ -1,4 +1,4 @@
-"""Exact rationals as parameters write them."""
+"""Exact rationals and whole numbers as parameters write them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,19 @@ def read_fraction(evidence: Mapping[str, Any], key: str, rule: str) -> Fraction:
     if key not in evidence:
         raise CertificateError(f"{rule}: the evidence has no {key!r}.")
     return to_fraction(evidence[key], rule)
+
+
+def read_whole(evidence: Mapping[str, Any], key: str, rule: str, least: int, most: int | None = None) -> int:
+    """The whole number under `key`, as `to_whole` takes it."""
+    return to_whole(evidence.get(key), key, rule, least, most)
+
+
+def to_whole(told: Any, name: str, rule: str, least: int, most: int | None = None) -> int:
+    """A whole number from the least to the greatest that may be told, where there is one. Raises CertificateError; true is none."""
+    if type(told) is not int or told < least or (most is not None and told > most):
+        wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise CertificateError(f"{rule}: {name!r} is {repr(told)[:60]}, not a whole number {wanted}.")
+    return told
 
 
 def read_rising(told: Any, name: str, rule: str, least: int, most: int) -> list[Fraction]:

@@ -22,6 +22,7 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, format_expr
 from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.evaluations import is_apart
@@ -40,7 +41,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     evidence: "quantity", that of the bound, "pure" without it; "difference", the number of one that is outside, from 0; "outside", what
     `processes.is_infinite` is told; nothing where values at points are released.
     """
-    quantity, number = evidence.get("quantity", "pure"), evidence.get("difference")
+    quantity = evidence.get("quantity", "pure")
     if quantity not in ("pure", "epsilon", "delta"):
         raise CertificateError(f"{NAME}: 'quantity' is {quantity!r}, not pure, epsilon or delta.")
     if quantity == "epsilon" and (claim.delta is None or not certainly_lt(claim.delta, ONE)):
@@ -48,9 +49,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     if claim.domains or claim.query is not None or claim.sensitivity is not None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and differences in place of a sensitivity")
     noise = process_differences.declared(claim.mechanism, NAME)
-    if type(number) is not int or not 0 <= number < len(noise.differences):
-        raise CertificateError(f"{NAME}: 'difference' is the number of one of the {len(noise.differences)} differences, from 0.")
-    h = noise.differences[number]
+    h = noise.differences[read_whole(evidence, "difference", NAME, 0, len(noise.differences) - 1)]
     check_law(process_differences.law_and_shift(noise, ZERO)[0])
     finite = processes.is_finite(noise)
     if not (is_apart(noise, h) if finite else processes.is_infinite(noise, h, evidence.get("outside"))):

@@ -22,13 +22,13 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Translation
 from dpverify.trusted.language.noise import Additive, profile, variable
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, to_whole
 from dpverify.trusted.numbers.balls import precision, rational, value
 from dpverify.trusted.rules.additive.points import (
     Points,
@@ -83,10 +83,7 @@ def _event(noise: Additive, points: Points, evidence: Mapping[str, Any]) -> dict
 
 
 def _precision(evidence: Mapping[str, Any]) -> int:
-    bits = evidence.get("prec", ctx.prec)
-    if type(bits) is not int or not 53 <= bits <= 16384:  # exact
-        raise CertificateError(f"{NAME}: prec must be an integer between 53 and 16384.")
-    return max(bits, ctx.prec)
+    return max(to_whole(evidence.get("prec", ctx.prec), "prec", NAME, 53, 16384), ctx.prec)
 
 
 def _radius(noise: Additive, evidence: Mapping[str, Any], key: str) -> Fraction:

@@ -25,6 +25,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
 from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Part
+from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.one_pair import Choice
 from dpverify.trusted.parts.runs import Run
@@ -75,9 +76,7 @@ def _at(part: Part | None, number: Any, premises: Sequence[Fact]) -> Curve:
     if part is None:
         pair = symmetric(_nothing)
         return Curve(pair, pair, ())
-    if type(number) is not int or not 0 <= number < len(premises):
-        raise CertificateError(f"{NAME}: a number is that of no premise.")
-    return curve_of(premises[number], Run(part), NAME)
+    return curve_of(premises[to_whole(number, "above", NAME, 0, len(premises) - 1)], Run(part), NAME)
 
 
 def _nothing(_: arb) -> arb:
@@ -100,9 +99,7 @@ def _lower(
 ) -> tuple[Choice, Curve] | None:
     """The pair of neighbours that the lower bound is for, and the curve there."""
     if "choice" in below:
-        number = below["choice"]
-        if type(number) is not int or not 0 <= number < len(choices):
-            raise CertificateError(f"{NAME}: 'choice' names no pair of neighbours.")
+        number = read_whole(below, "choice", NAME, 0, len(choices) - 1)
         choice = at_pair.read(part, at_pair.written(choices[number]))
         if at_pair.at(part, choice) != at_pair.at(part, choice, lower=True):
             raise Rejected(NAME, "choice", "some part is at neighbours of its own there")

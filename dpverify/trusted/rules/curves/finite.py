@@ -25,9 +25,10 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Mechanism
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves.faces import Face, faces_of
@@ -122,8 +123,7 @@ def curve(noise: Mechanism, row: Any = 0, sensitivity: Expr | None = None, facin
         (face,) = every
         only = Pair(face.profile, face.profile, rests=(face.rest, face.rest))
         return Curve(only, only, (NAME,), ASSUMED)
-    if type(row) is not int or not 0 <= row < len(every):
-        raise CertificateError(f"{NAME}: 'row' is not the number of one of {len(every)} pairs of rows.")
-    other = faces.swapped(every[row])
-    lower = Pair(every[row].profile, other.profile, rests=(every[row].rest, other.rest))
+    one = every[to_whole(row, "row", NAME, 0, len(every) - 1)]
+    other = faces.swapped(one)
+    lower = Pair(one.profile, other.profile, rests=(one.rest, other.rest))
     return Curve(symmetric(falling(_Greatest(every).at)), lower, (NAME,), ASSUMED)

@@ -23,6 +23,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Table, all_parts
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.one_pair import Choice, Space
 from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, occurs
@@ -90,14 +91,13 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
         part = at_pair.at(root, choice)
         if part is None:
             continue
-        if type(number) is not int or not 0 <= number < len(premises):
-            raise CertificateError(f"{NAME}: a number is that of no premise.")
-        found = premise_of(premises[number], question(Run(part), claim), "upper", NAME)
+        premise = premises[to_whole(number, "at", NAME, 0, len(premises) - 1)]
+        found = premise_of(premise, question(Run(part), claim), "upper", NAME)
         if isinstance(found.value, Infinite):
             raise Rejected(NAME, "the parts", "one has no finite value")
         values.append(found.value)
-        assumed += (*premises[number].assumed, *found.assumed)
-        through += (premises[number].rule, *found.through)
+        assumed += (*premise.assumed, *found.assumed)
+        through += (premise.rule, *found.through)
     return bound(claim, "upper", greatest(list(dict.fromkeys(values)), {}), assumed, through)
 
 

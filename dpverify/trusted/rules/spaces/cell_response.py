@@ -19,9 +19,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, mul, num, sub
 from dpverify.trusted.language.model import Claim, Shape
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.rules.spaces.nets import net, others
 from dpverify.trusted.rules.spaces.shapes import apart_at, asked
 
@@ -32,11 +33,9 @@ ASSUMED: Final = ("the sampler is ideal",)
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The upper bound. evidence: "depth", at which nodes of a tree are pieces, or after how many steps those of a Cantor set are."""
     space, near, beta = asked(claim, NAME)
-    shape, depth = space.shape, evidence.get("depth")
+    shape, depth = space.shape, read_whole(evidence, "depth", NAME, 0)
     if shape.kind not in ("tree", "infinite_tree", "cantor"):
         raise Rejected(NAME, "the space", f"how far apart pieces are is not known of the kind {shape.kind}")
-    if type(depth) is not int or depth < 0:
-        raise CertificateError(f"{NAME}: 'depth' is {depth!r}, not a whole number of at least 0.")
     size = net(shape, near, {"depth": depth}, dict(claim.domains))
     if size == ZERO:
         return Bound("upper", ZERO)

@@ -23,6 +23,7 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, call, div, format_expr, mul, neg
 from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.rules.spaces.databases import Finite, finite
 
@@ -47,13 +48,14 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
                     table.require(x, other, mul(epsilon, given.least(x, other)))
         return Bound("upper", epsilon)
     if "far" in evidence:
-        x = _number(evidence["far"], len(given.truth))
+        x = read_whole(evidence, "far", NAME, 0, len(given.truth) - 1)
         far = table.far(x)
         if not certainly_lt(given.beta, far):
             raise Rejected(NAME, f"database {x}", "its answers are not certainly too far with a greater probability than beta")
         return Bound("lower", INFINITE, witness={"pair": {"says": "database", "number": x}, "further than within": format_expr(far)})
     first, second, third = _three(evidence.get("cell"))
-    x, other, y = _number(first, len(given.truth)), _number(second, len(given.truth)), _number(third, len(given.distances))
+    x, other = (to_whole(one, "cell", NAME, 0, len(given.truth) - 1) for one in (first, second))
+    y = to_whole(third, "cell", NAME, 0, len(given.distances) - 1)
     if x == other:
         raise Rejected(NAME, "cell", "a database is not told from itself")
     witness = {"pair": [x, other], "event": f"{{{y}}}"}
@@ -119,9 +121,3 @@ def _three(cell: Any) -> list[Any]:
     if not isinstance(cell, list) or len(cell) != 3:
         raise CertificateError(f"{NAME}: 'cell' is not [x, x', y].")
     return cell
-
-
-def _number(value: Any, count: int) -> int:
-    if type(value) is not int or not 0 <= value < count:
-        raise CertificateError(f"{NAME}: {value!r} is no number from 0 to {count - 1}.")
-    return value

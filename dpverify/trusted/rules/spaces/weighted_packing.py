@@ -20,10 +20,10 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, div, format_expr, mul, num, sub
 from dpverify.trusted.language.model import Claim, Shape, Space
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_whole
 from dpverify.trusted.numbers.balls import constant, exact, rational
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.parameters import fixed
@@ -91,11 +91,9 @@ def _line(space: Space, near: Expr, beta: Expr, evidence: Mapping[str, Any], at:
     """Points of a line, one after the other, a step apart that is as near to twice gamma as you like, or on the integers 2 m + 1."""
     if space.databases != "answers":
         raise Rejected(NAME, "databases", "only where there is one for each answer it is known how far apart those of a line are")
-    count = evidence["line"]
+    count = read_whole(evidence, "line", NAME, 0, MOST)
     step = num(2 * whole(near) + 1) if space.shape.kind == "integers" else mul(num(2), near)
     far = div(step, space.lipschitz)
-    if type(count) is not int or not 0 <= count <= MOST:
-        raise CertificateError(f"{NAME}: 'line' is {count!r}, not a whole number from 0 to {MOST}.")
     length = _length(space.shape)
     told = {"says": "databases-in-a-row", "far": format_expr(far), "near": format_expr(near)}
     says = {"pair": {"says": "databases-on-a-line"}, "packing": told}

@@ -27,6 +27,7 @@ from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, mul, num, power
 from dpverify.trusted.language.model import Claim, Mixture, Radial, Staircase
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.order.linear import matrix
 from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.released import Noisy, released
@@ -46,9 +47,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     integrals where its mean square has no closed form, and what `laws.read` is told. premises: the facts of the unit balls of the parts
     whose norm is by columns or facets, in their order. Raises Rejected, Undecided, CertificateError.
     """
-    wanted = parameters.get("coordinates")
-    if type(wanted) is not int or wanted < 0:
-        raise CertificateError(f"{NAME}: coordinates says how many of them are told of.")
+    wanted = read_whole(parameters, "coordinates", NAME, 0)
     if claim.domains:
         raise Rejected(NAME, "the parameters", "errors are those of one mechanism; give every parameter a value")
     found = released(claim.mechanism)

@@ -28,7 +28,7 @@ from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
 from dpverify.trusted.language.model import Claim, Matrix, Vector
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_whole, to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.tables import Finite, finite
@@ -58,9 +58,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     epsilon, assumed = epsilon_of(claim, premises, NAME)
     if claim.loss:
         return _of_losses(claim, (epsilon, claim.delta.value), assumed, parameters)
-    ratio, steps = read_fraction(parameters, "ratio", NAME), parameters.get("steps")
-    if type(steps) is not int or steps < 1:
-        raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
+    ratio, steps = read_fraction(parameters, "ratio", NAME), read_whole(parameters, "steps", NAME, 1)
     _require_ratio(ratio, mul(num(steps), epsilon))
     # theory#group-privacy: delta times the sum of e^(k epsilon), k < steps
     between = (ratio, claim.delta.value * (1 + (steps - 1) * ratio))
@@ -130,13 +128,12 @@ def _require_ratio(ratio: Fraction, exponent: Expr) -> None:
 
 def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, between: Between) -> Program:
     """The mechanisms with real outputs for one row of a query, on some databases."""
-    query, squares, row = answered(claim), parameters.get("measure") == SQUARES, parameters.get("row")
+    query, squares = answered(claim), parameters.get("measure") == SQUARES
     if query is None:
         raise Rejected(NAME, "the claim", "it states neither losses nor a query")
     if not squares and parameters.get("measure") != "expected_l2":
         raise CertificateError(f"{NAME}: 'measure' is {parameters.get('measure')!r}, not expected_l2 or rms_l2.")
-    if type(row) is not int or not 0 <= row < len(query.rows):
-        raise CertificateError(f"{NAME}: 'row' is {row!r}, not one of the {len(query.rows)} rows of the query, counted from 0.")
+    row = read_whole(parameters, "row", NAME, 0, len(query.rows) - 1)
     if any(len(database) != len(query.rows[row]) for database in databases):
         raise Rejected(NAME, "databases", "they must have an entry for each column of the query")
     answers = [dot(query.rows[row], database) for database in databases]

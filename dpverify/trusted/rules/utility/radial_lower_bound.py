@@ -26,7 +26,7 @@ from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Claim, Query
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_whole
 from dpverify.trusted.language.rationals import to_fraction as read
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.linear import matrix, to_fmpq
@@ -47,10 +47,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """
     query = query_of(claim, ("l2",), NAME)
     epsilon, assumed = granted(claim, premises, NAME)
-    radius, cells = read_fraction(parameters, "radius", NAME), parameters.get("cells")
+    radius, cells = read_fraction(parameters, "radius", NAME), read_whole(parameters, "cells", NAME, 1, MOST_CELLS)
     k = _seen(query, parameters.get("axes"), radius)
-    if type(cells) is not int or not 0 < cells <= MOST_CELLS:
-        raise CertificateError(f"{NAME}: 'cells' is not a number from 1 to {MOST_CELLS}.")
     factors = [read_fraction(parameters, key, NAME) for key in ("mean", "square")]
     for power, factor in enumerate(factors, 1):
         if factor <= 0 or not integral(epsilon, k, power, factor, cells) >= 0:

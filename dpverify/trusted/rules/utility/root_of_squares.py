@@ -27,6 +27,7 @@ from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, call, mul, neg, num, power
 from dpverify.trusted.language.model import Claim, Matrix
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.numbers.root_sums import Lost, Nodes, independent, with_moments
 from dpverify.trusted.order.linear import matrix
@@ -69,12 +70,9 @@ def _length(law: Law, nodes: Nodes, mean: arb, parameters: Mapping[str, Any]) ->
 
 
 def _nodes(parameters: Mapping[str, Any]) -> Nodes:
-    parts, first, last = (parameters.get(key) for key in ("parts", "first", "last"))
-    if type(parts) is not int or not 1 <= parts <= _MOST_PARTS:
-        raise CertificateError(f"{NAME}: parts is an integer from 1 to {_MOST_PARTS}.")
-    if type(first) is not int or type(last) is not int or not (first in _SPAN and last in _SPAN and first < last):
-        raise CertificateError(f"{NAME}: first and last are integers from {_SPAN[0]} to {_SPAN[-1]} that rise.")
-    return Nodes(parts, first, last)
+    first = read_whole(parameters, "first", NAME, _SPAN[0], _SPAN[-1])
+    last = read_whole(parameters, "last", NAME, first + 1, _SPAN[-1])
+    return Nodes(read_whole(parameters, "parts", NAME, 1, _MOST_PARTS), first, last)
 
 
 def _mean(premises: Sequence[Fact], claim: Claim) -> arb:
