@@ -30,7 +30,6 @@ from dpverify.trusted.language.model import Claim, Product, Translation
 from dpverify.trusted.order.lengths import l1_radius
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.rules.additive import slopes
-from dpverify.trusted.rules.additive.additive import is_natural
 from dpverify.trusted.rules.additive.integrable import require_integrable
 
 NAME: Final = "product-lipschitz"
@@ -49,7 +48,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         if noise.support != (None, None) or noise.integers:
             raise Rejected(NAME, "the support", "the density must live on the whole line")
         radius: Expr = Num(Fraction(1))
-    elif isinstance(noise, Product) and is_natural(noise.dimension, claim) and isinstance(noise.dimension, Num):
+    elif (
+        isinstance(noise, Product) and isinstance(noise.dimension, Num) and noise.dimension.value.denominator == 1 <= noise.dimension.value
+    ):
         radius = l1_radius(noise.norm, int(noise.dimension.value), evidence.get("radius"))
     else:
         raise Rejected(NAME, "the mechanism", "only products, and noise on the line, are covered")
