@@ -98,9 +98,7 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c r**2) in l2, in an ellipsoid's norm or on a line")
     lower = mu(noise, reach.lower) if stated else _surely_moved(*form, reach)
     assert lower is not None
-    dominating = pair(upper)
-    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else pair(lower)
-    return Curve(dominating, attained, (NAME,), ASSUMED)
+    return settled.between(upper, lower, pair, NAME, ASSUMED)
 
 
 def _surely_moved(shape: Exponent, rate: Expr, reach: Sensitivity) -> Expr:

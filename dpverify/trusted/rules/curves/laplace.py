@@ -94,10 +94,7 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     independent coordinates is the one difference `reach.at`, or that the longest shift has a coordinate of at least its mean size.
     Raises Rejected where the noise is not Laplace.
     """
-    upper, lower = ratios(noise, reach, stated)
-    dominating = _pair(upper)
-    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else _pair(lower)
-    return Curve(dominating, attained, (NAME,), ASSUMED)
+    return settled.between(*ratios(noise, reach, stated), _pair, NAME, ASSUMED)
 
 
 def ratios(noise: Mechanism, reach: Sensitivity, stated: bool) -> tuple[Expr, Expr]:

@@ -51,7 +51,6 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.quotients import divided
-from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, NULL, POSITIVE
@@ -92,10 +91,7 @@ def curve(noise: Radial, reach: Sensitivity, cuts: tuple[Fraction, ...] = ()) ->
     dimension = euclidean_dimension(noise)
     h = _falling(noise.profile)
     name = NAME if t_noise.law_of(h, dimension, _SHAPES) is None else t_noise.NAME
-    upper = _pair(noise, h, dimension, reach.upper, cuts)
-    exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
-    lower = upper if exact else _pair(noise, h, dimension, reach.lower, cuts)
-    return Curve(upper, lower, (name,), ASSUMED)
+    return settled.between(reach.upper, reach.lower, lambda moved: _pair(noise, h, dimension, moved, cuts), name, ASSUMED)
 
 
 def euclidean_dimension(noise: Radial) -> int:

@@ -31,7 +31,7 @@ from dpverify.trusted.language.expr import Expr, format_expr, symbols
 from dpverify.trusted.language.model import Radial
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.numbers.pieces import pieces
-from dpverify.trusted.order.compare import certainly_equal, sign
+from dpverify.trusted.order.compare import sign
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves.spherical_caps import euclidean_dimension, scaled_shift
@@ -52,10 +52,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 def curve(noise: Radial, reach: Sensitivity) -> Curve:
     """The curve of uniform noise on a ball; exact where reach is. Raises Rejected as `spherical_caps`, Undecided for other profiles."""
     dimension, radius = euclidean_dimension(noise), _radius(noise)
-    upper = _pair(dimension, radius, scaled_shift(noise, reach.upper))
-    exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
-    lower = upper if exact else _pair(dimension, radius, scaled_shift(noise, reach.lower))
-    return Curve(upper, lower, (NAME,), ASSUMED)
+    return settled.between(reach.upper, reach.lower, lambda moved: _pair(dimension, radius, scaled_shift(noise, moved)), NAME, ASSUMED)
 
 
 def _radius(noise: Radial) -> Fraction:
