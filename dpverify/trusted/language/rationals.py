@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.model import Matrix
 
 MAX_EXPONENT: Final = 1_000_000
 """Greatest power of two in the dyadic rationals of evidence."""
@@ -42,6 +43,13 @@ def read_rising(told: Any, name: str, rule: str, least: int, most: int) -> list[
     if any(low >= high for low, high in pairwise(found)):
         raise CertificateError(f"{rule}: '{name}' do not rise.")
     return found
+
+
+def read_rows(told: Any, name: str, rule: str, width: int) -> Matrix:
+    """Rows of so many exact rationals, one row at least. Raises CertificateError."""
+    if not isinstance(told, list) or not told or not all(isinstance(row, list) and len(row) == width for row in told):
+        raise CertificateError(f"{rule}: {name!r} is not a list of rows of {width} rationals.")
+    return tuple(tuple(to_fraction(entry, rule) for entry in row) for row in told)
 
 
 def to_fraction(text: Any, rule: str) -> Fraction:

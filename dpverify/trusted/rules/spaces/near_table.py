@@ -22,7 +22,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, mul, sub
 from dpverify.trusted.language.model import Claim, Vector
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import read_rows
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.spaces.databases import Finite, finite
 
@@ -48,11 +48,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 
 def _rows(given: Finite, table: Any) -> tuple[Vector, ...]:
-    if not isinstance(table, list) or len(table) != len(given.truth):
+    rows = read_rows(table, "rows", NAME, len(given.distances))
+    if len(rows) != len(given.truth):
         raise CertificateError(f"{NAME}: 'rows' does not have a row for each of the {len(given.truth)} databases.")
-    rows = tuple(tuple(to_fraction(entry, NAME) for entry in row) for row in table)
     for x, row in enumerate(rows):
-        if len(row) != len(given.distances) or min(row) < 0 or sum(row) != 1:
+        if min(row) < 0 or sum(row) != 1:
             raise Rejected(NAME, f"row {x}", "its entries must be one for each answer, at least 0, with the sum 1")
     return rows
 

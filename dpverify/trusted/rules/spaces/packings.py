@@ -13,7 +13,7 @@ from flint import arb
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub
 from dpverify.trusted.language.model import Norm, Shape
-from dpverify.trusted.language.rationals import read_fraction, read_whole, to_fraction, to_whole
+from dpverify.trusted.language.rationals import read_fraction, read_rows, read_whole, to_whole
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
@@ -133,11 +133,8 @@ def _sphere(shape: Shape, near: Expr, told: Told) -> Packing:
 
 def _hull(shape: Shape, near: Expr, told: Told) -> Packing:
     """Points that are named as weights of corners."""
-    rows = told.get("points")
-    if not isinstance(rows, list) or not rows:
-        raise CertificateError(f"{RULE}: 'points' is not a list of weights.")
-    weights = [[to_fraction(entry, RULE) for entry in row] for row in rows]
-    if any(len(row) != len(shape.matrix) or min(row) < 0 or sum(row) != 1 for row in weights):
+    weights = read_rows(told.get("points"), "points", RULE, len(shape.matrix))
+    if any(min(row) < 0 or sum(row) != 1 for row in weights):
         raise Rejected(RULE, "points", "weights must be one for each corner, at least 0, with the sum 1")
     columns = list(zip(*shape.matrix, strict=True))
     points = [tuple(sum((w * x for w, x in zip(row, column, strict=True)), Fraction(0)) for column in columns) for row in weights]

@@ -24,10 +24,9 @@ from flint import arb, fmpq_mat
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.model import Claim, Matrix
-from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.language.rationals import to_fraction as read
+from dpverify.trusted.language.rationals import read_fraction, read_rows
 from dpverify.trusted.numbers.balls import exact, rational
 from dpverify.trusted.order.linear import matrix, square, to_fraction
 from dpverify.trusted.order.queries import differences
@@ -85,10 +84,7 @@ def layers(steps: Matrix, reach: int) -> list[int]:
 
 def _basis(parameters: Mapping[str, Any], steps: Matrix) -> Matrix:
     """Independent rows whose integer combinations hold all steps. Raises Rejected, CertificateError."""
-    told, width = parameters.get("basis"), len(steps[0])
-    if not isinstance(told, list) or not told or not all(isinstance(row, list) and len(row) == width for row in told):
-        raise CertificateError(f"{NAME}: 'basis' is not a list of rows of {width} rationals.")
-    rows = tuple(tuple(read(entry, NAME) for entry in row) for row in told)
+    rows = read_rows(parameters.get("basis"), "basis", NAME, len(steps[0]))
     basis, moved = matrix(rows), matrix(steps)
     gram = basis * basis.transpose()
     if gram.det() == 0:

@@ -26,7 +26,7 @@ from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.model import Claim, Query
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_rows
 from dpverify.trusted.language.rationals import to_fraction as read
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.linear import matrix, square, to_fmpq, to_fraction
@@ -99,11 +99,8 @@ def _moved(query: Query, steps: Sequence[Mapping[int, Fraction]]) -> fmpq_mat:
 
 
 def _scale(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
-    rows = parameters.get("scale")
-    if not isinstance(rows, list) or len(rows) != dimension or not all(isinstance(row, list) and len(row) == dimension for row in rows):
-        raise CertificateError(f"{NAME}: 'scale' is not a square matrix of {dimension} rows.")
-    found = matrix([tuple(read(entry, NAME) for entry in row) for row in rows])
-    if found != found.transpose():
+    found = matrix(read_rows(parameters.get("scale"), "scale", NAME, dimension))
+    if found.nrows() != dimension or found != found.transpose():
         raise CertificateError(f"{NAME}: 'scale' is not symmetric.")
     return found
 

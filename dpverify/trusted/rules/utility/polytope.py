@@ -25,7 +25,7 @@ from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.model import Claim, Matrix
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import read_rows, to_fraction
 from dpverify.trusted.numbers.balls import exact, finite
 from dpverify.trusted.order.half_lines import mean_size
 from dpverify.trusted.order.linear import dot, matrix
@@ -122,10 +122,7 @@ def _roots(evidence: Mapping[str, Any], key: str) -> list[Root]:
 
 def _vertices(evidence: Mapping[str, Any], rows: Matrix) -> Matrix:
     """The points that are told of a body by its facets, all of them in it."""
-    told = evidence.get("vertices")
-    if not isinstance(told, list) or not told or not all(isinstance(point, list) and len(point) == len(rows[0]) for point in told):
-        raise CertificateError(f"{NAME}: a body by its facets needs 'vertices', a list of points of {len(rows[0])} rationals.")
-    points = tuple(tuple(to_fraction(x, NAME) for x in point) for point in told)
+    points = read_rows(evidence.get("vertices"), "vertices", NAME, len(rows[0]))
     for number, point in enumerate(points, 1):
         if any(abs(dot(row, point)) > 1 for row in rows):
             raise Rejected(NAME, f"vertex {number}", "it is outside the body")

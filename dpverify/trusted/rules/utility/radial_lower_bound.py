@@ -24,10 +24,9 @@ from flint import arb, arb_poly, fmpq_mat
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.model import Claim, Query
-from dpverify.trusted.language.rationals import read_fraction, read_whole
-from dpverify.trusted.language.rationals import to_fraction as read
+from dpverify.trusted.language.rationals import read_fraction, read_rows, read_whole
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.linear import matrix, to_fmpq
 from dpverify.trusted.rules.utility.any_mechanism import granted, least, over_shells, query_of
@@ -58,16 +57,13 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
 def _seen(query: Query, told: object, radius: Fraction) -> int:
     """The number of axes, along which the ellipsoid of differences holds a ball of this radius. Raises Rejected, CertificateError."""
-    d = len(query.rows)
-    if not isinstance(told, list) or not told or not all(isinstance(row, list) and len(row) == d for row in told):
-        raise CertificateError(f"{NAME}: 'axes' is not a list of rows of {d} rationals.")
-    axes = matrix([tuple(read(entry, NAME) for entry in row) for row in told])
+    axes = matrix(read_rows(told, "axes", NAME, len(query.rows)))
     moved, gram = axes * matrix(query.rows), axes * axes.transpose()
     room: fmpq_mat = gram * to_fmpq(radius**2) - moved * moved.transpose()
     # of real roots none is above 0 where no coefficient is below
     if radius <= 0 or gram.det() == 0 or not all(coefficient >= 0 for coefficient in room.charpoly().coeffs()):
         raise Rejected(NAME, "the ball", "the axes are not independent, or the differences of neighbours do not hold it")
-    return len(told)
+    return int(axes.nrows())
 
 
 def integral(epsilon: arb, k: int, power: int, factor: Fraction, cells: int) -> arb:
