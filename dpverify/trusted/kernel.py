@@ -241,8 +241,8 @@ def _best(values: Sequence[_Value], better: Callable[[_Value, _Value], bool]) ->
 
 
 def _witness(lower: Bound) -> dict[str, Any]:
-    at = {"at": {name: format_expr(value) for name, value in lower.at.items()}} if lower.at else {}
-    return {**(lower.witness or {}), **at}
+    at = {name: format_expr(value) for name, value in lower.at.items()}
+    return {**(lower.witness or {}), **({"at": at} if at else {})}
 
 
 if __name__ == "__main__":

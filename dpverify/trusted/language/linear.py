@@ -1,10 +1,8 @@
-"""An expression as a multiple of a symbol, or of a power of it, and a rest."""
+"""An expression as a multiple of a symbol and a rest."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from dpverify.trusted.language.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, add, mul, symbols
+from dpverify.trusted.language.expr import ONE, Add, Expr, Mul, Sym, add, mul, symbols
 
 
 def linear_part(expr: Expr, name: str) -> tuple[Expr, Expr]:
@@ -23,17 +21,3 @@ def linear_part(expr: Expr, name: str) -> tuple[Expr, Expr]:
         else:
             rest.append(term)
     return add(*slope), add(*rest)
-
-
-def monomial(term: Expr, name: str) -> tuple[Expr, Fraction] | None:
-    """(c, p) where a term is c * name^p with c free of `name`, None for another form."""
-    constants, p = list[Expr](), Fraction(0)
-    for factor in term.args if isinstance(term, Mul) else (term,):
-        base, exponent = (factor.base, factor.exponent) if isinstance(factor, Pow) else (factor, ONE)
-        if name not in symbols(factor):
-            constants.append(factor)
-        elif base == Sym(name) and isinstance(exponent, Num):
-            p += exponent.value
-        else:
-            return None
-    return mul(*constants), p

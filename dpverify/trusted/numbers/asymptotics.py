@@ -39,10 +39,9 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.language.linear import monomial
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.balls import constant, hull, rational
-from dpverify.trusted.numbers.expansion import expanded_terms
+from dpverify.trusted.numbers.expansion import expanded_terms, monomial
 from dpverify.trusted.numbers.jets import Constant, Jet, JetCompiler, Program, Scalars
 from dpverify.trusted.numbers.kinks import resolve
 

@@ -39,10 +39,10 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
-from dpverify.trusted.language.linear import monomial
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Radial
+from dpverify.trusted.numbers.expansion import monomial
 from dpverify.trusted.order.convexity import Shapes, outside
 from dpverify.trusted.order.signs import NEGATIVE, NULL, POSITIVE
 

@@ -25,9 +25,10 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
-from dpverify.trusted.language.linear import linear_part, monomial
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mixture, Radial
+from dpverify.trusted.numbers.expansion import monomial
 from dpverify.trusted.order.convexity import Shapes, outside
 from dpverify.trusted.rules.curves import scale_family
 

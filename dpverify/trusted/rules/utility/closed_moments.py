@@ -28,9 +28,10 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.language.linear import linear_part, monomial
+from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Staircase
+from dpverify.trusted.numbers.expansion import monomial
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes, outside
 from dpverify.trusted.rules.utility.laws import Law, half
