@@ -20,6 +20,7 @@ import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import output
+from dpverify.report.stated import stated
 from dpverify.search import verify as judging
 from dpverify.search.certificates import encode
 from dpverify.trusted.language.expr import ONE, ZERO, parse
@@ -487,14 +488,14 @@ def test_every_rule_is_explained(monkeypatch):
         monkeypatch.setattr("dpverify.cli.explain._uses", lambda name=name: iter([("somebody", {name}), ("another", set())]))
         out = run("explain", name).stdout
         assert "used by: somebody\n" in out, name
-        assert RULES[name].STATEMENT in out and str(RULES[name].SOURCE) in out, name
-        assert all(f"checked: {line}" in out for line in RULES[name].CHECKED), name
+        assert stated(name).statement in out and str(stated(name).source) in out, name
+        assert all(f"checked: {line}" in out for line in stated(name).checked), name
 
 
 def test_a_theorem_and_a_mechanism_of_one_name_are_both_explained():
     assert "laplace" in EXPLAINED
     out = run("explain", "laplace").stdout
-    assert EXPLAINED["laplace"].STATEMENT in out and f"{Path('specs') / 'laplace.toml'}\n" in out and "\n  claim: " in out
+    assert stated("laplace").statement in out and f"{Path('specs') / 'laplace.toml'}\n" in out and "\n  claim: " in out
 
 
 def test_a_mechanism_is_explained_by_name_with_the_rules_that_decide_it(spec):

@@ -17,8 +17,7 @@ from dpverify.trusted.language.expr import Expr, Num, add, num, parse, power
 from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.eigenvalues import largest_root
-from dpverify.trusted.order.geometry import norm_faults
-from dpverify.trusted.order.lengths import l1_radius, largest_in, norm_value
+from dpverify.trusted.order.lengths import l1_radius, largest_in, norm_faults, norm_value
 from dpverify.trusted.order.queries import differences, query_faults, sensitivity
 
 

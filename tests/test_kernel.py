@@ -35,7 +35,6 @@ from dpverify.trusted.language.model import (
     Part,
     Radial,
     Sampled,
-    Source,
     Table,
     repeated,
 )
@@ -204,8 +203,8 @@ def _set(path: tuple, value):
         (_set(("claim", "sensitivity"), "5"), "states a sensitivity of the kind table, which takes none"),
         (_set(("claim", "mechanism", "kind"), "magic"), "stands where a mechanism of a known kind does"),
         (_set(("claim", "mechanism", "kind"), []), "stands where a mechanism of a known kind does"),
-        (_set(("claim", "mechanism"), {"kind": "table"}), 'the key \'rows\' is missing in {"kind": "table"}'),
-        (_set(("claim", "mechanism"), "table"), '"table" stands where a mechanism of a known kind does'),
+        (_set(("claim", "mechanism"), {"kind": "table"}), "the key 'rows' is missing in {'kind': 'table'}"),
+        (_set(("claim", "mechanism"), "table"), "'table' stands where a mechanism of a known kind does"),
         (_set(("claim", "mechanism", "rows", 0, 0), "1/"), "'rows' is no expression: the expression ends too early"),
         (_set(("claim", "mechanism", "rows"), 7), "'rows' is 7, which dpverify does not write there"),
         (_set(("claim", "delta"), None), "not in canonical form"),
@@ -346,7 +345,7 @@ def test_a_mutated_certificate_never_says_more_than_its_own_claim_allows(data):
 
 
 def fake(check) -> SimpleNamespace:
-    return SimpleNamespace(NAME="fake", STATEMENT="", CHECKED=(), ASSUMED=("the moon",), SOURCE=Source("nowhere"), check=check)
+    return SimpleNamespace(NAME="fake", ASSUMED=("the moon",), check=check)
 
 
 def of_the_claim(monkeypatch, check) -> None:

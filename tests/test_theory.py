@@ -39,7 +39,7 @@ def theorems():
     """The names of all modules that state a theorem, listed in a table or not."""
     for found in pkgutil.walk_packages(rules.__path__, f"{rules.__name__}."):
         module = importlib.import_module(found.name)
-        if hasattr(module, "STATEMENT"):
+        if hasattr(module, "ASSUMED"):
             yield module.NAME
 
 

@@ -24,6 +24,7 @@ from dpverify.catalogue import declarations
 from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
+from dpverify.report.stated import stated
 from dpverify.trusted.language.expr import FUNCTIONS
 from dpverify.trusted.registry import CURVES, RULES
 
@@ -118,11 +119,12 @@ def theorems(named: Mapping[str, Any], what: str) -> Iterator[str]:
     yield f"{what} `dpverify explain NAME` prints the same. Hypotheses that are assumed are shown with each answer."
     for name, theorem in sorted(named.items()):
         yield f"## {name}"
-        yield plain(theorem.STATEMENT)
-        yield f"Checked:\n\n{bullets(theorem.CHECKED)}"
+        said = stated(name)
+        yield plain(said.statement)
+        yield f"Checked:\n\n{bullets(said.checked)}"
         if theorem.ASSUMED:
             yield f"Assumed:\n\n{bullets(theorem.ASSUMED)}"
-        yield f"Source: {plain(str(theorem.SOURCE))}"
+        yield f"Source: {plain(str(said.source))}"
 
 
 # -- the command line ------------------------------------------------------------------------------------------

@@ -110,13 +110,14 @@ def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
 
 def _rule_lines(name: str) -> Iterator[str]:
     from dpverify.project.formal.ledger import told
+    from dpverify.report.stated import stated
     from dpverify.trusted.registry import EXPLAINED
 
-    rule = EXPLAINED[name]
-    yield f"{name}: {rule.STATEMENT}"
-    yield from (f"checked: {line}" for line in rule.CHECKED)
-    yield from (f"assumed: {line}" for line in rule.ASSUMED)
-    yield f"source: {rule.SOURCE}"
+    said = stated(name)
+    yield f"{name}: {said.statement}"
+    yield from (f"checked: {line}" for line in said.checked)
+    yield from (f"assumed: {line}" for line in EXPLAINED[name].ASSUMED)
+    yield f"source: {said.source}"
     yield from (f"machine-checked: {line}" for line in told(name))
     users = sorted({user for user, rules in _uses() if name in rules})
     yield f"used by: {', '.join(users) if users else 'no certificate in reports/'}"

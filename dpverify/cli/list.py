@@ -70,9 +70,10 @@ def _comment(file: Path) -> str:
 
 
 def _rules() -> dict[str, str]:
+    from dpverify.report.stated import stated
     from dpverify.trusted.registry import EXPLAINED
 
-    return {name: EXPLAINED[name].STATEMENT for name in EXPLAINED}
+    return {name: stated(name).statement for name in EXPLAINED}
 
 
 def _standing(name: str) -> str:

@@ -14,7 +14,7 @@ from dpverify.pictures.polyline import Point
 from dpverify.search import polytopes
 from dpverify.search.numeric import Array
 from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Product, Query, Radial
-from dpverify.trusted.order.geometry import norm_faults
+from dpverify.trusted.order.lengths import norm_faults
 from dpverify.trusted.order.linear import matrix
 from dpverify.trusted.order.queries import differences
 from dpverify.trusted.parts.released import answered

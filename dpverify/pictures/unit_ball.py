@@ -15,7 +15,7 @@ from dpverify.pictures.polyline import Point
 from dpverify.search.numeric import Array
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.model import Mechanism, Mixture, Norm, Product, Radial
-from dpverify.trusted.order.geometry import norm_faults
+from dpverify.trusted.order.lengths import norm_faults
 
 PLANE: Final = 2
 SMOOTH_POINTS: Final = 128

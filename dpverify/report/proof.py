@@ -13,6 +13,7 @@ from typing import Any, Final
 from dpverify.ground.outside import named
 from dpverify.report import Entry, brief, quantity
 from dpverify.report.phrases import delta_text, tight_text
+from dpverify.report.stated import stated
 from dpverify.report.utility import NAMES
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.assumptions import marked, of_a_bound
@@ -125,11 +126,11 @@ def _line(lines: Sequence[Line], line: Line, told: set[str], assumed: tuple[Step
 
 
 def _rule(name: str, evidence: Any, told: set[str], assumed: tuple[Step, ...] = (), premises: tuple[Step, ...] = ()) -> Step:
-    rule = EXPLAINED.get(name)
+    said = stated(name) if name in EXPLAINED else None
     below = (*premises, *_rules_below(evidence, told))
-    checked = () if rule is None or name in told else tuple(Step("checked", line) for line in rule.CHECKED)
+    checked = () if said is None or name in told else tuple(Step("checked", line) for line in said.checked)
     told.add(name)
-    return Step("rule", f"{name} ({rule.SOURCE})" if rule is not None else name, name, (*below, *checked, *assumed))
+    return Step("rule", f"{name} ({said.source})" if said is not None else name, name, (*below, *checked, *assumed))
 
 
 def _rules_below(evidence: Any, told: set[str]) -> Iterator[Step]:

@@ -15,6 +15,7 @@ from dpverify.report import words as plain
 from dpverify.report.laws import law
 from dpverify.report.page.blocks import Inline
 from dpverify.report.page.sections.statement import inequality, sentence
+from dpverify.report.stated import stated
 from dpverify.search.certificates import encode
 from dpverify.search.verify import Verified
 from dpverify.trusted.kernel import Judgement
@@ -125,11 +126,11 @@ def _least(name: str, value: object, closed: str | None, ends: tuple[str | None,
 
 def _rules(judgement: Judgement) -> str:
     """The rules, each with where its theorem comes from."""
-    return "; ".join(rf"\texttt{{{words(name)}}} ({words(str(EXPLAINED[name].SOURCE))})" for name in judgement.rules)
+    return "; ".join(rf"\texttt{{{words(name)}}} ({words(str(stated(name).source))})" for name in judgement.rules)
 
 
 def _texts(rules: Sequence[str]) -> dict[literature.Text, list[str]]:
-    return literature.cited(EXPLAINED[name].SOURCE for name in rules if name in EXPLAINED)
+    return literature.cited(stated(name).source for name in rules if name in EXPLAINED)
 
 
 def _cited(rules: Sequence[str]) -> str:

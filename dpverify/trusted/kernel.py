@@ -110,7 +110,8 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
     direct = [(fact, _asked(claim, fact)) for fact in facts if not fact.place]
     bounds = [b for _, group in direct for b in group]
     uppers = [b.value for b in bounds if b.side == "upper" and b.quantity != "delta"]
-    lowers = [b for b in bounds if b.side == "lower" and b.quantity != "delta" and _inside(b, claim) and _at_claimed_delta(b, claim)]
+    at_delta = {"delta"} if claim.delta == ZERO else {"delta", "pure"}  # of the pure epsilon, from below, only delta = 0 is spoken of
+    lowers = [b for b in bounds if b.side == "lower" and b.quantity not in at_delta and _inside(b, claim)]
     deltas = {side: [b for b in bounds if b.quantity == "delta" and b.side == side and _inside(b, claim)] for side in ("lower", "upper")}
     upper = _best(uppers, _at_most)
     lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
@@ -193,11 +194,6 @@ def _delta_value(b: Bound) -> Expr:
     return b.value
 
 
-def _at_claimed_delta(lower: Bound, claim: Claim) -> bool:
-    """Whether a lower bound speaks of the claimed delta: one on the pure epsilon only of delta = 0."""
-    return lower.quantity != "pure" or claim.delta == ZERO
-
-
 def _refutes(lower: Bound, claim: Claim) -> bool:
     if isinstance(lower.value, Infinite):
         return True
@@ -225,8 +221,7 @@ def _meaningful_delta(claim: Claim) -> bool:
 def _inside(lower: Bound, claim: Claim) -> bool:
     """Whether the parameters at which a lower bound is claimed are the claim's own and lie in their domains."""
     domains = dict(claim.domains)
-    at = lower.at.items()
-    return all(name in domains and isinstance(value, Num) and domains[name].holds(value.value) for name, value in at)
+    return all(name in domains and isinstance(value, Num) and domains[name].holds(value.value) for name, value in lower.at.items())
 
 
 def _at_most(left: Expr | Infinite, right: Expr | Infinite) -> bool:
@@ -246,8 +241,8 @@ def _best(values: Sequence[_Value], better: Callable[[_Value, _Value], bool]) ->
 
 
 def _witness(lower: Bound) -> dict[str, Any]:
-    at = {"at": {name: format_expr(value) for name, value in lower.at.items()}} if lower.at else {}
-    return {**(lower.witness or {}), **at}
+    at = {name: format_expr(value) for name, value in lower.at.items()}
+    return {**(lower.witness or {}), **({"at": at} if at else {})}
 
 
 if __name__ == "__main__":

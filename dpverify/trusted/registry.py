@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.trusted.language.loading import load
@@ -158,23 +159,11 @@ _BESIDE: Final = {"post-processing": "composition.post_processing", "student-t":
 """Theorems that others go through, which no line names."""
 
 
-class _Loaded(Mapping[str, Any]):
-    """Modules of the folder of the rules by names of theorems, each imported when it is asked for."""
-
-    def __init__(self, places: Mapping[str, str]) -> None:
-        self._places = dict(places)
+class _Loaded(UserDict[str, Any]):
+    """Modules of the folder of the rules by names of theorems, made from their places there; each is imported when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:
-        return load(f"rules.{self._places[name]}")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
+        return load(f"rules.{self.data[name]}")
 
 
 RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY, **_IN_MEASURES})
@@ -192,13 +181,9 @@ IN_MEASURES: Final = frozenset(_IN_MEASURES)
 OF_CURVES: Final = frozenset(_OF_CURVES)
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
-_ALONE: Final = OF_THE_MECHANISM - {"combination", "joint-moves"}
-ANYWHERE: Final = (
-    _ALONE
-    | {
-        *("cosets", "differences-unbounded", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
-    }
-    | OF_BODIES
+ANYWHERE: Final = OF_BODIES.union(
+    OF_THE_MECHANISM - {"combination", "joint-moves"},
+    ("cosets", "differences-unbounded", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
 )
 """The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
 

@@ -16,8 +16,6 @@ from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Domain, Mechanism, Part, all_parts, noises_of
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.order.domains import closed, is_empty
-from dpverify.trusted.order.geometry import norm_faults
 from dpverify.trusted.order.integers import is_whole
 
 Domains = Mapping[str, Domain]
@@ -68,9 +66,7 @@ def require_well_formed(claim: Claim) -> None:
 def faults(claim: Claim) -> Faults:
     """All that is wrong with a claim."""
     domains, near = dict(claim.domains), claim.measure is not None and claim.measure.name == model.NEARNESS
-    for name, domain in claim.domains:
-        if is_empty(closed(domain)):
-            yield f"no value lies in the domain of {name}."
+    yield from load("order.domains").faults(claim.domains) if claim.domains else ()
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     own = (getattr(asked, field.name) for asked in everything for field in fields(asked) if field.name in (*WANTED, *CLAIMED))
     stated = claim.measure and claim.measure.value, *own
@@ -84,8 +80,6 @@ def faults(claim: Claim) -> Faults:
         yield from of_number(claim.measure.name, claim.measure.value, SHARE if near else NOT_NEGATIVE, domains)
     if claim.epsilon is None and claim.delta is None:
         yield 'epsilon and delta are both "tight".'
-    if claim.loss or claim.prior:
-        yield from load("well_formed_kinds").of_losses(claim.mechanism, claim.loss, claim.prior)
     for asked in everything:
         yield from _of_moves(asked, near)
         if isinstance(asked, Part):
@@ -95,11 +89,8 @@ def faults(claim: Claim) -> Faults:
             for key, _, _, wrong in free(mechanism, domains.keys()):
                 yield f"{key} has the free symbol {min(wrong)!r}."
             yield from of_mechanism(mechanism, domains)
-    if isinstance(claim.mechanism, model.Combinator):
-        yield from load("parts.relations").adjacency_faults(claim.mechanism, claim.adjacency)
-        other = load("parts.adjacencies").stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
-        if claim.order and other:
-            yield f"the order {claim.order} is about a record that is added or removed, which the adjacency {min(other)} does not do."
+    if isinstance(claim.mechanism, model.Combinator) or claim.loss or claim.prior:
+        yield from load("well_formed_kinds").of_claim(claim)
 
 
 def expressions(value: Any) -> Iterator[Expr]:
@@ -143,9 +134,7 @@ def of_mechanism(mechanism: Mechanism, domains: Domains) -> Faults:
         for part in (part for expr in held for part in _undefined(expr, values)):
             yield f"{key}: {format_expr(part)} is not certainly a number."
     yield from () if isinstance(mechanism, model.Space) else of_numbers(mechanism, domains)
-    if isinstance(mechanism, model.Radial | model.Mixture | model.Product):
-        yield from _of_body(mechanism)
-    elif not isinstance(mechanism, model.Translation):
+    if not isinstance(mechanism, model.Answering) or getattr(mechanism, "norm", model.L1) not in (model.L1, model.L2, model.LINF):
         yield from load("well_formed_kinds").faults(mechanism, domains)
     if isinstance(mechanism, model.Guarantee):
         yield from _of_guarantee(mechanism, domains)
@@ -192,34 +181,17 @@ def _of_moves(asked: Claim | Part, near: bool) -> Faults:
 
     near: whether the claim is about the noise alone, and needs none.
     """
-    mechanism, query = asked.mechanism, asked.query
-    if query is not None:
-        dimension = getattr(mechanism, "dimension", ONE)
-        size = int(dimension.value) if isinstance(dimension, Num) else 0
-        yield from load("order.queries").query_faults(query, size) if size else ("query: the dimension must be a number.",)
+    mechanism = asked.mechanism
+    if asked.query is not None:
+        yield from load("well_formed_kinds").of_query(mechanism, asked.query)
         return
     needs = isinstance(mechanism, model.Answering | model.EllipticalProcess | model.Selection) and not getattr(mechanism, "differences", ())
     if needs and asked.sensitivity is None and not near:
         yield "sensitivity is missing: how far answers move."
 
 
-def _of_body(noise: model.Radial | model.Mixture | model.Product) -> Iterator[str]:
-    """A norm that does not fit its dimension."""
-    norm, dimension = noise.norm, noise.dimension
-    if bool(norm.matrix) == (norm.kind == "lp") or (norm.p is not None and norm.kind != "lp"):
-        yield f"norm: {norm.kind[:40]} is by a matrix, or by p, and not by both."
-    if isinstance(dimension, Num) or norm.kind == "lp":
-        yield from norm_faults(norm, max(1, int(dimension.value)) if isinstance(dimension, Num) else 1)
-    else:
-        yield f"norm: {norm.kind[:40]} has a fixed dimension. Give dimension a number."
-
-
 def _of_guarantee(known: model.Guarantee, domains: Domains) -> Faults:
     for row in known.rows:
-        if known.measure == "renyi":
-            if not isinstance(row[0], Num) or row[0].value <= 1:
-                yield f"renyi: the order {format_expr(row[0])} is no rational number above 1."
-            yield from of_number("renyi", row[-1], NOT_NEGATIVE, domains)
-        else:
-            yield from of_number("epsilon" if known.measure == "approximate" else known.measure, row[0], NOT_NEGATIVE, domains)
-            yield from of_number("delta", row[-1], SHARE, domains) if known.measure == "approximate" else ()
+        key, size = "epsilon" if known.measure == "approximate" else known.measure, row[-1] if known.measure == "renyi" else row[0]
+        yield from of_number(key, size, NOT_NEGATIVE, domains)
+        yield from of_number("delta", row[-1], SHARE, domains) if known.measure == "approximate" else ()

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import Num, format_expr, symbols
+from dpverify.trusted.language.expr import ONE, Num, format_expr, symbols
 from dpverify.trusted.language.fitting import unseen
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
@@ -32,8 +32,13 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
         yield from _refused(load("rules.spaces.shapes").require, mechanism, domains)
     elif isinstance(mechanism, Table | Exponential):
         yield from _refused(load("order.tables").require_rows, mechanism, domains)
+    elif isinstance(mechanism, model.Radial | model.Mixture | model.Product):
+        yield from _of_body(mechanism)
     elif isinstance(mechanism, model.Guarantee):
         yield from _refused(load("parts.stated").check, mechanism, mechanism.order)
+        for order in (row[0] for row in mechanism.rows if mechanism.measure == "renyi"):
+            if not isinstance(order, Num) or order.value <= 1:
+                yield f"renyi: the order {format_expr(order)} is no rational number above 1."
     elif isinstance(mechanism, model.EllipticalProcess):
         low, high = mechanism.support
         if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
@@ -57,6 +62,35 @@ def _refused(check: Any, *given: Any) -> Iterator[str]:
         check(*given)
     except (DpverifyError, ArithmeticError) as error:
         yield f"{error.where}: {error.why}." if isinstance(error, Rejected) else str(error)
+
+
+def _of_body(noise: model.Radial | model.Mixture | model.Product) -> Iterator[str]:
+    """A norm that does not fit its dimension."""
+    norm, dimension = noise.norm, noise.dimension
+    if bool(norm.matrix) == (norm.kind == "lp") or (norm.p is not None and norm.kind != "lp"):
+        yield f"norm: {norm.kind[:40]} is by a matrix, or by p, and not by both."
+    if isinstance(dimension, Num) or norm.kind == "lp":
+        yield from load("order.lengths").norm_faults(norm, max(1, int(dimension.value)) if isinstance(dimension, Num) else 1)
+    else:
+        yield f"norm: {norm.kind[:40]} has a fixed dimension. Give dimension a number."
+
+
+def of_query(mechanism: Mechanism, query: model.Query) -> Iterator[str]:
+    """A query that is none."""
+    dimension = getattr(mechanism, "dimension", ONE)
+    size = int(dimension.value) if isinstance(dimension, Num) else 0
+    yield from load("order.queries").query_faults(query, size) if size else ("query: the dimension must be a number.",)
+
+
+def of_claim(claim: model.Claim) -> Iterator[str]:
+    """Losses that do not fit; parts of a combinator that do not speak of the same neighbours, or not of those that have an order."""
+    yield from of_losses(claim.mechanism, claim.loss, claim.prior)
+    if not isinstance(claim.mechanism, model.Combinator):
+        return
+    yield from load("parts.relations").adjacency_faults(claim.mechanism, claim.adjacency)
+    other = load("parts.adjacencies").stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
+    if claim.order and other:
+        yield f"the order {claim.order} is about a record that is added or removed, which the adjacency {min(other)} does not do."
 
 
 def of_losses(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str]:

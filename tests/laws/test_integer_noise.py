@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from dpverify.search import asymptotics
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.assumptions import ATTAINED, EVERY, ONWARD, WHOLE_ATTAINED
+from dpverify.trusted.facts.assumed_of_moves import WHOLE_ATTAINED
+from dpverify.trusted.facts.assumptions import ATTAINED, EVERY, ONWARD
 from dpverify.trusted.facts.bounds import INFINITE, Infinite
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse

@@ -46,9 +46,9 @@ from dpverify.report.page.blocks import (
 from dpverify.report.page.sections import loss, statement, witness
 from dpverify.report.page.sections import proof as proof_section
 from dpverify.report.page.subject import File
+from dpverify.report.stated import stated
 from dpverify.trusted.language.expr import parse
 from dpverify.trusted.language.model import Claim, Domain, Sampled
-from dpverify.trusted.registry import EXPLAINED
 
 ROOT = Path(__file__).parents[2]
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -155,7 +155,7 @@ def test_the_page_says_what_every_claim_is_and_what_came_of_it(page, out):
     for claim in claims:
         assert claim["name"] in page.said
         assert all(line in page.said for line in claim["assumptions"])
-        assert all(EXPLAINED[rule].STATEMENT in page.said and str(EXPLAINED[rule].SOURCE) in page.said for rule in claim["rules"])
+        assert all(stated(rule).statement in page.said and str(stated(rule).source) in page.said for rule in claim["rules"])
         ends = {plain_decimal(end) for end in (claim["epsilon"]["lower"], claim["epsilon"]["upper"]) if end}
         assert ends & set(page.said.split())
     assert {claim["verdict"] for claim in claims} == {"PROVED", "REFUTED"}
@@ -178,7 +178,7 @@ def test_the_markdown_twin_says_the_same(page, out):
     plain = re.sub(r"\\(.)", r"\1", twin)
     for claim in json.loads((out / "results.json").read_text())["claims"]:
         assert claim["name"] in plain and all(line in plain for line in claim["assumptions"])
-        assert all(EXPLAINED[rule].STATEMENT.split(".")[0] in plain for rule in claim["rules"])
+        assert all(stated(rule).statement.split(".")[0] in plain for rule in claim["rules"])
     for target in re.findall(r"\]\(([^)]+)\)", twin):
         assert (f'<a id="{target[1:]}"></a>' in twin) if target.startswith("#") else (out / target).is_file()
 

@@ -21,6 +21,7 @@ from dpverify.report import record as record_module
 from dpverify.report.page import figures
 from dpverify.report.page.blocks import Figure, Fold, Section
 from dpverify.report.page.sections import glossary, query
+from dpverify.report.stated import stated
 from dpverify.trusted.language.model import Query, Source
 from dpverify.trusted.registry import EXPLAINED
 from tests.report.test_page import Page
@@ -239,8 +240,8 @@ def test_explain_prints_theorems_and_what_they_cite():
 
 
 def test_every_text_that_a_rule_names_with_authors_and_year_is_in_the_literature():
-    for rule in EXPLAINED.values():
-        for part in rule.SOURCE.place.split("; "):
+    for name in EXPLAINED:
+        for part in stated(name).source.place.split("; "):
             if re.search(r"\b(1|2)\d{3}\b", part):
                 assert literature.cited([Source("here", part)]), part
     assert len({one.key for one in literature.TEXTS.values()}) == len(literature.TEXTS)

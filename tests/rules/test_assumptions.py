@@ -16,6 +16,7 @@ from dpverify.search import measure_words
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumed_of_inputs import ANY, FAR, NEAR, PAIRS
+from dpverify.trusted.facts.assumed_of_moves import WHOLE, WHOLE_ATTAINED
 from dpverify.trusted.facts.assumed_of_parts import RATIO, STRETCHED
 from dpverify.trusted.facts.assumptions import (
     ATTAINED,
@@ -25,8 +26,6 @@ from dpverify.trusted.facts.assumptions import (
     ONWARD,
     REAL,
     TURNED,
-    WHOLE,
-    WHOLE_ATTAINED,
     marked,
     of_a_bound,
     of_a_verdict,

@@ -54,9 +54,9 @@ def at(*points):
         (process("brownian", "t"), {"cells": 1, "cuts": ["1/2", "1/2"]}, "do not rise"),
         (process("brownian", "t"), {"cells": 1, "cuts": ["0"]}, "do not rise"),
         (process("brownian", "t"), {"cells": 1, "cuts": ["1"]}, "do not rise"),
-        (process("brownian", "t"), {"cells": 0}, "integer from 1 to 4096"),
-        (process("brownian", "t"), {"cells": 4097}, "integer from 1 to 4096"),
-        (process("brownian", "t"), {"cells": True}, "integer from 1 to 4096"),
+        (process("brownian", "t"), {"cells": 0}, "whole number from 1 to 4096"),
+        (process("brownian", "t"), {"cells": 4097}, "whole number from 1 to 4096"),
+        (process("brownian", "t"), {"cells": True}, "whole number from 1 to 4096"),
         (process("brownian", "t*floor(1 + t/4)"), {"cells": 1}, "floor in it"),
         (process("brownian", "t + 1"), {"cells": 1}, "not certainly 0 at t = 0"),
         (process("bridge", "t + 1"), {"cells": 1}, "not certainly 0 at t = 0"),
@@ -67,9 +67,9 @@ def at(*points):
         (process("brownian", "1 + sqrt(t)"), {"cells": 4, "left": 6}, "tend to 0"),
         (process("brownian", "sqrt(t)"), {"cells": 4}, "not certainly smooth|finite"),
         (process("brownian", "t/(3*t - 1)"), {"cells": 4}, "not certainly smooth"),
-        (process("brownian", "t**(3/4)"), {"cells": 4, "left": 3}, "k from 4 to 1000"),
-        (process("brownian", "t**(3/4)"), {"cells": 4, "left": 1001}, "k from 4 to 1000"),
-        (process("brownian", "t**(3/4)"), {"cells": 4, "left": True}, "k from 4 to 1000"),
+        (process("brownian", "t**(3/4)"), {"cells": 4, "left": 3}, "whole number from 4 to 1000"),
+        (process("brownian", "t**(3/4)"), {"cells": 4, "left": 1001}, "whole number from 4 to 1000"),
+        (process("brownian", "t**(3/4)"), {"cells": 4, "left": True}, "whole number from 4 to 1000"),
         (process("brownian", "t**(3/4)"), {"cells": 4, "left": 4, "cuts": ["1/16"]}, "longer than the piece"),
         (process("brownian", "t", interval=("0", "0")), {"cells": 1}, "before it starts"),
         (process("brownian", "t", interval=("0", "sqrt(2)")), {"cells": 1}, "two rational numbers"),
@@ -136,10 +136,10 @@ def test_a_difference_is_outside_exactly_where_theory_says(noise, told, outside)
     [
         (process("brownian", "1"), None, "wants a table"),
         (process("brownian", "1"), {}, "left or right"),
-        (process("brownian", "1"), {"side": "left", "end": 3}, "k from 4"),
-        (process("rbf", "1"), {"side": "left"}, "number of one of the terms"),
+        (process("brownian", "1"), {"side": "left", "end": 3}, "whole number from 4"),
+        (process("rbf", "1"), {"side": "left"}, "'term' is"),
         *(
-            (process("brownian", "t"), {"cells": 1, "cuts": ["1/2"], **told}, "numbers of a cut and of a derivative")
+            (process("brownian", "t"), {"cells": 1, "cuts": ["1/2"], **told}, "whole number from 0 to 0")
             for told in (
                 {"cut": -1, "derivative": 0}, {"cut": 1, "derivative": 0}, {"cut": 0, "derivative": -1}, {"cut": 0, "derivative": 1},
                 {"cut": False, "derivative": 0}, {"cut": 0, "derivative": False}, {"cut": 0},
@@ -192,7 +192,7 @@ def test_what_a_sum_is_told_is_in_range(wrong):
     assert infinite_sums.read(GOOD) == infinite_sums.Told(64, 2, 0, 10)
     for least, most in (("start", 16), ("start", 4096), ("order", 1), ("order", 6), ("logarithms", 2), ("end", 4), ("end", 1000)):
         infinite_sums.read({**GOOD, least: most})
-    with pytest.raises(CertificateError, match="is an integer from"):
+    with pytest.raises(CertificateError, match="whole number from"):
         infinite_sums.read({**GOOD, **wrong})
     with pytest.raises(CertificateError, match="wants a table"):
         infinite_sums.diverges(parse("1/k"), [1])
@@ -319,9 +319,9 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
         (orthogonal_laws, Claim(SEQUENCE, ONE, sensitivity=ONE), {"difference": 0, "outside": OUT}, "value for every parameter"),
         (orthogonal_laws, Claim(SEQUENCE, ONE, None), {"difference": 0, "outside": OUT, "quantity": "epsilon"}, "below 1"),
         (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": 0, "outside": OUT, "quantity": "none"}, "not pure, epsilon or delta"),
-        (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": False, "outside": OUT}, "number of one of the 1"),
-        (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": -1, "outside": OUT}, "number of one of the 1"),
-        (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": 1, "outside": OUT}, "number of one of the 1"),
+        (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": False, "outside": OUT}, "'difference' is"),
+        (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": -1, "outside": OUT}, "'difference' is"),
+        (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": 1, "outside": OUT}, "'difference' is"),
         (orthogonal_laws, Claim(replace(SEQUENCE, mixing=parse("-exp(-v)")), ONE), {"difference": 0, "outside": OUT}, "dens|law"),
         (orthogonal_laws, Claim(sequence("1/k**2", "1/k**3"), ONE), {"difference": 0, "outside": OUT}, "not certainly outside"),
         (orthogonal_laws, Claim(replace(SEQUENCE, count=num(3)), ONE), {"difference": 0, "outside": OUT}, "not certainly outside"),

@@ -184,8 +184,8 @@ def test_noise_that_is_not_symmetric_about_0_is_refused(tmp_path, density, why):
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
-        ({}, "coordinates says how many"),
-        ({"coordinates": -1}, "coordinates says how many"),
+        ({}, "'coordinates' is"),
+        ({"coordinates": -1}, "'coordinates' is"),
         ({"coordinates": 1, "parts": [{}, {}]}, "each of the 1 parts"),
         ({"coordinates": 1, "parts": "all"}, "each of the 1 parts"),
     ],

@@ -426,7 +426,7 @@ def test_two_counts_by_hand():
         (plane(level="9/8", scale=[["3/2", "0"], ["0", "3/2"]]), "not seen to be at most the identity"),
         (plane(level="0"), "not seen to be at most the identity"),
         (plane(scale=[["7/5", "1"], ["0", "7/5"]]), "not symmetric"),
-        (plane(scale=[["7/5"]]), "square matrix of 2 rows"),
+        (plane(scale=[["7/5"]]), "list of rows of 2 rationals"),
         (plane(moves=[{"weight": "3/4", "by": {"0": "1"}}, {"weight": "1/2", "by": {"1": "1"}}]), "sum is above 1"),
         (plane(moves=[{"weight": "-1/2", "by": {"0": "1"}}, {"weight": "1", "by": {"1": "1"}}]), "below 0"),
         (plane(moves=[{"weight": "1/2", "by": {"0": "2"}}]), "no difference of neighbours under add-remove"),

@@ -541,10 +541,10 @@ def test_a_table_that_is_no_randomized_response_has_no_estimate(rows):
 LAPLACE, CAUCHY, UNIT = product("exp(-abs(z))", 3), t_noise(1, 2), radial("exp(-r)", L2, 3)
 MOMENTS = {"power": 1, "coordinates": 1}
 REFUSED = {
-    "no power": ("noise-moments", LAPLACE, {"power": 3, "coordinates": 1}, CertificateError, "power is 1 or 2"),
-    "a power that is true": ("noise-moments", LAPLACE, {"power": True, "coordinates": 1}, CertificateError, "power is 1 or 2"),
-    "coordinates below 0": ("noise-moments", LAPLACE, {"power": 1, "coordinates": -1}, CertificateError, "coordinates says"),
-    "no accuracy": ("noise-moments", LAPLACE, {**MOMENTS, "bits": 0}, CertificateError, "bits is the accuracy"),
+    "no power": ("noise-moments", LAPLACE, {"power": 3, "coordinates": 1}, CertificateError, "whole number from 1 to 2"),
+    "a power that is true": ("noise-moments", LAPLACE, {"power": True, "coordinates": 1}, CertificateError, "whole number from 1 to 2"),
+    "coordinates below 0": ("noise-moments", LAPLACE, {"power": 1, "coordinates": -1}, CertificateError, "'coordinates' is -1"),
+    "no accuracy": ("noise-moments", LAPLACE, {**MOMENTS, "bits": 0}, CertificateError, "'bits' is 0, not a whole number"),
     "no noise": ("noise-moments", Table(((parse("1"),),)), MOMENTS, Rejected, "only noise that is added"),
     "a density that is negative": (
         "noise-moments",
@@ -636,7 +636,7 @@ def test_a_mean_length_rests_on_the_mean_of_its_own_first_coordinate():
             proof.infer("root-of-squares", (), nodes, (square,))
         with pytest.raises(CertificateError, match="one premise"):
             proof.infer("root-of-squares", (), nodes)
-        with pytest.raises(CertificateError, match="integers from"):
+        with pytest.raises(CertificateError, match="whole number from"):
             proof.infer("root-of-squares", (), {**nodes, "first": 20}, (mean,))
         other = Proof(asked(product("exp(-abs(z)/2)", 3)))
         with pytest.raises(CertificateError, match="one premise"):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from dpverify.trusted.facts.assumed_of_moves import of_integers
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.model import ONE_WAY, Selection
+from dpverify.trusted.language.model import ONE_WAY, Part, Selection
 
 EACH_MOVES: Final = "each answer that is compared moves by at most the stated sensitivity"
 MOVED_WHOLLY: Final = "answers of every size occur, and neighbours move each by the whole sensitivity, in the direction that is worst"
@@ -17,10 +18,10 @@ ONE_ORDER: Final = "what is claimed is a guarantee for one order of the data alo
 BETWEEN: Final = "answers lie between the stated bounds"
 
 
-def of_selection(mechanism: Selection, bound: Bound, whole: Iterable[str], further: Iterable[str]) -> Iterator[str]:
-    """whole, further: what is assumed of any noise on the integers, and of neighbours that are several steps apart."""
+def of_selection(mechanism: Selection, part: Part, bound: Bound, further: Iterable[str]) -> Iterator[str]:
+    """further: what is assumed of neighbours that are several steps apart."""
     yield EACH_MOVES if bound.side == "upper" else MOVED_WHOLLY if mechanism.bounds is None else MOVED_WITHIN
-    yield from whole
+    yield from of_integers(part)
     yield from (BETWEEN,) if mechanism.bounds is not None else ()
     yield from further
     yield from (ONE_ORDER,) if mechanism.neighbours in ONE_WAY else ()

@@ -11,22 +11,16 @@ from typing import Final, assert_never
 
 from dpverify.trusted.facts.bounds import Bound, Side
 from dpverify.trusted.language import model
-from dpverify.trusted.language.expr import ONE, ZERO, call, format_expr, symbols
+from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Mechanism, Part, on_integers
-from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.order.integers import is_whole
 
 IDEAL: Final = "the sampler is ideal"
 MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
-WHOLE: Final = "answers are integers"
 ATTAINED: Final = "some pair of inputs is exactly the sensitivity apart"
 TURNED: Final = "some pair of inputs is exactly the sensitivity apart, in the direction that is worst"
-WHOLE_ATTAINED: Final = "some pair of inputs is apart by the greatest integer within the sensitivity"
 ONWARD: Final = "neighbours of neighbours move the answer on in the same direction"
 EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
-DIFFER: Final = "answers of neighbours differ by a stated function, by its negative, or by a weighted mean of such"
-DIFFERED: Final = "answers of some pair of inputs differ by each of the stated functions"
 REAL: Final = "histograms are real-valued"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
@@ -72,7 +66,7 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
         yield from _of_noise(part, mechanism, bound, onward)
     elif isinstance(mechanism, model.Selection):
         further = (ONWARD,) * (onward and bound.side == "lower")
-        yield from load("facts.assumed_of_selections").of_selection(mechanism, bound, _whole(part), further)
+        yield from load("facts.assumed_of_selections").of_selection(mechanism, part, bound, further)
     elif isinstance(mechanism, model.Kernel | model.Finite):
         yield from load("facts.assumed_of_inputs").of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
     else:
@@ -80,35 +74,17 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
     yield IDEAL
 
 
-def _whole(part: Part) -> Iterator[str]:
-    """That answers are integers, of noise on these; and what that makes of a sensitivity that is none."""
-    moved = part.sensitivity
-    if not on_integers(part.mechanism):
-        return
-    if moved is None or symbols(moved) or is_whole(moved, {}) or not load("order.steps_between").each_by_integers(part.mechanism):
-        yield WHOLE
-    elif certainly_lt(moved, ONE):
-        yield f"{WHOLE}, so that they do not move by {format_expr(moved)} at all"
-    else:
-        yield f"{WHOLE}, so that they move by at most {format_expr(call('floor', moved))}"
-
-
 def _of_noise(part: Part, noise: model.Noise, bound: Bound, onward: bool) -> Iterator[str]:
     if part.query is not None:
         yield from (REAL,) if bound.side == "lower" and load("order.queries").takes_fractions(noise, part.query) else ()
         return
-    differ = isinstance(noise, model.EllipticalProcess) and bool(noise.differences)
-    if bound.side == "lower":
-        yield DIFFERED if differ else _attained(noise, bound)
-        yield from (ONWARD,) if onward else ()
-    else:
-        yield DIFFER if differ else MOVES
-        yield from _whole(part)
+    usual = MOVES if bound.side == "upper" else _attained(noise, bound)
+    rare = on_integers(noise) or bool(getattr(noise, "differences", ()))
+    yield from load("facts.assumed_of_moves").of_moves(part, bound.side, usual) if rare else (usual,)
+    yield from (ONWARD,) if onward and bound.side == "lower" else ()
 
 
 def _attained(noise: Mechanism, bound: Bound) -> str:
-    if on_integers(noise):
-        return WHOLE_ATTAINED
     if not isinstance(noise, model.Radial | model.Mixture | model.Product) or noise.dimension == ONE:
         return ATTAINED
     # noise of a norm loses as much in every direction where single outputs count, noise of a Euclidean one always

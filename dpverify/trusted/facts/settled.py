@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,9 +12,11 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.language.certificate import PRECISIONS
 from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Compose, Noise, Part
 from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, merged, occurs, reach
 
@@ -28,6 +30,12 @@ def additive(run: Run, rule: str) -> Noise:
     if not isinstance(run.part.mechanism, Noise):
         raise Rejected(rule, "the mechanism", "it is about additive noise")
     return run.part.mechanism
+
+
+def between(upper: Expr, lower: Expr, pair: Callable[[Expr], Pair], rule: str, assumed: tuple[str, ...]) -> Curve:
+    """The curve between the pairs at the most and at the least that some neighbours are apart; exact where these are equal."""
+    most = pair(upper)
+    return Curve(most, most if upper == lower or certainly_equal(upper, lower) else pair(lower), (rule,), assumed)
 
 
 def single(run: Run, found: Curve) -> Curve:

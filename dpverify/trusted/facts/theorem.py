@@ -7,22 +7,16 @@ from typing import Any, Protocol
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 
 
 class Theorem(Protocol):
-    """What every module about a theorem holds; see the package of the rules."""
+    """What every module about a theorem holds; its docstring states the theorem, which nothing below the line reads."""
 
     @property
     def NAME(self) -> str: ...
     @property
-    def STATEMENT(self) -> str: ...
-    @property
-    def CHECKED(self) -> tuple[str, ...]: ...
-    @property
     def ASSUMED(self) -> tuple[str, ...]: ...
-    @property
-    def SOURCE(self) -> Source: ...
 
 
 class Rule(Theorem, Protocol):

@@ -87,10 +87,10 @@ def _types(kind: type) -> Mapping[str, Any]:
 def _built(kind: type, data: Any) -> Any:
     """The object of a class with the fields that are given. Raises CertificateError that names the innermost key that cannot be read."""
     if not isinstance(data, dict):
-        raise CertificateError(f"the claim cannot be read: {_shown(data)} stands where an object does.")
+        raise CertificateError(f"the claim cannot be read: {shown(data)} stands where an object does.")
     for field in fields(kind):
         if field.name not in data and field.default is MISSING:
-            raise CertificateError(f"the claim cannot be read: the key {field.name!r} is missing in {_shown(data)}.")
+            raise CertificateError(f"the claim cannot be read: the key {field.name!r} is missing in {shown(data)}.")
     return kind(**{name: _held(data, name, wanted) for name, wanted in _types(kind).items() if name in data})
 
 
@@ -100,11 +100,12 @@ def _held(data: Mapping[str, Any], key: str, wanted: Any) -> Any:
     except ExprError as error:
         raise CertificateError(f"the claim cannot be read: {key!r} is no expression: {error}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise CertificateError(f"the claim cannot be read: {key!r} is {_shown(data[key])}, which dpverify does not write there.") from error
+        raise CertificateError(f"the claim cannot be read: {key!r} is {shown(data[key])}, which dpverify does not write there.") from error
 
 
-def _shown(value: Any) -> str:
-    text = json.dumps(value)
+def shown(value: Any) -> str:
+    """The start of a value, for errors."""
+    text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -126,7 +127,7 @@ def _decoded(wanted: Any, value: Any) -> Any:
 
 def _mechanism(data: Any) -> Any:
     if not (isinstance(data, dict) and isinstance(data.get("kind"), str) and data["kind"] in KINDS):
-        raise CertificateError(f"the claim cannot be read: {_shown(data)} stands where a mechanism of a known kind does.")
+        raise CertificateError(f"the claim cannot be read: {shown(data)} stands where a mechanism of a known kind does.")
     return _built(KINDS[data["kind"]], data)
 
 

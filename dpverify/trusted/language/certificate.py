@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from dpverify.trusted.language.canonical_form import claim_hash, from_json
-from dpverify.trusted.language.errors import CertificateError, require
+from dpverify.trusted.language.canonical_form import claim_hash, from_json, shown
+from dpverify.trusted.language.errors import CertificateError, certify
 from dpverify.trusted.language.model import Claim
 
 SCHEMA: Final = "dpverify-certificate/2"
@@ -52,7 +52,7 @@ class Certificate:
 
 def decode(text: bytes) -> Any:
     """The JSON value of a certificate file. Raises CertificateError for anything but plain, exact, bounded JSON."""
-    _require(len(text) <= MAX_BYTES, f"{len(text)} bytes; a certificate has at most {MAX_BYTES}.")
+    certify(len(text) <= MAX_BYTES, f"{len(text)} bytes; a certificate has at most {MAX_BYTES}.")
     try:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=_without_doubles, parse_float=_no_float, parse_constant=_no_float)
     except UnicodeDecodeError as error:
@@ -69,41 +69,41 @@ def decode(text: bytes) -> Any:
 def unpack(data: Any) -> Certificate:
     """The certificate of a JSON value. Raises CertificateError that says where it departs from the format."""
     _bounded(data)
-    _require(isinstance(data, dict), "not a JSON object.")
-    _require(data.get("schema") == SCHEMA, f"schema is {_show(data.get('schema'))}; this version reads {SCHEMA!r}.")
+    certify(isinstance(data, dict), "not a JSON object.")
+    certify(data.get("schema") == SCHEMA, f"schema is {shown(data.get('schema'))}; this version reads {SCHEMA!r}.")
     _exactly(data, _KEYS, "the certificate")
-    _require(isinstance(data["claim"], dict), "claim: not an object.")
+    certify(isinstance(data["claim"], dict), "claim: not an object.")
     claim, same = from_json(data["claim"]), data["claim_sha256"] == claim_hash(data["claim"])
-    _require(same, "claim_sha256 is not the hash of the claim: the certificate was made for another claim, or altered.")
+    certify(same, "claim_sha256 is not the hash of the claim: the certificate was made for another claim, or altered.")
     prec = _precision(data["prec"], "the certificate")
-    _require(data["verdict"] in VERDICTS, f"verdict is {_show(data['verdict'])}, not one of {', '.join(VERDICTS)}.")
+    certify(data["verdict"] in VERDICTS, f"verdict is {shown(data['verdict'])}, not one of {', '.join(VERDICTS)}.")
     lines = data["lines"]
-    _require(isinstance(lines, list) and len(lines) <= MAX_LINES, f"lines: not a list of at most {MAX_LINES} lines.")
+    certify(isinstance(lines, list) and len(lines) <= MAX_LINES, f"lines: not a list of at most {MAX_LINES} lines.")
     return Certificate(claim, prec, data["verdict"], tuple(_line(line, number, prec) for number, line in enumerate(lines)))
 
 
 def _line(data: Any, number: int, prec: int) -> Line:
     where = f"line {number}"
-    _require(isinstance(data, dict), f"{where}: not an object.")
+    certify(isinstance(data, dict), f"{where}: not an object.")
     _exactly(data, frozenset({"rule"} | (data.keys() & _LINE)), where)
     place, parameters, premises = data.get("place", []), data.get("parameters", {}), data.get("premises", [])
     formed = isinstance(data["rule"], str) and isinstance(place, list) and isinstance(parameters, dict)
-    _require(formed, f"{where}: rule must be a name, place a list and parameters an object.")
+    certify(formed, f"{where}: rule must be a name, place a list and parameters an object.")
     before = isinstance(premises, list) and all(type(other) is int and 0 <= other < number for other in premises)
-    _require(before, f"{where}: premises must be a list of numbers of lines before it.")
+    certify(before, f"{where}: premises must be a list of numbers of lines before it.")
     return Line(data["rule"], tuple(place), parameters, tuple(premises), _precision(data.get("prec", prec), where))
 
 
 def _precision(prec: Any, where: str) -> int:
     allowed = type(prec) is int and prec in PRECISIONS
-    _require(allowed, f"{where}: prec is {_show(prec)}, not a number of bits from {PRECISIONS[0]} to {PRECISIONS[-1]}.")
+    certify(allowed, f"{where}: prec is {shown(prec)}, not a number of bits from {PRECISIONS[0]} to {PRECISIONS[-1]}.")
     return int(prec)
 
 
 def _exactly(data: Mapping[str, Any], keys: frozenset[str], where: str) -> None:
     missing, unknown = sorted(keys - data.keys()), sorted(data.keys() - keys)
-    _require(not missing, f"{where}: {', '.join(missing)} missing.")
-    _require(not unknown, f"{where}: unknown key{'s' if len(unknown) > 1 else ''} {_show(', '.join(unknown))}.")
+    certify(not missing, f"{where}: {', '.join(missing)} missing.")
+    certify(not unknown, f"{where}: unknown key{'s' if len(unknown) > 1 else ''} {shown(', '.join(unknown))}.")
 
 
 def _bounded(data: Any) -> None:
@@ -111,7 +111,7 @@ def _bounded(data: Any) -> None:
     level, depth = [data], 0
     while level:
         depth += 1
-        _require(depth <= MAX_DEPTH, f"nested more than {MAX_DEPTH} deep.")
+        certify(depth <= MAX_DEPTH, f"nested more than {MAX_DEPTH} deep.")
         below: list[Any] = []
         for value in level:
             if isinstance(value, dict):
@@ -119,26 +119,17 @@ def _bounded(data: Any) -> None:
             elif isinstance(value, list):
                 below.extend(value)
             elif not (value is None or isinstance(value, str | int)):
-                raise CertificateError(f"{_show(value)} is a {type(value).__name__}; certificates hold exact values only.")
+                raise CertificateError(f"{shown(value)} is a {type(value).__name__}; certificates hold exact values only.")
         level = below
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, value in pairs:
-        _require(key not in result, f"the key {_show(key)} stands twice in one object.")
+        certify(key not in result, f"the key {shown(key)} stands twice in one object.")
         result[key] = value
     return result
 
 
 def _no_float(text: str) -> NoReturn:
-    raise CertificateError(f"{_show(text)} is a binary float; certificates hold exact values only.")
-
-
-def _require(holds: bool, otherwise: str) -> None:
-    require(holds, CertificateError(otherwise))
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    raise CertificateError(f"{shown(text)} is a binary float; certificates hold exact values only.")

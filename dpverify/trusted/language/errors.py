@@ -36,6 +36,11 @@ STUMBLES: Final = (LookupError, TypeError, ValueError, AttributeError, Arithmeti
 """What is raised over data that has not the form that is expected."""
 
 
+def certify(holds: bool, otherwise: str) -> None:
+    """Raises CertificateError unless something holds."""
+    require(holds, CertificateError(otherwise))
+
+
 def require(holds: bool, otherwise: DpverifyError) -> None:
     """Raises an error unless something holds."""
     if not holds:

@@ -552,15 +552,6 @@ def names_of(stream: Stream) -> tuple[str, ...]:
     return (*stream.answers, *(one.name for one in stream.once + stream.fresh), *(each.name for each in stream.state + stream.limits))
 
 
-def variables_of(mechanism: Mechanism) -> Iterator[str]:
-    """The variables of the expressions that a mechanism has."""
-    if isinstance(mechanism, Stream):
-        yield from names_of(mechanism)
-    for name, symbols in VARIABLES.get(kind_of(mechanism), {}).items():
-        if getattr(mechanism, name):
-            yield from symbols
-
-
 def repeated(part: Part, times: Expr) -> Part:
     """A part that is run so many times: itself for once."""
     return part if times == Num(Fraction(1)) else Part(Repeat(part, times))

@@ -1,4 +1,4 @@
-"""Exact rationals as parameters write them."""
+"""Exact rationals and whole numbers as parameters write them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.model import Matrix
 
 MAX_EXPONENT: Final = 1_000_000
 """Greatest power of two in the dyadic rationals of evidence."""
@@ -21,6 +22,19 @@ def read_fraction(evidence: Mapping[str, Any], key: str, rule: str) -> Fraction:
     return to_fraction(evidence[key], rule)
 
 
+def read_whole(evidence: Mapping[str, Any], key: str, rule: str, least: int, most: int | None = None) -> int:
+    """The whole number under `key`, as `to_whole` takes it."""
+    return to_whole(evidence.get(key), key, rule, least, most)
+
+
+def to_whole(told: Any, name: str, rule: str, least: int, most: int | None = None) -> int:
+    """A whole number from the least to the greatest that may be told, where there is one. Raises CertificateError; true is none."""
+    if type(told) is not int or told < least or (most is not None and told > most):
+        wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise CertificateError(f"{rule}: {name!r} is {repr(told)[:60]}, not a whole number {wanted}.")
+    return told
+
+
 def read_rising(told: Any, name: str, rule: str, least: int, most: int) -> list[Fraction]:
     """A list of exact rationals, each greater than the one before. Raises CertificateError."""
     if not isinstance(told, list) or not least <= len(told) <= most:
@@ -29,6 +43,13 @@ def read_rising(told: Any, name: str, rule: str, least: int, most: int) -> list[
     if any(low >= high for low, high in pairwise(found)):
         raise CertificateError(f"{rule}: '{name}' do not rise.")
     return found
+
+
+def read_rows(told: Any, name: str, rule: str, width: int) -> Matrix:
+    """Rows of so many exact rationals, one row at least. Raises CertificateError."""
+    if not isinstance(told, list) or not told or not all(isinstance(row, list) and len(row) == width for row in told):
+        raise CertificateError(f"{rule}: {name!r} is not a list of rows of {width} rationals.")
+    return tuple(tuple(to_fraction(entry, rule) for entry in row) for row in told)
 
 
 def to_fraction(text: Any, rule: str) -> Fraction:

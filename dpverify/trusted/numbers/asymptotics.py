@@ -28,7 +28,6 @@ from dpverify.trusted.language.expr import (
     Expr,
     Mul,
     Num,
-    Pow,
     Sym,
     add,
     call,
@@ -42,7 +41,7 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.balls import constant, hull, rational
-from dpverify.trusted.numbers.expansion import expanded_terms
+from dpverify.trusted.numbers.expansion import expanded_terms, monomial
 from dpverify.trusted.numbers.jets import Constant, Jet, JetCompiler, Program, Scalars
 from dpverify.trusted.numbers.kinks import resolve
 
@@ -307,9 +306,9 @@ class GermCompiler(JetCompiler):
         rest: list[Expr] = []
         logs: list[tuple[Expr, Fraction, Call]] = []
         for term in expanded_terms(source):
-            monomial = _monomial(term)
-            if monomial is not None and monomial[0] > 0:
-                growth[monomial[0]] = add(growth.get(monomial[0], ZERO), monomial[1])
+            free, p = monomial(term, VARIABLE) or (term, Fraction(0))
+            if p > 0 and not symbols(free):
+                growth[p] = add(growth.get(p, ZERO), free)
                 continue
             logarithm = _rational_log(term)
             if logarithm is not None:
@@ -391,21 +390,6 @@ def _supremum_of_fall(x: Germ) -> arb:
         return arb(0)
     positive = Germ(x.start, -x.k, x.a, x.b, x.growth)
     return -start_value(positive)
-
-
-def _monomial(term: Expr) -> tuple[Fraction, Expr] | None:
-    """(p, c) where the term is c * s^p with a constant c, else None."""
-    p, constants = Fraction(0), []
-    for factor in term.args if isinstance(term, Mul) else (term,):
-        if not symbols(factor):
-            constants.append(factor)
-        elif factor == Sym(VARIABLE):
-            p += 1
-        elif isinstance(factor, Pow) and factor.base == Sym(VARIABLE) and isinstance(factor.exponent, Num):
-            p += factor.exponent.value
-        else:
-            return None
-    return p, mul(*constants)
 
 
 def _rational_log(term: Expr) -> tuple[Fraction, Call] | None:

@@ -1,11 +1,12 @@
-"""Products and small powers of sums, multiplied out."""
+"""Products and small powers of sums, multiplied out, and terms as multiples of a power."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import ONE, Add, Expr, Mul, Pow, add, mul, num, power, rebuild, sub
+from dpverify.trusted.language.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, add, mul, num, power, rebuild, sub, symbols
 
 _SMALL_POWERS: Final = tuple(num(n) for n in range(2, 9))
 
@@ -36,3 +37,17 @@ def _of_product(term: Expr) -> Iterator[Expr]:
                 yield from _of_product(Mul((inner, lower, *others)))
             return
     yield mul(*factors)
+
+
+def monomial(term: Expr, name: str) -> tuple[Expr, Fraction] | None:
+    """(c, p) where a term is c * name^p with c free of `name`, None for another form."""
+    constants, p = list[Expr](), Fraction(0)
+    for factor in term.args if isinstance(term, Mul) else (term,):
+        base, exponent = (factor.base, factor.exponent) if isinstance(factor, Pow) else (factor, ONE)
+        if name not in symbols(factor):
+            constants.append(factor)
+        elif base == Sym(name) and isinstance(exponent, Num):
+            p += exponent.value
+        else:
+            return None
+    return mul(*constants), p

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.trusted.order.laws import law
+from dpverify.trusted.order.laws import extreme, law
 from dpverify.trusted.order.shape import Shape, largest_root, product
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, Sign, extreme, minus, plus, square, times
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, Sign, minus, plus, square, times
 
 
 def composed(name: str, parts: Sequence[Shape]) -> Shape | None:

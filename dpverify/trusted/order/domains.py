@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
@@ -19,6 +20,13 @@ def closed(domain: Domain) -> Domain:
     if upper is not None:
         upper = Fraction(ceil(upper) - 1 if domain.upper_open else floor(upper))
     return replace(domain, lower=lower, upper=upper, lower_open=False, upper_open=False)
+
+
+def faults(domains: tuple[tuple[str, Domain], ...]) -> Iterator[str]:
+    """The domains that hold nothing."""
+    for name, domain in domains:
+        if is_empty(closed(domain)):
+            yield f"no value lies in the domain of {name}."
 
 
 def is_empty(domain: Domain) -> bool:

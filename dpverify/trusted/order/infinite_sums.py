@@ -19,6 +19,7 @@ from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import Add, Expr, Mul, Num, Pow, Sym, call, mul, power, rebuild, substitute
 from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.numbers.asymptotics import LEAST_START, End, Germ, end_jet
 from dpverify.trusted.numbers.balls import exact, finite, hull, precision, rational, value
 from dpverify.trusted.numbers.quadrature import integral
@@ -58,9 +59,9 @@ def read(told: Any) -> Told:
     """What evidence tells of a sum. Raises CertificateError for numbers that are out of range."""
     if not isinstance(told, Mapping):
         raise CertificateError("a sum wants a table of start, order, logarithms and, where it is needed, end.")
-    end = _natural(told, "end", *_ENDS) if "end" in told else None
-    start = _natural(told, "start", int(LEAST_START), MOST_STARTS)
-    return Told(start, _natural(told, "order", 1, MOST_ORDER), _natural(told, "logarithms", 0, MOST_LOGARITHMS), end, read_signs(told))
+    end = read_whole(told, "end", WHAT, *_ENDS) if "end" in told else None
+    start, order = read_whole(told, "start", WHAT, int(LEAST_START), MOST_STARTS), read_whole(told, "order", WHAT, 1, MOST_ORDER)
+    return Told(start, order, read_whole(told, "logarithms", WHAT, 0, MOST_LOGARITHMS), end, read_signs(told))
 
 
 def read_signs(told: Mapping[str, Any]) -> Signs:
@@ -70,19 +71,12 @@ def read_signs(told: Mapping[str, Any]) -> Signs:
     given = told["signs"]
     if not isinstance(given, Mapping):
         raise CertificateError("of a sum, 'signs' is a table of logarithms and cells.")
-    return _natural(given, "logarithms", 1, MOST_LOGARITHMS), _natural(given, "cells", 1, MOST_CELLS)
-
-
-def _natural(told: Mapping[str, Any], name: str, least: int, most: int) -> int:
-    given = told.get(name)
-    if type(given) is not int or not least <= given <= most:
-        raise CertificateError(f"of a sum, {name!r} is an integer from {least} to {most}.")
-    return given
+    return read_whole(given, "logarithms", WHAT, 1, MOST_LOGARITHMS), read_whole(given, "cells", WHAT, 1, MOST_CELLS)
 
 
 def read_start(told: Mapping[str, Any]) -> int:
     """From where terms are judged by their scale at infinity."""
-    return _natural({"start": told.get("start", int(LEAST_START))}, "start", int(LEAST_START), MOST_STARTS)
+    return to_whole(told.get("start", int(LEAST_START)), "start", WHAT, int(LEAST_START), MOST_STARTS)
 
 
 def diverges(terms: Expr, told: Any) -> bool:
@@ -92,7 +86,7 @@ def diverges(terms: Expr, told: Any) -> bool:
     """
     if not isinstance(told, Mapping):
         raise CertificateError("that a sum is infinite wants a table of end and logarithms.")
-    end, logarithms = _natural(told, "end", *_ENDS), _natural(told, "logarithms", 0, MOST_LOGARITHMS)
+    end, logarithms = read_whole(told, "end", WHAT, *_ENDS), read_whole(told, "logarithms", WHAT, 0, MOST_LOGARITHMS)
     germ = _germ(_without_logarithms(terms, logarithms), Fraction(2) ** end)
     if not germ.k.lo > 0:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, minus
@@ -46,3 +47,9 @@ def law(name: str, v: Sign) -> Law | None:
     """The law of a function at arguments of these signs; None where it has none, or is not certainly defined."""
     row = _EVERYWHERE.get(name) or (_AT_POSITIVE.get(name) if v == POSITIVE else None)
     return None if row is None else Law(*({**_SIGNS, "v": v, "-v": minus(v)}[sign] for sign in row.split()))
+
+
+def extreme(name: str, parts: list[Sign]) -> Sign:
+    """The signs of a "min" or a "max"."""
+    pick = min if name == "min" else max
+    return reduce(lambda a, b: frozenset(pick(x, y) for x in a for y in b), parts)

@@ -1,4 +1,4 @@
-"""The lengths of rational vectors in norms, the largest of several, and how far a unit ball reaches in l1 (theory#gauges).
+"""What a norm is, the lengths of rational vectors in it, the largest of several, and how far a unit ball reaches in l1 (theory#gauges).
 
 Every value is an exact expression: a rational, a root of one, or the largest of several where their order is not rational arithmetic.
 """
@@ -9,14 +9,32 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, mul, num, power
-from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import Norm, Vector
-from dpverify.trusted.order.geometry import norm_faults, require
 
 MAX_BITS: Final = 10_000
 """Greatest length of a power sum, so that it can be printed."""
+
+
+@remembered(256)
+def norm_faults(norm: Norm, dimension: int) -> tuple[str, ...]:
+    """All that keeps `norm` from being a norm on R^dimension, one line each; empty for a norm."""
+    if dimension < 1:
+        return (f"dimension {dimension} is not a positive integer.",)
+    if norm.kind != "lp":
+        found: tuple[str, ...] = load("order.matrix_norms").faults(norm, dimension)
+        return found
+    if norm.p is not None and norm.p < 1:
+        return (f"lp norm: p = {norm.p} is below 1, where the triangle inequality fails. Use p >= 1.",)
+    return ()
+
+
+def require(where: str, faults: Sequence[str]) -> None:
+    """Raises Rejected where there are faults."""
+    if faults:
+        raise Rejected("geometry", where, " ".join(faults))
 
 
 def norm_value(norm: Norm, vector: Vector, evidence: object = None) -> Expr:

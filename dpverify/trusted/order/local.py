@@ -11,8 +11,8 @@ from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, 
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant, finite
 from dpverify.trusted.order.domains import closed, is_empty
-from dpverify.trusted.order.laws import law
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign, extreme, sign_of_ball, square, times
+from dpverify.trusted.order.laws import extreme, law
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign, sign_of_ball, square, times
 
 
 def sign_of_difference(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> Sign:

@@ -36,6 +36,7 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import EllipticalProcess
+from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.numbers.asymptotics import Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, exact, finite, hull, precision
 from dpverify.trusted.numbers.complex import compiled
@@ -129,19 +130,14 @@ def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
     if not isinstance(told, Mapping):
         raise CertificateError(f"{WHAT}: what makes it infinite wants a table.")
     if noise.covariance == "eigenvalues":
-        start = told.get("start")
-        if type(start) is not int or not 16 <= start <= infinite_sums.MOST_STARTS:
-            raise CertificateError(f"{WHAT}: 'start' is an integer from 16 to {infinite_sums.MOST_STARTS}.")
+        start = read_whole(told, "start", WHAT, 16, infinite_sums.MOST_STARTS)
         return infinite_sums.diverges(_terms(noise, h, start, infinite_sums.read_signs(told)), told)
     if noise.covariance == "rbf":
         _require_values(noise, h)
         if "cut" in told:
             return _Functions(noise, h, told).jumps()
         found = load("order.gaussian_functions")
-        number = told.get("term")
-        if type(number) is not int or not 0 <= number < len(found.terms_of(h)):
-            raise CertificateError(f"{WHAT}: 'term' is the number of one of the terms of the difference, from 0.")
-        outside: bool = found.is_outside(h, noise.shape[1], number)
+        outside: bool = found.is_outside(h, noise.shape[1], read_whole(told, "term", WHAT, 0, len(found.terms_of(h)) - 1))
         return outside
     return _Functions(noise, h, told).is_outside()
 
@@ -235,9 +231,7 @@ class _Functions:
 
     def jumps(self) -> bool:
         """Whether a derivative below the highest certainly jumps at a cut between two pieces on which the function is smooth."""
-        cut, j = self.told["cut"], self.told.get("derivative")
-        if type(cut) is not int or type(j) is not int or not (0 <= cut < len(self.pieces) - 1 and 0 <= j < self.order):
-            raise CertificateError(f"{WHAT}: 'cut' and 'derivative' are the numbers of a cut and of a derivative.")
+        cut, j = read_whole(self.told, "cut", WHAT, 0, len(self.pieces) - 2), read_whole(self.told, "derivative", WHAT, 0, self.order - 1)
         for number in (cut, cut + 1):
             self._require_analytic(number)
         apart = self._gap(cut, j)
@@ -249,9 +243,7 @@ class _Functions:
 
     def _germ(self, expr: Expr, side: str, start: Any, piece: tuple[Fraction, Fraction, list[Expr]]) -> Germ:
         """The germ of an expression at an end of the interval, inside the piece there."""
-        if type(start) is not int or not 4 <= start <= 1000:
-            raise CertificateError(f"{WHAT}: an end starts at 2^-k, k from 4 to 1000.")
-        end = end_of(self.low if side == "left" else self.high, -1 if side == "left" else 1, start)
+        end = end_of(self.low if side == "left" else self.high, -1 if side == "left" else 1, to_whole(start, side, WHAT, 4, 1000))
         if not piece[0] < end.boundary() < piece[1]:
             raise CertificateError(f"{WHAT}: an end is longer than the piece that it is of.")
         found: Germ = end_jet(expr, _T, end).v
@@ -288,9 +280,7 @@ class _Functions:
                 raise Rejected(WHAT, "the difference", "it does not certainly tend to 0 at the end where it is singular")
             length = Fraction(1, 2 ** self.told[side])
             low, high = (low + length, high) if side == "left" else (low, high - length)
-        cells = self.told.get("cells")
-        if type(cells) is not int or not 1 <= cells <= MOST_CELLS:
-            raise CertificateError(f"{WHAT}: 'cells' is an integer from 1 to {MOST_CELLS}.")
+        cells = read_whole(self.told, "cells", WHAT, 1, MOST_CELLS)
         function, step = compiled(found[0], _T), (high - low) / cells
         for i in range(cells):
             if not function(acb(hull(low + i * step, low + (i + 1) * step)), True).is_finite():

@@ -8,8 +8,8 @@ from itertools import combinations
 from dpverify.trusted.language.expr import ONE, ZERO
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.model import ADJACENCIES, LINF, Mechanism, Norm, Query, Vector, on_integers
-from dpverify.trusted.order.geometry import Sensitivity, require
-from dpverify.trusted.order.lengths import largest
+from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.order.lengths import largest, require
 from dpverify.trusted.order.linear import square, up_to_sign
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Final
 
 from flint import arb
@@ -43,12 +42,6 @@ def minus(a: Sign) -> Sign:
 def square(a: Sign) -> Sign:
     """The signs of squares."""
     return frozenset(x * x for x in a)
-
-
-def extreme(name: str, parts: list[Sign]) -> Sign:
-    """The signs of a "min" or a "max"."""
-    pick = min if name == "min" else max
-    return reduce(lambda a, b: frozenset(pick(x, y) for x in a for y in b), parts)
 
 
 def sharpened(ball: Callable[[], arb]) -> arb:

@@ -26,9 +26,7 @@ from dpverify.trusted.language.expr import (
     Add,
     Call,
     Expr,
-    Mul,
     Num,
-    Pow,
     Sym,
     add,
     call,
@@ -44,7 +42,8 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Radial
-from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.numbers.expansion import monomial
+from dpverify.trusted.order.convexity import Shapes, outside
 from dpverify.trusted.order.signs import NEGATIVE, NULL, POSITIVE
 
 NAME: Final = "mixture-closed-form"
@@ -100,26 +99,14 @@ def _read(total: Expr, shapes: Shapes) -> tuple[Expr, dict[int, Expr], Expr]:
     """(a, {k: c}, rest) with total = a log v + sum of c v^k + rest. Raises Rejected for another form."""
     logs: list[Expr] = []
     parts: dict[int, Expr] = {}
-    rest: list[Expr] = []
     for term in total.args if isinstance(total, Add) else (total,):
-        factors = term.args if isinstance(term, Mul) else (term,)
-        moving = mul(*(factor for factor in factors if "v" in symbols(factor)))
-        outer = mul(*(factor for factor in factors if "v" not in symbols(factor)))
-        k = _power_of_v(moving)
-        if moving == ONE:
-            rest.append(term)
-        elif moving == Call("log", (Sym("v"),)):
+        moving, outer = outside(term, "v")
+        _, k = monomial(moving, "v") or (moving, None)
+        if moving == Call("log", (Sym("v"),)):
             logs.append(outer)
-        elif k is not None:
-            parts[k] = add(parts.get(k, ZERO), outer)
+        elif k is not None and k.denominator == 1:
+            parts[int(k)] = add(parts.get(int(k), ZERO), outer)
         else:
             raise Rejected(NAME, "the form", "a term of its exponent is neither log v nor a power of v")
-    return add(*logs), {k: c for k, c in parts.items() if c != ZERO}, add(*rest)
-
-
-def _power_of_v(moving: Expr) -> int | None:
-    if moving == Sym("v"):
-        return 1
-    if isinstance(moving, Pow) and moving.base == Sym("v") and isinstance(moving.exponent, Num) and moving.exponent.value.denominator == 1:
-        return int(moving.exponent.value)
-    return None
+    rest = parts.pop(0, ZERO)
+    return add(*logs), {k: c for k, c in parts.items() if c != ZERO}, rest

@@ -8,6 +8,7 @@ from dpverify.project.formal.ledger import told
 from dpverify.report import proof
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run
+from dpverify.report.stated import stated
 from dpverify.trusted.registry import EXPLAINED
 
 TITLE = "Rules"
@@ -29,9 +30,9 @@ def link(name: str) -> Inline:
 
 
 def _rule(name: str) -> Block:
-    rule = EXPLAINED[name]
-    rows: list[tuple[str, Inline]] = [("checked", line) for line in rule.CHECKED]
-    rows += [("assumed", line) for line in rule.ASSUMED]
-    rows += [("source", str(rule.SOURCE))]
+    said = stated(name)
+    rows: list[tuple[str, Inline]] = [("checked", line) for line in said.checked]
+    rows += [("assumed", line) for line in EXPLAINED[name].ASSUMED]
+    rows += [("source", str(said.source))]
     rows += [("machine-checked", line) for line in told(name)]
-    return Fold(name, [Paragraph(rule.STATEMENT), Facts(rows)], anchor=f"rule-{name}")
+    return Fold(name, [Paragraph(said.statement), Facts(rows)], anchor=f"rule-{name}")

@@ -16,9 +16,7 @@ from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, childr
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
-from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.order.shape import Shape
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
@@ -100,11 +98,10 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     require(not_negative, Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0"))
     whole = on_integers(noise)
     shift = whole_part(shift, domains) if whole else shift
-    queried = claim.query is not None
     centre = evidence.get("centre") if isinstance(noise, Translation) and not whole else None
     h, shapes, shape = read(noise, claim.domains, None if centre is None else load("language.rationals").to_fraction(centre, rule))
     norm, radius = noise.norm if isinstance(noise, Product) else L1, evidence.get("radius")
-    return Additive(rule, side, h, shape, shapes, shift, dimension, copies, norm, whole, queried, at, radius)
+    return Additive(rule, side, h, shape, shapes, shift, dimension, copies, norm, whole, claim.query is not None, at, radius)
 
 
 @remembered(64)
@@ -134,9 +131,3 @@ def _half_if_even(h: Expr, shapes: Shapes) -> tuple[Expr, Shapes]:
     half = Shapes(shapes.name, True, shapes.domains)
     right, left = half.tidy(h), half.tidy(half.mirrored(h))
     return (right, half) if right == left else (h, shapes)
-
-
-def is_natural(expr: Expr, claim: Claim) -> bool:
-    """Whether an expression is certainly an integer of at least 1."""
-    domains = dict(claim.domains)
-    return is_whole(expr, domains) and certainly_le(ONE, expr, domains)

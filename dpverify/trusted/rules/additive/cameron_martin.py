@@ -4,6 +4,16 @@ The theorem: delta' = 2 E[(delta/2)^V] where s^2 >= 2 log(2/delta) D^2/epsilon^2
 u = epsilon s sqrt(v)/D, H_Gauss(epsilon; epsilon/u) <= Phi(epsilon/(2u) - u). If u^2 >= epsilon/2 that is at most
 exp(epsilon/2 - u^2/2)/2 <= 2 exp(-u^2/2) for epsilon <= 4 log 2; if u^2 < epsilon/2 <= 2 log 2 then 2 exp(-u^2/2) > 1. Without a
 condition on epsilon the theorem fails: V = 1, epsilon = 20 and delta = 2 exp(-2) = 0.27 leave a true delta of 0.998.
+
+Theorem: Noise s sqrt(V) N, N Gaussian, at distance D in its Cameron-Martin norm is (eps, 2 E[(delta/2)^V])-DP where 0 < eps <= 4 log 2 and
+s^2 >= 2 log(2/delta) D^2/eps^2; the least delta that this allows is used. Beyond 4 log 2 the theorem does not hold in general.
+
+Checked:
+- 0 < eps <= 4 log 2
+- the condition on the scale
+- the law of V is one, and positive
+
+Source: docs/theory/additive.md#cameron-martin, Reimherr & Awan 2019, Theorem 5
 """
 
 from __future__ import annotations
@@ -17,7 +27,7 @@ from flint import arb, ctx
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, div, format_expr, mul, neg, num, power, substitute
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Part
 from dpverify.trusted.numbers.balls import constant, exact, finite, precision, value
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order import processes
@@ -30,13 +40,7 @@ from dpverify.trusted.rules.curves.variances import mass
 from dpverify.trusted.rules.guarantees import conversions
 
 NAME: Final = "cameron-martin"
-STATEMENT: Final = (
-    "Noise s sqrt(V) N, N Gaussian, at distance D in its Cameron-Martin norm is (eps, 2 E[(delta/2)^V])-DP where 0 < eps <= 4 log 2 and "
-    "s^2 >= 2 log(2/delta) D^2/eps^2; the least delta that this allows is used. Beyond 4 log 2 the theorem does not hold in general."
-)
-CHECKED: Final = ("0 < eps <= 4 log 2", "the condition on the scale", "the law of V is one, and positive")
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#cameron-martin", "Reimherr & Awan 2019, Theorem 5")
 
 GENERATES: Final = "the function given is the moment generating function of a positive random number"
 

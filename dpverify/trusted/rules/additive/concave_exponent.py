@@ -3,6 +3,17 @@
 h concave on [0, inf) with h(0) finite, exp(-h) integrable: h tends to infinity, so it never falls, and h(b + s) - h(b) <= h(s) - h(0)
 for all b, s >= 0. The loss at distance D is therefore at most h(D) - h(0), and tends to it near y = q(x), which has positive
 probability under every norm. Covers exp(-alpha r), exp(-r^a) with a <= 1, (1 + r/c)^-alpha, and mixtures of exponentials.
+
+Theorem: Noise of density exp(-h(||y - q||)), h concave on [0, inf) and finite at 0, has tight epsilon exactly h(D) - h(0) in every norm and
+dimension, D the sensitivity over the scale; independent coordinates under a budget in l_p all move alike.
+
+Checked:
+- h is concave on [0, inf), for all parameters
+- h is finite at 0
+- exp(-h) is integrable in the dimension (summable on the integers)
+- the scale is positive and the sensitivity at least 0
+
+Source: docs/theory/additive.md#concave-exponent, Hardt & Talwar 2010, Theorem 4.3
 """
 
 from __future__ import annotations
@@ -13,22 +24,11 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import ZERO, Expr, sub, substitute
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.rules.additive.additive import additive
 
 NAME: Final = "concave-exponent"
-STATEMENT: Final = (
-    "Noise of density exp(-h(||y - q||)), h concave on [0, inf) and finite at 0, has tight epsilon exactly h(D) - h(0) in every norm "
-    "and dimension, D the sensitivity over the scale; independent coordinates under a budget in l_p all move alike."
-)
-CHECKED: Final = (
-    "h is concave on [0, inf), for all parameters",
-    "h is finite at 0",
-    "exp(-h) is integrable in the dimension (summable on the integers)",
-    "the scale is positive and the sensitivity at least 0",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#concave-exponent", "Hardt & Talwar 2010, Theorem 4.3")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

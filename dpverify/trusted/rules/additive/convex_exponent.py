@@ -3,6 +3,17 @@
 h convex: h(c + s) - h(c) does not fall in c, so its supremum is its limit s lim h'. On [0, inf) with h non-decreasing this is the
 whole loss; on the line both ends count, and the steeper one gives the supremum. A slope that grows without bound makes epsilon
 infinite. Covers exp(-alpha r), the logistic and hyperbolic secant densities, exp(-sqrt(1 + r^2)), (1 + r) exp(-r).
+
+Theorem: Noise of density exp(-h), h convex and non-decreasing in the distance (or convex on the line), has tight epsilon exactly D times
+the limit of h' at infinity (the steeper of the two ends), in every norm and dimension, D the sensitivity over the scale.
+
+Checked:
+- h is convex, for all parameters
+- h is non-decreasing in the distance, where it is one
+- h' has a positive limit at each end, which makes exp(-h) integrable in every dimension (or infinity, for an infinite lower bound)
+- the scale is positive and the sensitivity at least 0
+
+Source: docs/theory/additive.md#convex-exponent
 """
 
 from __future__ import annotations
@@ -15,7 +26,7 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, substitute
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.language.model import L1, Claim, Domain, Source, Translation
+from dpverify.trusted.language.model import L1, Claim, Domain, Translation
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order import limits
 from dpverify.trusted.order.convexity import Shapes
@@ -23,18 +34,7 @@ from dpverify.trusted.order.rising import rises_convexly
 from dpverify.trusted.rules.additive.additive import Additive, additive
 
 NAME: Final = "convex-exponent"
-STATEMENT: Final = (
-    "Noise of density exp(-h), h convex and non-decreasing in the distance (or convex on the line), has tight epsilon exactly D times "
-    "the limit of h' at infinity (the steeper of the two ends), in every norm and dimension, D the sensitivity over the scale."
-)
-CHECKED: Final = (
-    "h is convex, for all parameters",
-    "h is non-decreasing in the distance, where it is one",
-    "h' has a positive limit at each end, which makes exp(-h) integrable in every dimension (or infinity, for an infinite lower bound)",
-    "the scale is positive and the sensitivity at least 0",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#convex-exponent")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,14 @@
-"""Noise on the integers under answers that do not differ by integers: the outputs on two neighbours have nothing in common."""
+"""Noise on the integers under answers that do not differ by integers: the outputs on two neighbours have nothing in common.
+
+Theorem: Noise on the integers moves an answer q to q + n, n an integer. Where the answers of two neighbours do not differ by an integer, S
+= {q + n : n an integer} has probability 1 on the one and 0 on the other: no epsilon is met at any delta below 1.
+
+Checked:
+- the difference of the query's answers is no integer
+- the probabilities are summable, and non-negative where no assumption says otherwise
+
+Source: docs/theory/additive.md#cosets
+"""
 
 from __future__ import annotations
 
@@ -8,23 +18,14 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.additive.points import noise_of, sign_of
 
 NAME: Final = "cosets"
-STATEMENT: Final = (
-    "Noise on the integers moves an answer q to q + n, n an integer. Where the answers of two neighbours do not differ by an integer, "
-    "S = {q + n : n an integer} has probability 1 on the one and 0 on the other: no epsilon is met at any delta below 1."
-)
-CHECKED: Final = (
-    "the difference of the query's answers is no integer",
-    "the probabilities are summable, and non-negative where no assumption says otherwise",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#cosets")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,14 @@
-"""Elliptical noise on functions of which the covariance is declared is never purely private under differences that are."""
+"""Elliptical noise on functions of which the covariance is declared is never purely private under differences that are.
+
+Theorem: Elliptical noise of infinite rank shows its variance V; given V the loss along a difference of norm D > 0, D derived from the
+covariance, is Gaussian, so that no finite epsilon bounds it, at any scale and for any law of V.
+
+Checked:
+- the norm of a difference is finite, and certainly positive
+- the law of V is one, and positive; the scale is positive
+
+Source: docs/theory/processes.md#differences-unbounded, Reimherr & Awan 2019, Theorem 4, corrected
+"""
 
 from __future__ import annotations
 
@@ -8,7 +18,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, div, format_expr
-from dpverify.trusted.language.model import Claim, Part, Source
+from dpverify.trusted.language.model import Claim, Part
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.evaluations import has_finite_rank
@@ -17,13 +27,7 @@ from dpverify.trusted.rules.curves import process_differences
 from dpverify.trusted.rules.curves.observed_variance import observed
 
 NAME: Final = "differences-unbounded"
-STATEMENT: Final = (
-    "Elliptical noise of infinite rank shows its variance V; given V the loss along a difference of norm D > 0, D derived from the "
-    "covariance, is Gaussian, so that no finite epsilon bounds it, at any scale and for any law of V."
-)
-CHECKED: Final = ("the norm of a difference is finite, and certainly positive", *process_differences.CHECKED[3:])
 ASSUMED: Final = (process_differences.WHOLE, "the sampler is ideal")
-SOURCE: Final = Source("docs/theory/processes.md#differences-unbounded", "Reimherr & Awan 2019, Theorem 4, corrected")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,17 @@
-"""Losses without bound: tails lighter than exponential, poles, and zeros of the density refute every finite epsilon."""
+"""Losses without bound: tails lighter than exponential, poles, and zeros of the density refute every finite epsilon.
+
+Theorem: Let h = -log(density) and D > 0 the sensitivity over the scale. If h' tends to infinity outwards, the loss h(c + D) - h(c) is
+unbounded. If the density tends to infinity or to zero at a point, and is bounded, or away from zero, round a point within D of it, the loss
+is unbounded too. No finite epsilon holds.
+
+Checked:
+- the density is integrable, and non-negative where no assumption says otherwise
+- the sensitivity is positive (at least 1 on the integers)
+- h' certainly diverges, or the density does or vanishes, at the end, or at a point about which it or its inverse is continuous
+- the density is bounded, or away from zero, round the other point
+
+Source: docs/theory/additive.md#divergence
+"""
 
 from __future__ import annotations
 
@@ -10,7 +23,7 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Source, Translation
+from dpverify.trusted.language.model import Claim, Translation
 from dpverify.trusted.language.noise import Additive, profile, variable
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
@@ -22,19 +35,7 @@ from dpverify.trusted.rules.additive.point_witness import shown
 from dpverify.trusted.rules.additive.points import noise_of, sign_of
 
 NAME: Final = "divergence"
-STATEMENT: Final = (
-    "Let h = -log(density) and D > 0 the sensitivity over the scale. If h' tends to infinity outwards, the loss h(c + D) - h(c) is "
-    "unbounded. If the density tends to infinity or to zero at a point, and is bounded, or away from zero, round a point within D "
-    "of it, the loss is unbounded too. No finite epsilon holds."
-)
-CHECKED: Final = (
-    "the density is integrable, and non-negative where no assumption says otherwise",
-    "the sensitivity is positive (at least 1 on the integers)",
-    "h' certainly diverges, or the density does or vanishes, at the end, or at a point about which it or its inverse is continuous",
-    "the density is bounded, or away from zero, round the other point",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#divergence")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,14 @@
-"""Elliptical noise on functions is never purely private."""
+"""Elliptical noise on functions is never purely private.
+
+Theorem: Elliptical noise of infinite rank shows its variance V; given V the loss along a shift is Gaussian, so that no finite epsilon
+bounds it, at any scale and for any law of V.
+
+Checked:
+- the law of V is one, and positive
+- the sensitivity is positive
+
+Source: docs/theory/additive.md#elliptical-process-unbounded, Reimherr & Awan 2019, Theorem 4
+"""
 
 from __future__ import annotations
 
@@ -8,20 +18,14 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, format_expr
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Part
 from dpverify.trusted.order import evaluations
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import elliptical_process, observed_variance
 
 NAME: Final = "elliptical-process-unbounded"
-STATEMENT: Final = (
-    "Elliptical noise of infinite rank shows its variance V; given V the loss along a shift is Gaussian, so that no finite epsilon bounds "
-    "it, at any scale and for any law of V."
-)
-CHECKED: Final = ("the law of V is one, and positive", "the sensitivity is positive")
 ASSUMED: Final = elliptical_process.ASSUMED
-SOURCE: Final = Source("docs/theory/additive.md#elliptical-process-unbounded", "Reimherr & Awan 2019, Theorem 4")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

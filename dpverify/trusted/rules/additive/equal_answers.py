@@ -1,4 +1,15 @@
-"""Noise under a query whose answers never move, and kernels whose inputs never differ: the outputs on two neighbours have one law."""
+"""Noise under a query whose answers never move, and kernels whose inputs never differ: the outputs on two neighbours have one law.
+
+Theorem: Noise added to equal answers gives equal outputs. Where the answers (the inputs of a kernel) of no two neighbours differ, the tight
+epsilon is 0, whatever the noise is.
+
+Checked:
+- the sensitivity is 0, or for noise on the integers below 1
+- the density is integrable (summable on the integers), and non-negative where no assumption says otherwise, or the noise's parameters are
+  in order
+
+Source: docs/theory/additive.md#equal-answers
+"""
 
 from __future__ import annotations
 
@@ -9,7 +20,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, sub
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Kernel, Part, Source, Staircase, on_integers
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Kernel, Part, Staircase, on_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.sensitivity import sensitivity_bounds
@@ -19,17 +30,7 @@ from dpverify.trusted.rules.additive.integrable import require_everywhere
 from dpverify.trusted.rules.additive.points import noise_of, sign_of
 
 NAME: Final = "equal-answers"
-STATEMENT: Final = (
-    "Noise added to equal answers gives equal outputs. Where the answers (the inputs of a kernel) of no two neighbours differ, the tight "
-    "epsilon is 0, whatever the noise is."
-)
-CHECKED: Final = (
-    "the sensitivity is 0, or for noise on the integers below 1",
-    "the density is integrable (summable on the integers), and non-negative where no assumption says otherwise, or the noise's parameters "
-    "are in order",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#equal-answers")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,17 @@
-"""The pure epsilon of n evaluations of t noise on functions from both sides, and of a whole function from below."""
+"""The pure epsilon of n evaluations of t noise on functions from both sides, and of a whole function from below.
+
+Theorem: n evaluations of t noise s sqrt(V) N, V = b/Gamma(a), have the tight epsilon (2 a + n) asinh(D_n/(2 s sqrt(2 b))), with D_n^2 = h'
+K_n^-1 h: nu + n and nu for nu degrees of freedom, V = nu/chi^2. It grows with n beyond every bound, and fewer evaluations see no more: what
+m of them see is a lower bound on D_n. Values that others decide do not count. A small ball where the loss is greatest is the event.
+
+Checked:
+- K_n is certainly positive definite, and h' K_n^-1 h enclosed, where the covariance is declared
+- the law of V is one, and positive; the scale is positive
+- the evaluations that D is computed from are among the n, which no others of them decide
+- the loss is above the claimed epsilon on all of the ball that is shown
+
+Source: docs/theory/processes.md#evaluations-epsilon, Reimherr & Awan 2019, Theorem 4 and Corollary 1, corrected
+"""
 
 from __future__ import annotations
 
@@ -12,7 +25,7 @@ from flint import arb
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, add, call, div, mul, num, sqrt, substitute, symbols
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Part, Source
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Part
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, hull, precision
 from dpverify.trusted.order import evaluations, infinite_sums, processes
@@ -24,19 +37,7 @@ from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import process_evaluations
 
 NAME: Final = "evaluations-epsilon"
-STATEMENT: Final = (
-    "n evaluations of t noise s sqrt(V) N, V = b/Gamma(a), have the tight epsilon (2 a + n) asinh(D_n/(2 s sqrt(2 b))), with "
-    "D_n^2 = h' K_n^-1 h: nu + n and nu for nu degrees of freedom, V = nu/chi^2. It grows with n beyond every bound, and fewer "
-    "evaluations see no more: what m of them see is a lower bound on D_n. Values that others decide do not count. A small ball where the "
-    "loss is greatest is the event."
-)
-CHECKED: Final = (
-    *process_evaluations.CHECKED,
-    "the evaluations that D is computed from are among the n, which no others of them decide",
-    "the loss is above the claimed epsilon on all of the ball that is shown",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/processes.md#evaluations-epsilon", "Reimherr & Awan 2019, Theorem 4 and Corollary 1, corrected")
 WHOLE: Final = "the whole function is released"
 SEEN: Final = "the noise's norm of the difference is the stated sensitivity, and n functionals see it"
 INDEPENDENT: Final = "no value is a combination of the others under the covariance that is written out"

@@ -4,6 +4,19 @@ So Gaussians of inverse-gamma variance are t noise, those divided by a uniform a
 inverse Gaussian variance are Laplace and hyperbolic noise (Reimherr & Awan, Theorem 1). The normaliser of the profile is free of v, so that
 this is the noise of a v drawn from the mixing law (see `curves.scale_family`). The radial noise has its own rules, one of which has proved
 the premise.
+
+Theorem: A scale mixture whose profile times mixing density is exp(-A) v^(-1 - k s) exp(-B/v^k - C v^k) in v is radial noise of profile
+exp(-A) B^-s, exp(-A) C^s or exp(-A) (C/B)^(s/2) K_s(2 sqrt(B C)), by the integrals of Gamma and Bessel; over (0, u) by the incomplete Gamma
+integral.
+
+Checked:
+- the conditional is a scale family in s(v) whose normaliser does not depend on v
+- the mixture has that form, for all r > 0 and all parameters
+- v ranges over (0, inf), or (0, u) for the incomplete Gamma integral
+- the signs of B, C and s make the integral finite
+- the premise is about that radial noise
+
+Source: docs/theory/additive.md#mixture-closed-form, Reimherr & Awan 2019, Theorem 1
 """
 
 from __future__ import annotations
@@ -16,26 +29,13 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
 from dpverify.trusted.facts.premises import through_of
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import Claim, Mixture, Source
+from dpverify.trusted.language.model import Claim, Mixture
 from dpverify.trusted.parts import closed_forms
 from dpverify.trusted.rules.additive.mixture_concave import read_scale
 from dpverify.trusted.rules.curves import scale_family
 
 NAME: Final = closed_forms.NAME
-STATEMENT: Final = (
-    "A scale mixture whose profile times mixing density is exp(-A) v^(-1 - k s) exp(-B/v^k - C v^k) in v is radial noise of profile "
-    "exp(-A) B^-s, exp(-A) C^s or exp(-A) (C/B)^(s/2) K_s(2 sqrt(B C)), by the integrals of Gamma and Bessel; over (0, u) by the "
-    "incomplete Gamma integral."
-)
-CHECKED: Final = (
-    "the conditional is a scale family in s(v) whose normaliser does not depend on v",
-    "the mixture has that form, for all r > 0 and all parameters",
-    "v ranges over (0, inf), or (0, u) for the incomplete Gamma integral",
-    "the signs of B, C and s make the integral finite",
-    "the premise is about that radial noise",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/additive.md#mixture-closed-form", "Reimherr & Awan 2019, Theorem 1")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:

@@ -6,6 +6,18 @@ to G(0) as r falls to 0 (monotone convergence). The conditionals are a scale fam
 up to a constant factor, the density of noise drawn from a conditional whose v is drawn from the mixing law (`curves.scale_family`),
 and integrable where the mixing law is. Then the tight epsilon is log G(0) - log G(D), as for any
 concave exponent. Both integrals are enclosed.
+
+Theorem: A scale mixture whose conditional exponents are concave in the distance and finite at 0 has tight epsilon exactly log G(0) - log
+G(D), G its profile and D the sensitivity over the scale, in every norm.
+
+Checked:
+- the conditional exponent is concave, finite at 0 and integrable for every v in the support
+- the mixing density is positive on the support
+- the conditional is a scale family in s(v) whose normaliser does not depend on v, and the mixing density is integrable
+- the integrals G(0) and G(D) are finite, and enclosed
+- the scale is positive and the sensitivity at least 0
+
+Source: docs/theory/additive.md#mixture-concave, Reimherr & Awan 2019, Theorem 1
 """
 
 from __future__ import annotations
@@ -17,7 +29,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, mul, parse, substitute
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Domain, Mixture, Source
+from dpverify.trusted.language.model import Claim, Domain, Mixture
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.numbers.integrability import integrable
 from dpverify.trusted.numbers.quadrature import integral
@@ -27,19 +39,7 @@ from dpverify.trusted.order.signs import AT_LEAST_ZERO
 from dpverify.trusted.rules.curves import scale_family
 
 NAME: Final = "mixture-concave"
-STATEMENT: Final = (
-    "A scale mixture whose conditional exponents are concave in the distance and finite at 0 has tight epsilon exactly "
-    "log G(0) - log G(D), G its profile and D the sensitivity over the scale, in every norm."
-)
-CHECKED: Final = (
-    "the conditional exponent is concave, finite at 0 and integrable for every v in the support",
-    "the mixing density is positive on the support",
-    "the conditional is a scale family in s(v) whose normaliser does not depend on v, and the mixing density is integrable",
-    "the integrals G(0) and G(D) are finite, and enclosed",
-    "the scale is positive and the sensitivity at least 0",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#mixture-concave", "Reimherr & Awan 2019, Theorem 1")
 
 BITS: Final = range(20, 1025)
 

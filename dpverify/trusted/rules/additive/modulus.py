@@ -10,6 +10,19 @@ or until both stand in turns. So the supremum is at most the greatest of
 Each is proved on cells (balls, mean-value forms, tangents) and on the ends of the line (germs). For
 noise of density g(||y - q||) in any norm, a = ||y - q| and b = ||y - q'|| obey |a - b| <= D by the
 triangle inequality, and every such pair occurs: theory#two-argument-modulus.
+
+Theorem: Noise of density exp(-h) of a norm of the distance (or of the difference, in one dimension) has tight epsilon at most sup { h(b) -
+h(a) : |a - b| <= D }, D the sensitivity over the scale; the supremum is taken along h(c + D) - h(c), h(c) - h(c + D), and between the
+turning points of h.
+
+Checked:
+- h rises, falls or turns on each piece, is continuous or jumps the same way between them, and they cover the whole line
+- the loss is at most the bound on each cell, and the cells cover the line between the ends
+- the loss is at most the bound on each end
+- the loss between turning pieces within the sensitivity is at most the bound
+- the density is integrable at each end
+
+Source: docs/theory/additive.md#modulus, Reimherr & Awan 2019, Theorem 3; Hardt & Talwar 2010, Theorem 4.3
 """
 
 from __future__ import annotations
@@ -22,7 +35,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, parse, symbols
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import rational
@@ -32,20 +45,7 @@ from dpverify.trusted.rules.additive.sides import Period, check_side, read_side,
 from dpverify.trusted.rules.additive.turns import MAX_CELLS, check_pieces
 
 NAME: Final = "modulus"
-STATEMENT: Final = (
-    "Noise of density exp(-h) of a norm of the distance (or of the difference, in one dimension) has tight epsilon at most "
-    "sup { h(b) - h(a) : |a - b| <= D }, D the sensitivity over the scale; the supremum is taken along h(c + D) - h(c), "
-    "h(c) - h(c + D), and between the turning points of h."
-)
-CHECKED: Final = (
-    "h rises, falls or turns on each piece, is continuous or jumps the same way between them, and they cover the whole line",
-    "the loss is at most the bound on each cell, and the cells cover the line between the ends",
-    "the loss is at most the bound on each end",
-    "the loss between turning pieces within the sensitivity is at most the bound",
-    "the density is integrable at each end",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#modulus", "Reimherr & Awan 2019, Theorem 3; Hardt & Talwar 2010, Theorem 4.3")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

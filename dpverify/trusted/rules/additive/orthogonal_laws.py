@@ -1,4 +1,17 @@
-"""Noise on functions under answers that differ by no function of its space: the outputs on two neighbours have nothing in common."""
+"""Noise on functions under answers that differ by no function of its space: the outputs on two neighbours have nothing in common.
+
+Theorem: Noise s sqrt(V) N, V > 0, under a difference h outside the reproducing kernel space of the covariance of N, or of finitely many
+values outside the range of theirs: an event has probability 1 on the one neighbour and 0 on the other, so that no epsilon is met at any
+delta below 1, at any scale and for any law of V.
+
+Checked:
+- the sum of h_k^2/lambda_k is infinite: from a point on its terms are above those of a divergent one; all eigenvalues are positive
+- or the integral of the squared derivative is infinite, a derivative jumps, or the difference is not 0 where the noise is
+- or at a point where the noise is a combination of its other released values, the difference is certainly not the same one of its own
+- the law of V is one, and positive; the scale is positive
+
+Source: docs/theory/processes.md#orthogonal-laws, Reimherr & Awan 2019, Theorem 2, corrected
+"""
 
 from __future__ import annotations
 
@@ -8,7 +21,8 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, format_expr
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.evaluations import is_apart
@@ -16,19 +30,7 @@ from dpverify.trusted.rules.curves import process_differences
 from dpverify.trusted.rules.curves.observed_variance import check as check_law
 
 NAME: Final = "orthogonal-laws"
-STATEMENT: Final = (
-    "Noise s sqrt(V) N, V > 0, under a difference h outside the reproducing kernel space of the covariance of N, or of finitely many "
-    "values outside the range of theirs: an event has probability 1 on the one neighbour and 0 on the other, so that no epsilon is met "
-    "at any delta below 1, at any scale and for any law of V."
-)
-CHECKED: Final = (
-    "the sum of h_k^2/lambda_k is infinite: from a point on its terms are above those of a divergent one; all eigenvalues are positive",
-    "or the integral of the squared derivative is infinite, a derivative jumps, or the difference is not 0 where the noise is",
-    "or at a point where the noise is a combination of its other released values, the difference is certainly not the same one of its own",
-    "the law of V is one, and positive; the scale is positive",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/processes.md#orthogonal-laws", "Reimherr & Awan 2019, Theorem 2, corrected")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
@@ -39,7 +41,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     evidence: "quantity", that of the bound, "pure" without it; "difference", the number of one that is outside, from 0; "outside", what
     `processes.is_infinite` is told; nothing where values at points are released.
     """
-    quantity, number = evidence.get("quantity", "pure"), evidence.get("difference")
+    quantity = evidence.get("quantity", "pure")
     if quantity not in ("pure", "epsilon", "delta"):
         raise CertificateError(f"{NAME}: 'quantity' is {quantity!r}, not pure, epsilon or delta.")
     if quantity == "epsilon" and (claim.delta is None or not certainly_lt(claim.delta, ONE)):
@@ -47,9 +49,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     if claim.domains or claim.query is not None or claim.sensitivity is not None:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter, and differences in place of a sensitivity")
     noise = process_differences.declared(claim.mechanism, NAME)
-    if type(number) is not int or not 0 <= number < len(noise.differences):
-        raise CertificateError(f"{NAME}: 'difference' is the number of one of the {len(noise.differences)} differences, from 0.")
-    h = noise.differences[number]
+    h = noise.differences[read_whole(evidence, "difference", NAME, 0, len(noise.differences) - 1)]
     check_law(process_differences.law_and_shift(noise, ZERO)[0])
     finite = processes.is_finite(noise)
     if not (is_apart(noise, h) if finite else processes.is_infinite(noise, h, evidence.get("outside"))):

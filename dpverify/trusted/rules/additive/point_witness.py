@@ -1,4 +1,17 @@
-"""A point with a neighbourhood that shows a loss: a lower bound on the tight epsilon, and the event behind it."""
+"""A point with a neighbourhood that shows a loss: a lower bound on the tight epsilon, and the event behind it.
+
+Theorem: If h(b) - h(a) >= v for h = -log(density), on a neighbourhood of an output y at distance a from q and b from q', where |a - b| is
+at most the sensitivity over the scale, then the event S = that neighbourhood has P(S) >= exp(v) Q(S) > 0, so the tight epsilon is at least
+v; it is infinite where the density of Q vanishes on S.
+
+Checked:
+- the density is integrable, and non-negative where no assumption says otherwise
+- the points are within the sensitivity of each other, and their pair occurs
+- the loss is at least the bound on the whole neighbourhood, or at the two points where h is continuous on it
+- the density of P is positive there
+
+Source: docs/theory/additive.md#point-witness
+"""
 
 from __future__ import annotations
 
@@ -9,13 +22,13 @@ from typing import Any, Final
 from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Source, Translation
+from dpverify.trusted.language.model import Claim, Translation
 from dpverify.trusted.language.noise import Additive, profile, variable
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, to_whole
 from dpverify.trusted.numbers.balls import precision, rational, value
 from dpverify.trusted.rules.additive.points import (
     Points,
@@ -30,19 +43,7 @@ from dpverify.trusted.rules.additive.points import (
 )
 
 NAME: Final = "point-witness"
-STATEMENT: Final = (
-    "If h(b) - h(a) >= v for h = -log(density), on a neighbourhood of an output y at distance a from q and b from q', where "
-    "|a - b| is at most the sensitivity over the scale, then the event S = that neighbourhood has P(S) >= exp(v) Q(S) > 0, so "
-    "the tight epsilon is at least v; it is infinite where the density of Q vanishes on S."
-)
-CHECKED: Final = (
-    "the density is integrable, and non-negative where no assumption says otherwise",
-    "the points are within the sensitivity of each other, and their pair occurs",
-    "the loss is at least the bound on the whole neighbourhood, or at the two points where h is continuous on it",
-    "the density of P is positive there",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#point-witness")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -82,10 +83,7 @@ def _event(noise: Additive, points: Points, evidence: Mapping[str, Any]) -> dict
 
 
 def _precision(evidence: Mapping[str, Any]) -> int:
-    bits = evidence.get("prec", ctx.prec)
-    if type(bits) is not int or not 53 <= bits <= 16384:  # exact
-        raise CertificateError(f"{NAME}: prec must be an integer between 53 and 16384.")
-    return max(bits, ctx.prec)
+    return max(to_whole(evidence.get("prec", ctx.prec), "prec", NAME, 53, 16384), ctx.prec)
 
 
 def _radius(noise: Additive, evidence: Mapping[str, Any], key: str) -> Fraction:

@@ -6,6 +6,18 @@ With nu = A0/A1, D the shift, s = sqrt(D^2 + 4 nu), for every c:
 
 and the last term is 0. So (nu + c^2)/(nu + (c - D)^2) <= (s + D)/(s - D) = exp(2 asinh(D/(2 sqrt nu))), with equality at
 c = (s + D)/2 >= D. The density falls in r, hence (theory#radial-supremum) the tight epsilon is 2 B asinh(D/(2 sqrt nu)), concave in D.
+
+Theorem: Noise of density (A0 + A1 ||y - q||^2)^-B has tight epsilon exactly 2 B asinh(D/(2 sqrt(A0/A1))) in every norm, D the sensitivity
+over the scale, for all parameters with A0, A1, B > 0 and 2 B above the dimension.
+
+Checked:
+- h is a sum of constants and B_i log(A0_i + A1_i r^2) with one ratio A0_i/A1_i
+- the ratio A0/A1 and the sum B are positive
+- the density is integrable: 2 B is above the dimension
+- the polynomial identity, exactly
+- the scale is positive and the sensitivity at least 0
+
+Source: docs/theory/additive.md#power-identity, Reimherr & Awan 2019, Example 6
 """
 
 from __future__ import annotations
@@ -20,25 +32,13 @@ from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import Add, Call, Expr, Pow, Sym, add, call, div, mul, num, rebuild, sqrt, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import outside
 from dpverify.trusted.rules.additive.additive import Additive, additive
 
 NAME: Final = "power-identity"
-STATEMENT: Final = (
-    "Noise of density (A0 + A1 ||y - q||^2)^-B has tight epsilon exactly 2 B asinh(D/(2 sqrt(A0/A1))) in every norm, D the "
-    "sensitivity over the scale, for all parameters with A0, A1, B > 0 and 2 B above the dimension."
-)
-CHECKED: Final = (
-    "h is a sum of constants and B_i log(A0_i + A1_i r^2) with one ratio A0_i/A1_i",
-    "the ratio A0/A1 and the sum B are positive",
-    "the density is integrable: 2 B is above the dimension",
-    "the polynomial identity, exactly",
-    "the scale is positive and the sensitivity at least 0",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#power-identity", "Reimherr & Awan 2019, Example 6")
 
 _SQUARE: Final = "r^2"  # no claim can name a symbol so
 

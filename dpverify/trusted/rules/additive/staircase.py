@@ -1,4 +1,16 @@
-"""Staircase noise: the tight epsilon counts the steps that the sensitivity can cross."""
+"""Staircase noise: the tight epsilon counts the steps that the sensitivity can cross.
+
+Theorem: Staircase noise has density f(z) = a exp(-epsilon N(|z|)), N(t) = floor(t + 1 - gamma), a = (1 - exp(-epsilon)) / (2 (gamma +
+exp(-epsilon) (1 - gamma))). For every gamma in [0, 1] its tight epsilon at sensitivity Delta > 0 is epsilon ceil(Delta): ||z| - |z + s|| <=
+Delta, and floor(w + Delta) - floor(w) <= ceil(Delta), reached on an interval of w in every unit.
+
+Checked:
+- epsilon > 0, so that the density integrates to 1
+- 0 <= gamma <= 1
+- the sensitivity is positive
+
+Source: docs/theory/additive.md#staircase, Geng & Viswanath 2016, section III
+"""
 
 from __future__ import annotations
 
@@ -8,20 +20,13 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound, sided
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, sub, symbols
-from dpverify.trusted.language.model import Claim, Source, Staircase
+from dpverify.trusted.language.model import Claim, Staircase
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.rules.finite.densities import fraction
 
 NAME: Final = "staircase"
-STATEMENT: Final = (
-    "Staircase noise has density f(z) = a exp(-epsilon N(|z|)), N(t) = floor(t + 1 - gamma), a = (1 - exp(-epsilon)) / "
-    "(2 (gamma + exp(-epsilon) (1 - gamma))). For every gamma in [0, 1] its tight epsilon at sensitivity Delta > 0 is epsilon ceil(Delta): "
-    "||z| - |z + s|| <= Delta, and floor(w + Delta) - floor(w) <= ceil(Delta), reached on an interval of w in every unit."
-)
-CHECKED: Final = ("epsilon > 0, so that the density integrates to 1", "0 <= gamma <= 1", "the sensitivity is positive")
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#staircase", "Geng & Viswanath 2016, section III")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,13 @@
-"""The sum of the parts: what adding epsilons and deltas by hand gives, beside the tight bound."""
+"""The sum of the parts: what adding epsilons and deltas by hand gives, beside the tight bound.
+
+Theorem: If the parts are (eps_i, delta_i)-DP, their adaptive composition is (sum of eps_i, sum of delta_i)-DP.
+
+Checked:
+- the delta of every part at its epsilon, by its curve
+- the sums are within what is claimed
+
+Source: docs/theory/composition.md#basic-composition, Dwork & Roth 2014, Theorem 3.16
+"""
 
 from __future__ import annotations
 
@@ -12,7 +21,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import curve_of, pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num
-from dpverify.trusted.language.model import Claim, Combinator, Part, Source
+from dpverify.trusted.language.model import Claim, Combinator, Part
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
@@ -21,10 +30,7 @@ from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed
 from dpverify.trusted.rules.composition import post_processing
 
 NAME: Final = "basic-composition"
-STATEMENT: Final = "If the parts are (eps_i, delta_i)-DP, their adaptive composition is (sum of eps_i, sum of delta_i)-DP."
-CHECKED: Final = ("the delta of every part at its epsilon, by its curve", "the sums are within what is claimed")
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#basic-composition", "Dwork & Roth 2014, Theorem 3.16")
 
 
 class Share(NamedTuple):

@@ -1,4 +1,14 @@
-"""The tight delta as a closed form, where the mechanism has one: bounds that may be equal to the claim."""
+"""The tight delta as a closed form, where the mechanism has one: bounds that may be equal to the claim.
+
+Theorem: Gaussian mechanisms and their compositions, Laplace noise, finite tables and compositions of equal randomized responses have a
+tight delta in closed form at every epsilon.
+
+Checked:
+- the mechanism is one of these
+- every sign on which the closed form depends
+
+Source: docs/theory/curves.md#closed-profile
+"""
 
 from __future__ import annotations
 
@@ -10,20 +20,14 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, format_expr
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Claim, Combinator, Exponential, KaryResponse, Source, Table
+from dpverify.trusted.language.model import Claim, Combinator, Exponential, KaryResponse, Table
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, occurs, reach, whole
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
 from dpverify.trusted.rules.curves import gaussian
 
 NAME: Final = "closed-profile"
-STATEMENT: Final = (
-    "Gaussian mechanisms and their compositions, Laplace noise, finite tables and compositions of equal randomized responses have a tight "
-    "delta in closed form at every epsilon."
-)
-CHECKED: Final = ("the mechanism is one of these", "every sign on which the closed form depends")
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/curves.md#closed-profile")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:

@@ -1,4 +1,18 @@
-"""Pure epsilons of combinators: sums, maxima, groups and samples of what is proved of the parts."""
+"""Pure epsilons of combinators: sums, maxima, groups and samples of what is proved of the parts.
+
+Theorem: Pure epsilons add under adaptive composition, and the greatest counts for parts in parallel; post-processing keeps them; k
+neighbours in a row, or a map that moves neighbours k times as far, multiply the sensitivity of additive noise by k and other epsilons by at
+most the next integer; on a sample at rate p an eps-DP part is log(1 + p (e^eps - 1))-DP. Parts that share their neighbours have the
+greatest sum over one pair of them; from below any one pair will do. Where every part loses a multiple of what its answer moves by, that sum
+is the l1 sensitivity of all their queries in one, on real histograms too.
+
+Checked:
+- the epsilon of every part, by a rule about it
+- all parts speak of the same neighbours, and sampling of those that it is analysed for
+- rates are between 0 and 1, sizes and constants at least 0
+
+Source: docs/theory/composition.md#combination
+"""
 
 from __future__ import annotations
 
@@ -10,7 +24,7 @@ from dpverify.trusted.facts.bounds import Bound, Infinite, sided
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
-from dpverify.trusted.language.model import Claim, Combinator, Part, PostProcess, Source
+from dpverify.trusted.language.model import Claim, Combinator, Part, PostProcess
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.runs import neighbours_assumed, whole
 from dpverify.trusted.rules.additive import convex_exponent
@@ -19,20 +33,7 @@ from dpverify.trusted.rules.composition.combined_values import Values
 from dpverify.trusted.rules.composition.stacked_queries import by_slopes
 
 NAME: Final = "combination"
-STATEMENT: Final = (
-    "Pure epsilons add under adaptive composition, and the greatest counts for parts in parallel; post-processing keeps them; k neighbours "
-    "in a row, or a map that moves neighbours k times as far, multiply the sensitivity of additive noise by k and other epsilons by at "
-    "most the next integer; on a sample at rate p an eps-DP part is log(1 + p (e^eps - 1))-DP. Parts that share their neighbours have the "
-    "greatest sum over one pair of them; from below any one pair will do. Where every part loses a multiple of what its answer moves by, "
-    "that sum is the l1 sensitivity of all their queries in one, on real histograms too."
-)
-CHECKED: Final = (
-    "the epsilon of every part, by a rule about it",
-    "all parts speak of the same neighbours, and sampling of those that it is analysed for",
-    "rates are between 0 and 1, sizes and constants at least 0",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#combination")
 
 
 def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:

@@ -26,6 +26,7 @@ from dpverify.trusted.language.model import (
     Translation,
     kind_of,
 )
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.tables import finite
@@ -146,9 +147,7 @@ class Values:
         run, kind = Run(part, factor), kind_of(part.mechanism)
         if self.side == "lower" and not occurs(run, self.domains):
             raise Rejected(WHAT, "a part", "no lower bound is known at a number of steps between neighbours that is not whole")
-        if type(evidence) is not int or not 0 <= evidence < len(self.premises):
-            raise CertificateError(f"{WHAT}: a part wants the number of the premise that states its pure epsilon.")
-        premise = self.premises[evidence]
+        premise = self.premises[to_whole(evidence, "the premise of a part", WHAT, 0, len(self.premises) - 1)]
         bound = bound_of(premise, leaf(run, self.listed), self.side, WHAT)
         self.through += through_of(premise)
         self.assumed += (*premise.assumed, *bound.assumed)

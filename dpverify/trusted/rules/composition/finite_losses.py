@@ -1,4 +1,18 @@
-"""Compositions of samples of finite mechanisms, exactly: their privacy losses are finitely many, and are kept as formal products."""
+"""Compositions of samples of finite mechanisms, exactly: their privacy losses are finitely many, and are kept as formal products.
+
+Theorem: Poisson samples of finite mechanisms have finitely many privacy losses: a ratio r of the two probabilities of an output becomes
+rate r + 1 - rate, and a composition multiplies ratios. Where parts have one pair of rows, delta(eps) is the sum of (p - e^eps q)_+ over all
+products; where parts have several, the greatest over all choices of the next part and pair after the outputs so far.
+
+Checked:
+- every row is a distribution, exactly
+- which probabilities are zero
+- which products of ratios are formally equal
+- rates are in (0, 1]
+- the number of products is within reach
+
+Source: docs/theory/composition.md#finite-losses, Zhu, Dong & Wang 2022, Theorem 11
+"""
 
 from __future__ import annotations
 
@@ -11,7 +25,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, symbols
-from dpverify.trusted.language.model import Exponential, KaryResponse, Source, Subsample, Table
+from dpverify.trusted.language.model import Exponential, KaryResponse, Subsample, Table
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.runs import Run, merged, occurs
 from dpverify.trusted.rules.composition import finite_composition, poisson_subsampling
@@ -19,20 +33,7 @@ from dpverify.trusted.rules.composition.laws import Choice, Law, Product, sample
 from dpverify.trusted.rules.curves import finite
 
 NAME: Final = "finite-losses"
-STATEMENT: Final = (
-    "Poisson samples of finite mechanisms have finitely many privacy losses: a ratio r of the two probabilities of an output becomes "
-    "rate r + 1 - rate, and a composition multiplies ratios. Where parts have one pair of rows, delta(eps) is the sum of (p - e^eps q)_+ "
-    "over all products; where parts have several, the greatest over all choices of the next part and pair after the outputs so far."
-)
-CHECKED: Final = (
-    "every row is a distribution, exactly",
-    "which probabilities are zero",
-    "which products of ratios are formally equal",
-    "rates are in (0, 1]",
-    "the number of products is within reach",
-)
 ASSUMED: Final = (*finite.ASSUMED, *poisson_subsampling.ASSUMED)
-SOURCE: Final = Source("docs/theory/composition.md#finite-losses", "Zhu, Dong & Wang 2022, Theorem 11")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

@@ -1,4 +1,14 @@
-"""Compositions of Gaussian mechanisms: exactly one Gaussian mechanism."""
+"""Compositions of Gaussian mechanisms: exactly one Gaussian mechanism.
+
+Theorem: Gaussian mechanisms whose answers move by D_i at standard deviations s_i compose, adaptively, to the pair of N(0, 1) and N(mu, 1)
+with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is that of one. Where they answer queries on the same records, D_i
+= ||F_i v|| for one v: mu is the greatest over v, for l2 adjacency by the largest eigenvalue of the stacked queries.
+
+Checked:
+- every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it
+
+Source: docs/theory/composition.md#gaussian-composition, Dong, Roth & Su 2022, Corollary 3.3
+"""
 
 from __future__ import annotations
 
@@ -11,21 +21,14 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, add, mul, num, power, sqrt
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Guarantee, Product, Source
+from dpverify.trusted.language.model import Guarantee, Product
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian
 
 NAME: Final = "gaussian-composition"
-STATEMENT: Final = (
-    "Gaussian mechanisms whose answers move by D_i at standard deviations s_i compose, adaptively, to the pair of N(0, 1) and N(mu, 1) "
-    "with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is that of one. Where they answer queries on the same "
-    "records, D_i = ||F_i v|| for one v: mu is the greatest over v, for l2 adjacency by the largest eigenvalue of the stacked queries."
-)
-CHECKED: Final = ("every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it",)
 ASSUMED: Final = gaussian.ASSUMED
-SOURCE: Final = Source("docs/theory/composition.md#gaussian-composition", "Dong, Roth & Su 2022, Corollary 3.3")
 
 
 def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:

@@ -1,4 +1,13 @@
-"""Neighbours of neighbours, for a part of which no more is known than its own curve."""
+"""Neighbours of neighbours, for a part of which no more is known than its own curve.
+
+Theorem: If a mechanism is (eps, delta)-DP, it is (k eps, delta (e^(k eps) - 1)/(e^eps - 1))-DP for inputs that are k steps between
+neighbours apart.
+
+Checked:
+- the part's delta at eps
+
+Source: docs/theory/composition.md#group-privacy, Dwork & Roth 2014, Theorem 2.2
+"""
 
 from __future__ import annotations
 
@@ -13,7 +22,6 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import exact, rational
 from dpverify.trusted.order.compare import certainly_le
@@ -21,13 +29,7 @@ from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves import optimal_composition
 
 NAME: Final = "group-privacy"
-STATEMENT: Final = (
-    "If a mechanism is (eps, delta)-DP, it is (k eps, delta (e^(k eps) - 1)/(e^eps - 1))-DP for inputs that are k steps between neighbours "
-    "apart."
-)
-CHECKED: Final = ("the part's delta at eps",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#group-privacy", "Dwork & Roth 2014, Theorem 2.2")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -1,4 +1,17 @@
-"""Pure epsilons of parts that answer about one real histogram: their moves share one difference, of bounded length."""
+"""Pure epsilons of parts that answer about one real histogram: their moves share one difference, of bounded length.
+
+Theorem: Parts lose at most e_j(u) where their answers move by u. With e_j(u) <= alpha_j + beta_j u^2 the whole loses, for histograms that
+differ by v, at most the sum of the alpha_j and a quadratic form in v, whose greatest value on a ball is its greatest eigenvalue; in l1 the
+same with u for u^2, and the greatest value at a vertex. Parts cannot all be at their own worst difference.
+
+Checked:
+- what every part loses, as an expression in what its answer moves by
+- that it is at most alpha + beta u^k, on cells up to the farthest move
+- that the form in v is at most its bound, exactly
+- all parts speak of the same neighbours
+
+Source: docs/theory/composition.md#joint-moves
+"""
 
 from __future__ import annotations
 
@@ -12,7 +25,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import L2, Claim, Part, PostProcess, Product, Radial, Source, Translation
+from dpverify.trusted.language.model import L2, Claim, Part, PostProcess, Product, Radial, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.parts import candidates, moves
 from dpverify.trusted.parts.runs import neighbours_assumed, whole
@@ -20,19 +33,7 @@ from dpverify.trusted.rules.composition import post_processing
 from dpverify.trusted.rules.composition.move_powers import Power, _Linear, _Quadratic, farthest
 
 NAME: Final = moves.NAME
-STATEMENT: Final = (
-    "Parts lose at most e_j(u) where their answers move by u. With e_j(u) <= alpha_j + beta_j u^2 the whole loses, for histograms that "
-    "differ by v, at most the sum of the alpha_j and a quadratic form in v, whose greatest value on a ball is its greatest eigenvalue; "
-    "in l1 the same with u for u^2, and the greatest value at a vertex. Parts cannot all be at their own worst difference."
-)
-CHECKED: Final = (
-    "what every part loses, as an expression in what its answer moves by",
-    "that it is at most alpha + beta u^k, on cells up to the farthest move",
-    "that the form in v is at most its bound, exactly",
-    "all parts speak of the same neighbours",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/composition.md#joint-moves")
 
 _MOST_CUTS: Final = 10_000
 

@@ -1,4 +1,17 @@
-"""Parts that share their neighbours, at one pair of these at a time (theory#joint-neighbours)."""
+"""Parts that share their neighbours, at one pair of these at a time (theory#joint-neighbours).
+
+Theorem: Parts with queries on the same records, or with tables of the same inputs, are run on the same two databases. For neighbours that
+differ by v the output is the product of the parts' pairs at the differences F_j v, so that the whole is dominated by the greatest over all
+v, and the pair at any one v is a lower bound. For adding or removing a record v runs over the unit vectors, for replacing one over their
+differences; for several records, or real histograms, over the vertices where all densities are log-concave.
+
+Checked:
+- every pair of neighbours, up to symmetries, has its own bound
+- the pair of a lower bound differs by as many records as neighbours do
+- densities are log-concave where the vertices alone are looked at
+
+Source: docs/theory/composition.md#joint-neighbours
+"""
 
 from __future__ import annotations
 
@@ -11,25 +24,14 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
 from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Part, Source
+from dpverify.trusted.language.model import Part
+from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.one_pair import Choice
 from dpverify.trusted.parts.runs import Run
 
 NAME: Final = neighbours.NAME
-STATEMENT: Final = (
-    "Parts with queries on the same records, or with tables of the same inputs, are run on the same two databases. For neighbours that "
-    "differ by v the output is the product of the parts' pairs at the differences F_j v, so that the whole is dominated by the greatest "
-    "over all v, and the pair at any one v is a lower bound. For adding or removing a record v runs over the unit vectors, for replacing "
-    "one over their differences; for several records, or real histograms, over the vertices where all densities are log-concave."
-)
-CHECKED: Final = (
-    "every pair of neighbours, up to symmetries, has its own bound",
-    "the pair of a lower bound differs by as many records as neighbours do",
-    "densities are log-concave where the vertices alone are looked at",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#joint-neighbours")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
@@ -74,9 +76,7 @@ def _at(part: Part | None, number: Any, premises: Sequence[Fact]) -> Curve:
     if part is None:
         pair = symmetric(_nothing)
         return Curve(pair, pair, ())
-    if type(number) is not int or not 0 <= number < len(premises):
-        raise CertificateError(f"{NAME}: a number is that of no premise.")
-    return curve_of(premises[number], Run(part), NAME)
+    return curve_of(premises[to_whole(number, "above", NAME, 0, len(premises) - 1)], Run(part), NAME)
 
 
 def _nothing(_: arb) -> arb:
@@ -99,9 +99,7 @@ def _lower(
 ) -> tuple[Choice, Curve] | None:
     """The pair of neighbours that the lower bound is for, and the curve there."""
     if "choice" in below:
-        number = below["choice"]
-        if type(number) is not int or not 0 <= number < len(choices):
-            raise CertificateError(f"{NAME}: 'choice' names no pair of neighbours.")
+        number = read_whole(below, "choice", NAME, 0, len(choices) - 1)
         choice = at_pair.read(part, at_pair.written(choices[number]))
         if at_pair.at(part, choice) != at_pair.at(part, choice, lower=True):
             raise Rejected(NAME, "choice", "some part is at neighbours of its own there")

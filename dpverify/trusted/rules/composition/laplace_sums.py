@@ -9,6 +9,16 @@ each sign pattern with J minus signs gives exp(s y) (s + 1/2)^(n-J-1) (s - 1/2)^
 counts where y > 0, by its residue at s = 0 (a polynomial in y whose coefficients are integers times powers of two) and, where no sign
 is minus, also by the one at s = 1/2. These are Irwin-Hall sums; they alternate, so the working precision is raised until the result
 is as sharp as asked.
+
+Theorem: The composition of Laplace mechanisms, the i-th with scale b_i at sensitivity D_i, chosen adaptively, is dominated by the product
+of the pairs (Laplace(0, b_i), Laplace(D_i, b_i)), and where the mechanisms answer fixed queries some neighbours attain it. Its profile is a
+finite sum of exponentials and polynomials in epsilon on the pieces between the sums of the signed D_i/b_i.
+
+Checked:
+- every D_i/b_i is positive
+- the number of sign patterns and mechanisms is within reach
+
+Source: docs/theory/composition.md#laplace-sums, Irwin-Hall sums by residues of the loss's moment generating function
 """
 
 from __future__ import annotations
@@ -28,20 +38,12 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, format_expr, symbols
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run, merged, reach
 from dpverify.trusted.rules.curves import laplace
 
 NAME: Final = "laplace-sums"
-STATEMENT: Final = (
-    "The composition of Laplace mechanisms, the i-th with scale b_i at sensitivity D_i, chosen adaptively, is dominated by the product of "
-    "the pairs (Laplace(0, b_i), Laplace(D_i, b_i)), and where the mechanisms answer fixed queries some neighbours attain it. Its profile "
-    "is a finite sum of exponentials and polynomials in epsilon on the pieces between the sums of the signed D_i/b_i."
-)
-CHECKED: Final = ("every D_i/b_i is positive", "the number of sign patterns and mechanisms is within reach")
 ASSUMED: Final = ("the parts draw independent noise",)
-SOURCE: Final = Source("docs/theory/composition.md#laplace-sums", "Irwin-Hall sums by residues of the loss's moment generating function")
 
 MAX_MECHANISMS: Final = 2_000
 """The most mechanisms in one sum: the polynomials have this degree, and integer coefficients of about as many bits."""

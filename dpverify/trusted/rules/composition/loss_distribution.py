@@ -1,4 +1,16 @@
-"""The curve of a composition by privacy-loss distributions, from the curves of its parts."""
+"""The curve of a composition by privacy-loss distributions, from the curves of its parts.
+
+Theorem: Convolving masses at equally spaced losses whose profile is nowhere below (above) that of each part gives a profile that is nowhere
+below (above) that of the parts' composition.
+
+Checked:
+- the masses of every part bound its profile at every epsilon, from enclosures of it
+- every product is exact and rounded once in the safe direction
+- what leaves the range is moved in the safe direction, mass at infinity is kept
+- a bound from below is the profile of two distributions, whatever the masses
+
+Source: docs/theory/composition.md#loss-distribution, Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022
+"""
 
 from __future__ import annotations
 
@@ -15,24 +27,12 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.rules.composition import losses
 from dpverify.trusted.rules.composition.grid import RULE, Grid
 
 NAME: Final = RULE
-STATEMENT: Final = (
-    "Convolving masses at equally spaced losses whose profile is nowhere below (above) that of each part gives a profile that is nowhere "
-    "below (above) that of the parts' composition."
-)
-CHECKED: Final = (
-    "the masses of every part bound its profile at every epsilon, from enclosures of it",
-    "every product is exact and rounded once in the safe direction",
-    "what leaves the range is moved in the safe direction, mass at infinity is kept",
-    "a bound from below is the profile of two distributions, whatever the masses",
-)
 ASSUMED: Final = ("the parts draw independent noise",)
-SOURCE: Final = Source("docs/theory/composition.md#loss-distribution", "Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -1,4 +1,15 @@
-"""A bound on delta or epsilon by the Renyi divergence of one order: looser than the curve, and what other measures of privacy come to."""
+"""A bound on delta or epsilon by the Renyi divergence of one order: looser than the curve, and what other measures of privacy come to.
+
+Theorem: Gaussian mechanisms and their compositions are mu-GDP, (mu^2/2)-zCDP and of Renyi divergence a mu^2/2; eps-DP implies (eps
+tanh(eps/2))-zCDP; an exponential mechanism has bounded range. The divergence of one order bounds delta: looser than the curve.
+
+Checked:
+- the mechanism's parameters
+- the conversion at the order given
+
+Source: docs/theory/composition.md#privacy-measures, Canonne, Kamath & Steinke 2020, Proposition 12; Bun & Steinke 2016; Mironov 2017; Cesar
+& Rogers 2021; Dong, Roth & Su 2022
+"""
 
 from __future__ import annotations
 
@@ -22,13 +33,7 @@ from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.guarantees import conversions
 
 NAME: Final = "other-measures"
-STATEMENT: Final = (
-    "Gaussian mechanisms and their compositions are mu-GDP, (mu^2/2)-zCDP and of Renyi divergence a mu^2/2; eps-DP implies "
-    "(eps tanh(eps/2))-zCDP; an exponential mechanism has bounded range. The divergence of one order bounds delta: looser than the curve."
-)
-CHECKED: Final = ("the mechanism's parameters", "the conversion at the order given")
 ASSUMED: Final = ()
-SOURCE: Final = conversions.SOURCE
 
 
 class Measured(NamedTuple):

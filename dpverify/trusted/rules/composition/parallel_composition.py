@@ -1,4 +1,13 @@
-"""Parts on disjoint parts of the data: a neighbour changes the data of one of them."""
+"""Parts on disjoint parts of the data: a neighbour changes the data of one of them.
+
+Theorem: If every record is in the data of at most one part, adding or removing one changes the output of that part alone, so the whole has
+the greatest of the parts' profiles. A maximum of profiles is convex in e^eps, hence the profile of a pair.
+
+Checked:
+- no part speaks of replacing records, which can change two parts
+
+Source: docs/theory/composition.md#parallel-composition, McSherry 2009, Theorem 4
+"""
 
 from __future__ import annotations
 
@@ -11,21 +20,15 @@ from dpverify.trusted.facts.pairs import Curve, greatest
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Parallel, Source
+from dpverify.trusted.language.model import Parallel
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition.group_privacy import NAME as GROUP
 
 NAME: Final = "parallel-composition"
-STATEMENT: Final = (
-    "If every record is in the data of at most one part, adding or removing one changes the output of that part alone, so the whole "
-    "has the greatest of the parts' profiles. A maximum of profiles is convex in e^eps, hence the profile of a pair."
-)
-CHECKED: Final = ("no part speaks of replacing records, which can change two parts",)
 ASSUMED: Final = ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",)
 LOWER: Final = "a record that is worst for a part can be in its data"
-SOURCE: Final = Source("docs/theory/composition.md#parallel-composition", "McSherry 2009, Theorem 4")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -1,4 +1,16 @@
-"""A mechanism on a Poisson sample of the records: the profile of a mixture, in closed form from the profile of the part."""
+"""A mechanism on a Poisson sample of the records: the profile of a mixture, in closed form from the profile of the part.
+
+Theorem: Let each record be kept independently with probability p, and let (P, Q) dominate the part when a record is added or removed. With
+the record the output is (1 - p) Q + p P against Q without it, so for e^eps > 1 - p the profile is p H(log(1 + (e^eps - 1)/p)), and that of
+the other order is (1 - e^eps (1 - p)) H'(log(e^eps p / (1 - e^eps (1 - p)))), 0 where e^eps (1 - p) >= 1.
+
+Checked:
+- 0 <= p <= 1
+- no part speaks of other neighbours than by adding or removing a record
+- which output is the one with the record, where the noise is not symmetric and a query tells how a record moves the answer
+
+Source: docs/theory/composition.md#poisson-subsampling, Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018, Theorem 8
+"""
 
 from __future__ import annotations
 
@@ -13,28 +25,15 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Rest
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import Source, Subsample
+from dpverify.trusted.language.model import Subsample
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition.group_privacy import NAME as GROUP
 
 NAME: Final = "poisson-subsampling"
-STATEMENT: Final = (
-    "Let each record be kept independently with probability p, and let (P, Q) dominate the part when a record is added or removed. "
-    "With the record the output is (1 - p) Q + p P against Q without it, so for e^eps > 1 - p the profile is p H(log(1 + (e^eps - 1)/p)), "
-    "and that of the other order is (1 - e^eps (1 - p)) H'(log(e^eps p / (1 - e^eps (1 - p)))), 0 where e^eps (1 - p) >= 1."
-)
-CHECKED: Final = (
-    "0 <= p <= 1",
-    "no part speaks of other neighbours than by adding or removing a record",
-    "which output is the one with the record, where the noise is not symmetric and a query tells how a record moves the answer",
-)
 ASSUMED: Final = ("every record is kept independently, and the sample is not seen",)
 LOWER: Final = "the worst neighbours of the sampled part are inputs of the whole, with no other records"
-SOURCE: Final = Source(
-    "docs/theory/composition.md#poisson-subsampling", "Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018, Theorem 8"
-)
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -1,4 +1,14 @@
-"""Reads bounds off a privacy curve: the tight delta at the claimed epsilon, the tight epsilon at the claimed delta."""
+"""Reads bounds off a privacy curve: the tight delta at the claimed epsilon, the tight epsilon at the claimed delta.
+
+Theorem: A mechanism is (eps, delta)-DP exactly where its hockey-stick divergence at e^eps is at most delta for all neighbours, in both
+orders, or in the one that is claimed. A pair that dominates all neighbours bounds it from above, the pair of some from below.
+
+Checked:
+- the curve, by the rule of every node
+- the divergence at the point in question
+
+Source: docs/theory/curves.md#privacy-profile, Zhu, Dong & Wang 2022
+"""
 
 from __future__ import annotations
 
@@ -16,20 +26,14 @@ from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.runs import neighbours_assumed, whole
 
 NAME: Final = "privacy-profile"
-STATEMENT: Final = (
-    "A mechanism is (eps, delta)-DP exactly where its hockey-stick divergence at e^eps is at most delta for all neighbours, in both "
-    "orders, or in the one that is claimed. A pair that dominates all neighbours bounds it from above, the pair of some from below."
-)
-CHECKED: Final = ("the curve, by the rule of every node", "the divergence at the point in question")
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/curves.md#privacy-profile", "Zhu, Dong & Wang 2022")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:

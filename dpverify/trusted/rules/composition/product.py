@@ -5,6 +5,18 @@ sensitivity has at most the l1 length that the unit ball's radius in l1 gives. L
 dominates (the theorem in `gauge`). Where h is convex, less is needed: min(p, e^epsilon q) is log-concave in the outputs and the shift
 together, so that its integral is in the shift (Prekopa), and over a ball of l1 the divergence is greatest at a vertex: one coordinate is
 moved by the whole length and the others reveal nothing. From below, a reader may look at one coordinate alone.
+
+Theorem: Independent coordinates of density exp(-h), |h'| <= L, under shifts of l1 length at most D are dominated by Laplace noise on the
+line moved by L D scales; where h is convex, by one coordinate alone moved by D. The pair of one coordinate, moved as far as it is for some
+two neighbours, is a lower bound.
+
+Checked:
+- h is continuous, and its slope is within L everywhere
+- the greatest l1 length within the sensitivity, exactly
+- the density is integrable, and for the lower bound unimodal
+- the sensitivity is at least 0
+
+Source: docs/theory/curves.md#independent-coordinates, Prekopa 1973
 """
 
 from __future__ import annotations
@@ -18,7 +30,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, dominating
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul
-from dpverify.trusted.language.model import Mechanism, Product, Source, Translation
+from dpverify.trusted.language.model import Mechanism, Product, Translation
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.lengths import l1_radius, largest_in
@@ -29,19 +41,7 @@ from dpverify.trusted.rules.curves import line, lipschitz
 from dpverify.trusted.rules.curves.unimodal import hints
 
 NAME: Final = "independent-coordinates"
-STATEMENT: Final = (
-    "Independent coordinates of density exp(-h), |h'| <= L, under shifts of l1 length at most D are dominated by Laplace noise on the line "
-    "moved by L D scales; where h is convex, by one coordinate alone moved by D. The pair of one coordinate, moved as far as it is for "
-    "some two neighbours, is a lower bound."
-)
-CHECKED: Final = (
-    "h is continuous, and its slope is within L everywhere",
-    "the greatest l1 length within the sensitivity, exactly",
-    "the density is integrable, and for the lower bound unimodal",
-    "the sensitivity is at least 0",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#independent-coordinates", "Prekopa 1973")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

@@ -1,4 +1,16 @@
-"""Compositions by the sums of Renyi divergences: of parts of which no more is known, sharper than what each of them implies by itself."""
+"""Compositions by the sums of Renyi divergences: of parts of which no more is known, sharper than what each of them implies by itself.
+
+Theorem: Renyi divergences of one order add up under adaptive composition: a rho for rho-zCDP, a mu^2/2 for Gaussian noise and mu-GDP, a
+eta^2/8 for bounded range eta, and that of randomized response for pure eps. The sums imply (eps, delta)-DP at several eps, and the hull of
+these points is a pair that dominates the composition.
+
+Checked:
+- every part's divergence at every order
+- the bound on delta at every point
+
+Source: docs/theory/composition.md#renyi-composition, Mironov 2017, Proposition 1; Bun & Steinke 2016, Lemma 1.7; Canonne, Kamath & Steinke
+2020, Proposition 12
+"""
 
 from __future__ import annotations
 
@@ -12,23 +24,13 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num
-from dpverify.trusted.language.model import Claim, Combinator, Guarantee, Source
+from dpverify.trusted.language.model import Claim, Combinator, Guarantee
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.guarantees import bounded_range, conversions, implied_pairs, stated_guarantee
 
 NAME: Final = "renyi-composition"
-STATEMENT: Final = (
-    "Renyi divergences of one order add up under adaptive composition: a rho for rho-zCDP, a mu^2/2 for Gaussian noise and mu-GDP, "
-    "a eta^2/8 for bounded range eta, and that of randomized response for pure eps. The sums imply (eps, delta)-DP at several eps, and "
-    "the hull of these points is a pair that dominates the composition."
-)
-CHECKED: Final = ("every part's divergence at every order", "the bound on delta at every point")
 ASSUMED: Final = ()
-SOURCE: Final = Source(
-    "docs/theory/composition.md#renyi-composition",
-    "Mironov 2017, Proposition 1; Bun & Steinke 2016, Lemma 1.7; Canonne, Kamath & Steinke 2020, Proposition 12",
-)
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

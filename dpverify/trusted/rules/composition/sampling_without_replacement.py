@@ -1,4 +1,15 @@
-"""A mechanism on a sample of a fixed fraction of the records, neighbours by replacing one."""
+"""A mechanism on a sample of a fixed fraction of the records, neighbours by replacing one.
+
+Theorem: Let a uniformly random subset of a fraction p of the records be used, neighbours being inputs with one record replaced. If the
+part's profile is at most H on such neighbours, in both orders, the whole has delta(eps) <= p H(log(1 + (e^eps - 1)/p)) for eps >= 0. Where
+all other records equal the one that replaces, the outputs are (1 - p) Q + p P and Q for a pair (P, Q) of the part's.
+
+Checked:
+- 0 < p <= 1
+- no part speaks of other neighbours than by replacing a record
+
+Source: docs/theory/composition.md#sampling-without-replacement, Balle, Barthe & Gaboardi 2018, Theorem 9
+"""
 
 from __future__ import annotations
 
@@ -12,22 +23,14 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, symbols
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import poisson_subsampling
 
 NAME: Final = "sampling-without-replacement"
-STATEMENT: Final = (
-    "Let a uniformly random subset of a fraction p of the records be used, neighbours being inputs with one record replaced. If the part's "
-    "profile is at most H on such neighbours, in both orders, the whole has delta(eps) <= p H(log(1 + (e^eps - 1)/p)) for eps >= 0. "
-    "Where all other records equal the one that replaces, the outputs are (1 - p) Q + p P and Q for a pair (P, Q) of the part's."
-)
-CHECKED: Final = ("0 < p <= 1", "no part speaks of other neighbours than by replacing a record")
 ASSUMED: Final = ("every subset of that size is equally likely, and the sample is not seen",)
 LOWER: Final = "all other records may be equal to the one that replaces"
-SOURCE: Final = Source("docs/theory/composition.md#sampling-without-replacement", "Balle, Barthe & Gaboardi 2018, Theorem 9")
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

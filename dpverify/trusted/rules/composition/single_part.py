@@ -1,4 +1,13 @@
-"""What runs one mechanism once: behind maps of the data and of the outputs, or within a group."""
+"""What runs one mechanism once: behind maps of the data and of the outputs, or within a group.
+
+Theorem: A composition of one mechanism that is run once has the curve of that mechanism; maps of the data and groups are in what its answer
+moves by, and maps of the output keep the bound from above.
+
+Checked:
+- there is one mechanism, and it is run once
+
+Source: docs/theory/composition.md#single-part
+"""
 
 from __future__ import annotations
 
@@ -10,17 +19,10 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.parts.runs import Run, merged
 
 NAME: Final = "single-part"
-STATEMENT: Final = (
-    "A composition of one mechanism that is run once has the curve of that mechanism; maps of the data and groups are in what its answer "
-    "moves by, and maps of the output keep the bound from above."
-)
-CHECKED: Final = ("there is one mechanism, and it is run once",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#single-part")
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -1,4 +1,15 @@
-"""Elliptical noise on functions, s sqrt(V) N with N a Gaussian process of infinite rank: V is seen, so that the curve is exact."""
+"""Elliptical noise on functions, s sqrt(V) N with N a Gaussian process of infinite rank: V is seen, so that the curve is exact.
+
+Theorem: A release q + s sqrt(V) N, N a centred Gaussian process of infinite rank, shows V: the average of the squared standardised
+coordinates tends to it. Along a shift of Cameron-Martin norm D it is then Gaussian with mu = D/(s sqrt(V)), so that delta(eps) is exactly
+E[Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)].
+
+Checked:
+- the mixing density is at least 0 and integrable, with a positive integral
+- the scale is positive and the sensitivity at least 0
+
+Source: docs/theory/curves.md#elliptical-process, Reimherr & Awan 2019, Theorems 2, 4 and 5
+"""
 
 from __future__ import annotations
 
@@ -10,7 +21,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, div
-from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
+from dpverify.trusted.language.model import EllipticalProcess, Mechanism
 from dpverify.trusted.order import evaluations
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
@@ -19,21 +30,11 @@ from dpverify.trusted.rules.curves.mixing import Law
 from dpverify.trusted.rules.curves.observed_variance import Atoms
 
 NAME: Final = "elliptical-process"
-STATEMENT: Final = (
-    "A release q + s sqrt(V) N, N a centred Gaussian process of infinite rank, shows V: the average of the squared standardised "
-    "coordinates tends to it. Along a shift of Cameron-Martin norm D it is then Gaussian with mu = D/(s sqrt(V)), so that delta(eps) is "
-    "exactly E[Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)]."
-)
-CHECKED: Final = (
-    "the mixing density is at least 0 and integrable, with a positive integral",
-    "the scale is positive and the sensitivity at least 0",
-)
 ASSUMED: Final = (
     "answers differ by functions of the noise's Cameron-Martin space",
     "the covariance of the noise has infinite rank, and the whole function is released",
     "the sampler is ideal",
 )
-SOURCE: Final = Source("docs/theory/curves.md#elliptical-process", "Reimherr & Awan 2019, Theorems 2, 4 and 5")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

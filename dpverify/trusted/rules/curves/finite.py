@@ -1,4 +1,17 @@
-"""Mechanisms with finitely many outputs: tables, finite exponential mechanisms, k-ary randomized response."""
+"""Mechanisms with finitely many outputs: tables, finite exponential mechanisms, k-ary randomized response.
+
+Theorem: Two rows p, q of a finite mechanism have delta(eps) = sum over outputs of (p - e^eps q)_+, where an output that q cannot give adds
+all of p. The greatest over all ordered pairs of adjacent rows is a maximum of convex functions of x = e^eps that do not rise, are 1 at x =
+0 and at least (1 - x)_+, so it is such a function too and hence the profile of one pair of distributions; as every pair counts in both
+orders, that pair's two orders have the same profile.
+
+Checked:
+- every row is a distribution, exactly
+- which probabilities are zero
+- scores differ, or points are apart, by at most the sensitivity where one is given
+
+Source: docs/theory/curves.md#finite-curve, Zhu, Dong & Wang 2022, on which functions are profiles
+"""
 
 from __future__ import annotations
 
@@ -12,27 +25,16 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Mechanism, Source
+from dpverify.trusted.language.model import Mechanism
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves.faces import Face, faces_of
 
 NAME: Final = "finite-curve"
-STATEMENT: Final = (
-    "Two rows p, q of a finite mechanism have delta(eps) = sum over outputs of (p - e^eps q)_+, where an output that q cannot give adds "
-    "all of p. The greatest over all ordered pairs of adjacent rows is a maximum of convex functions of x = e^eps that do not rise, are 1 "
-    "at x = 0 and at least (1 - x)_+, so it is such a function too and hence the profile of one pair of distributions; as every pair "
-    "counts in both orders, that pair's two orders have the same profile."
-)
-CHECKED: Final = (
-    "every row is a distribution, exactly",
-    "which probabilities are zero",
-    "scores differ, or points are apart, by at most the sensitivity where one is given",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#finite-curve", "Zhu, Dong & Wang 2022, on which functions are profiles")
 
 FEW: Final = 4
 """Up to so many pairs are all evaluated every time."""
@@ -121,8 +123,7 @@ def curve(noise: Mechanism, row: Any = 0, sensitivity: Expr | None = None, facin
         (face,) = every
         only = Pair(face.profile, face.profile, rests=(face.rest, face.rest))
         return Curve(only, only, (NAME,), ASSUMED)
-    if type(row) is not int or not 0 <= row < len(every):
-        raise CertificateError(f"{NAME}: 'row' is not the number of one of {len(every)} pairs of rows.")
-    other = faces.swapped(every[row])
-    lower = Pair(every[row].profile, other.profile, rests=(every[row].rest, other.rest))
+    one = every[to_whole(row, "row", NAME, 0, len(every) - 1)]
+    other = faces.swapped(one)
+    lower = Pair(one.profile, other.profile, rests=(one.rest, other.rest))
     return Curve(symmetric(falling(_Greatest(every).at)), lower, (NAME,), ASSUMED)

@@ -20,6 +20,20 @@ over the ball of radius D the divergence is greatest at a vertex, where it is an
 along a ray. Where there are too many facets for that, a reader who only looks whether y is in the cone over the facets F with
 <a_F, v> = -D, or in the opposite cone moved by v, or in neither, sees a loss of L D, -L D or 0: a pair of three outcomes, P of the
 first the cone's share of the volume.
+
+Theorem: Noise of density exp(-h(||y||)) in any norm, h with slopes of at most L, at distance D is dominated by Laplace noise on the line
+moved by L D scales: delta(epsilon) <= (1 - exp((epsilon - L D)/2))_+. For h = L r this is met along a vector that lies in every facet of
+the ball of radius D up to sign, such as the vertices of l1 and linf. For other polytopes of few facets the greatest divergence is at a
+vertex, and the pair of each vertex is integrated exactly. Where h is concave, the pure epsilon h(D) - h(0) gives the pair of randomized
+response, and the smaller of the two is taken.
+
+Checked:
+- h is continuous, and its slope is within L everywhere, or h is concave and finite at 0
+- the density is integrable
+- the scale is positive and the sensitivity at least 0
+- for the lower bound, that the shift lies in every facet up to sign, or by which part of the noise it is seen
+
+Source: docs/theory/curves.md#lipschitz-exponent
 """
 
 from __future__ import annotations
@@ -37,7 +51,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, mul, symbols
 from dpverify.trusted.language.linear import linear_part
-from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Radial, Source
+from dpverify.trusted.language.model import Matrix, Mechanism, Norm, Radial
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_equal
@@ -51,21 +65,7 @@ from dpverify.trusted.rules.curves.lipschitz import dominating, laplacian, requi
 from dpverify.trusted.rules.curves.polytope_shifts import at_vertices, polar
 
 NAME: Final = "lipschitz-exponent"
-STATEMENT: Final = (
-    "Noise of density exp(-h(||y||)) in any norm, h with slopes of at most L, at distance D is dominated by Laplace noise on the line "
-    "moved by L D scales: delta(epsilon) <= (1 - exp((epsilon - L D)/2))_+. For h = L r this is met along a vector that lies in every "
-    "facet of the ball of radius D up to sign, such as the vertices of l1 and linf. For other polytopes of few facets the greatest "
-    "divergence is at a vertex, and the pair of each vertex is integrated exactly. Where h is concave, the pure epsilon h(D) - h(0) "
-    "gives the pair of randomized response, and the smaller of the two is taken."
-)
-CHECKED: Final = (
-    "h is continuous, and its slope is within L everywhere, or h is concave and finite at 0",
-    "the density is integrable",
-    "the scale is positive and the sensitivity at least 0",
-    "for the lower bound, that the shift lies in every facet up to sign, or by which part of the noise it is seen",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#lipschitz-exponent")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

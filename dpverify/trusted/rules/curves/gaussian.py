@@ -1,4 +1,16 @@
-"""Gaussian noise in any dimension: one number, the distance over the standard deviation, gives the whole curve (theory#gaussian)."""
+"""Gaussian noise in any dimension: one number, the distance over the standard deviation, gives the whole curve (theory#gaussian).
+
+Theorem: Gaussian noise with covariance sigma^2 Sigma, and answers at distance D in the norm of Sigma: along the line through the two
+answers the pair is N(0, 1) and N(mu, 1) with mu = D/sigma, and across it both are alike. So delta(eps) = Phi(mu/2 - eps/mu) - e^eps
+Phi(-mu/2 - eps/mu) for every real eps; it grows with mu, so that the greatest distance dominates all others.
+
+Checked:
+- -log(density) is a quadratic polynomial with a certainly positive leading coefficient and, for a radius, without linear term
+- the norm is l2 or an ellipsoid's, or the noise lives on a line
+- the density is positive on the whole line or space
+
+Source: docs/theory/curves.md#gaussian, Balle and Wang 2018, Theorem 8
+"""
 
 from __future__ import annotations
 
@@ -15,7 +27,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, sqrt, sub
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Mechanism, Norm, Source
+from dpverify.trusted.language.model import Mechanism, Norm
 from dpverify.trusted.numbers.gaussian import gaussian_delta
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity
@@ -24,18 +36,7 @@ from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, reach
 
 NAME: Final = "gaussian"
-STATEMENT: Final = (
-    "Gaussian noise with covariance sigma^2 Sigma, and answers at distance D in the norm of Sigma: along the line through the two answers "
-    "the pair is N(0, 1) and N(mu, 1) with mu = D/sigma, and across it both are alike. So delta(eps) = Phi(mu/2 - eps/mu) - e^eps "
-    "Phi(-mu/2 - eps/mu) for every real eps; it grows with mu, so that the greatest distance dominates all others."
-)
-CHECKED: Final = (
-    "-log(density) is a quadratic polynomial with a certainly positive leading coefficient and, for a radius, without linear term",
-    "the norm is l2 or an ellipsoid's, or the noise lives on a line",
-    "the density is positive on the whole line or space",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#gaussian", "Balle and Wang 2018, Theorem 8")
 
 _HALF: Final = Num(Fraction(1, 2))
 _TWO: Final = Fraction(2)
@@ -97,9 +98,7 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
         raise Rejected(NAME, "the noise", "its density is not certainly exp(-c r**2) in l2, in an ellipsoid's norm or on a line")
     lower = mu(noise, reach.lower) if stated else _surely_moved(*form, reach)
     assert lower is not None
-    dominating = pair(upper)
-    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else pair(lower)
-    return Curve(dominating, attained, (NAME,), ASSUMED)
+    return settled.between(upper, lower, pair, NAME, ASSUMED)
 
 
 def _surely_moved(shape: Exponent, rate: Expr, reach: Sensitivity) -> Expr:

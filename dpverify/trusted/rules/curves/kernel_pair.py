@@ -1,4 +1,16 @@
-"""One-parameter kernels: the pair of outputs on two inputs, seen through bins, beside what the pure epsilon bounds from above."""
+"""One-parameter kernels: the pair of outputs on two inputs, seen through bins, beside what the pure epsilon bounds from above.
+
+Theorem: Whoever sees of the output of a kernel only the bin that it falls into sees a pair of distributions over the bins: the
+probabilities of each on two adjacent inputs. It bounds the curve from below, in compositions too; from above the pure epsilon does.
+
+Checked:
+- both inputs are in the input interval, at most the sensitivity apart
+- the bins are disjoint and inside the output interval
+- the probabilities, as enclosed integrals
+- the density is non-negative and integrates to 1 for every input, where no assumption says otherwise
+
+Source: docs/theory/curves.md#kernel-pair
+"""
 
 from __future__ import annotations
 
@@ -17,7 +29,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, parse, substitute, symbols
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Kernel, Source
+from dpverify.trusted.language.model import Kernel
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.complex import Complex, compiled
@@ -31,18 +43,7 @@ from dpverify.trusted.rules.finite.normaliser import check_normaliser
 from dpverify.trusted.rules.guarantees import pure_guarantee
 
 NAME: Final = "kernel-pair"
-STATEMENT: Final = (
-    "Whoever sees of the output of a kernel only the bin that it falls into sees a pair of distributions over the bins: the probabilities "
-    "of each on two adjacent inputs. It bounds the curve from below, in compositions too; from above the pure epsilon does."
-)
-CHECKED: Final = (
-    "both inputs are in the input interval, at most the sensitivity apart",
-    "the bins are disjoint and inside the output interval",
-    "the probabilities, as enclosed integrals",
-    "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#kernel-pair")
 
 _MOST_BINS: Final = 1_000
 

@@ -1,4 +1,19 @@
-"""Laplace noise on the line and its independent copies (theory#laplace)."""
+"""Laplace noise on the line and its independent copies (theory#laplace).
+
+Theorem: Laplace noise of scale b and answers D apart have delta(eps) = (1 - exp((eps - t)/2))_+ with t = D/b, for every eps >= -t; it grows
+with t. Independent copies under an l1 sensitivity are dominated by the pair that has the whole shift in one coordinate. Proof: let H_t be
+the profile above, and split t = r + s with r >= s > 0. The loss of the first coordinate is r with probability 1/2, -r with probability
+e^-r/2, and has density e^((l - r)/2)/4 between. The mean of H_s(eps - l) over it is 1 - e^-u (1 + min(u, s)/2) for u = (t - eps)/2 >= 0 and
+eps >= 0, which is at most 1 - e^-u = H_t(eps), and 0 past t; below 0 by H(-eps) = 1 - e^-eps + e^-eps H(eps), as reflection exchanges the
+two distributions of either pair. A mean of profiles keeps their order, so more coordinates follow by induction, one at a time. The bound is
+met where one coordinate moves alone.
+
+Checked:
+- -log(density) is c |z - m| + a, with c certainly positive
+- the noise lives on a line, or its coordinates are independent and the sensitivity is in an lp norm
+
+Source: docs/theory/curves.md#laplace
+"""
 
 from __future__ import annotations
 
@@ -14,7 +29,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, format_expr, mul, sub
-from dpverify.trusted.language.model import Mechanism, Source
+from dpverify.trusted.language.model import Mechanism
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.exponents import Exponent, stretch
@@ -22,21 +37,7 @@ from dpverify.trusted.parts.laplace_form import laplace_form
 from dpverify.trusted.parts.runs import Run, reach
 
 NAME: Final = "laplace"
-STATEMENT: Final = (
-    "Laplace noise of scale b and answers D apart have delta(eps) = (1 - exp((eps - t)/2))_+ with t = D/b, for every eps >= -t; it grows "
-    "with t. Independent copies under an l1 sensitivity are dominated by the pair that has the whole shift in one coordinate. Proof: let "
-    "H_t be the profile above, and split t = r + s with r >= s > 0. The loss of the first coordinate is r with probability 1/2, -r with "
-    "probability e^-r/2, and has density e^((l - r)/2)/4 between. The mean of H_s(eps - l) over it is 1 - e^-u (1 + min(u, s)/2) for "
-    "u = (t - eps)/2 >= 0 and eps >= 0, which is at most 1 - e^-u = H_t(eps), and 0 past t; below 0 by H(-eps) = 1 - e^-eps + "
-    "e^-eps H(eps), as reflection exchanges the two distributions of either pair. A mean of profiles keeps their order, so more "
-    "coordinates follow by induction, one at a time. The bound is met where one coordinate moves alone."
-)
-CHECKED: Final = (
-    "-log(density) is c |z - m| + a, with c certainly positive",
-    "the noise lives on a line, or its coordinates are independent and the sensitivity is in an lp norm",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#laplace")
 
 _HALF: Final = Num(Fraction(1, 2))
 _ONE: Final = Fraction(1)
@@ -93,10 +94,7 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
     independent coordinates is the one difference `reach.at`, or that the longest shift has a coordinate of at least its mean size.
     Raises Rejected where the noise is not Laplace.
     """
-    upper, lower = ratios(noise, reach, stated)
-    dominating = _pair(upper)
-    attained = dominating if lower == upper or compare.certainly_equal(lower, upper) else _pair(lower)
-    return Curve(dominating, attained, (NAME,), ASSUMED)
+    return settled.between(*ratios(noise, reach, stated), _pair, NAME, ASSUMED)
 
 
 def ratios(noise: Mechanism, reach: Sensitivity, stated: bool) -> tuple[Expr, Expr]:

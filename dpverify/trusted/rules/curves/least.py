@@ -1,4 +1,13 @@
-"""Several bounds on one curve from above, and one from below: the least of the first."""
+"""Several bounds on one curve from above, and one from below: the least of the first.
+
+Theorem: Where several profiles bound the divergence of a mechanism on all neighbours from above, at every epsilon the least of them does.
+What bounds it from below is left as it is.
+
+Checked:
+- all curves are of this mechanism
+
+Source: docs/theory/curves.md#least-curve
+"""
 
 from __future__ import annotations
 
@@ -11,17 +20,10 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, extreme, symmetric
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.parts.runs import Run
 
 NAME: Final = "least-curve"
-STATEMENT: Final = (
-    "Where several profiles bound the divergence of a mechanism on all neighbours from above, at every epsilon the least of them does. "
-    "What bounds it from below is left as it is."
-)
-CHECKED: Final = ("all curves are of this mechanism",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/curves.md#least-curve")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

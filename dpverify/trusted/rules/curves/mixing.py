@@ -14,7 +14,6 @@ from dpverify.trusted.language.expr import (
     Expr,
     Mul,
     Num,
-    Pow,
     Sym,
     add,
     call,
@@ -29,7 +28,8 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mixture, Radial
-from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.numbers.expansion import monomial
+from dpverify.trusted.order.convexity import Shapes, outside
 from dpverify.trusted.rules.curves import scale_family
 
 RULE: Final = "gaussian-scale-mixture"
@@ -82,7 +82,7 @@ def mixing_of(noise: Radial | Mixture) -> Law | None:
 
 def _of_t(term: Expr, dimension: Fraction, shapes: Shapes) -> Law | None:
     """c log(a + k r^2): V is inverse gamma of shape c - d/2 and scale a/(2k)."""
-    c, inner = _coefficient(term)
+    inner, c = outside(term, "r")
     if not (isinstance(inner, Call) and inner.name == "log"):
         return None
     k, a = linear_part(_square_as_symbol(inner.args[0]), "q")
@@ -95,7 +95,7 @@ def _of_t(term: Expr, dimension: Fraction, shapes: Shapes) -> Law | None:
 
 def _of_bessel(terms: list[Expr], dimension: Fraction, shapes: Shapes) -> Law | None:
     """-log(r^w K_w(c r)), or its case c r - (w - 1/2) log r for w = 1/2 and -1/2: V is gamma of shape w + d/2 and rate c^2/2."""
-    logs, others = ([(c, f) for c, f in map(_coefficient, terms) if (f == _LOG) is kind] for kind in (True, False))
+    logs, others = ([(c, f) for f, c in (outside(term, "r") for term in terms) if (f == _LOG) is kind] for kind in (True, False))
     if len(logs) > 1 or len(others) != 1:
         return None
     w = neg(logs[0][0]) if logs else ZERO
@@ -133,22 +133,15 @@ def _given(noise: Mixture) -> Law | None:
     if len(moving) != 1 or any(not symbols(term) <= {"r", "v"} for term in (*terms, noise.mixing)):
         return None
     b, rest = linear_part(_square_as_symbol(moving[0]), "q")
-    monomial = _monomial(b)
-    if rest != ZERO or monomial is None or not Shapes("r", True, {"v": domain}).positive(monomial[0]):
+    k, j = monomial(b, "v") or (b, Fraction(0))
+    if rest != ZERO or j == 0 or not Shapes("r", True, {"v": domain}).positive(k):
         return None
-    k, j = monomial
     scale_family.require_free_of_v(noise, power(Sym("v"), Num(-j / 2)), {}, RULE)
     return Law(noise.mixing, lower.value, domain.upper, div(ONE, mul(num(2), k)), -j)
 
 
 def _terms(total: Expr) -> tuple[Expr, ...]:
     return total.args if isinstance(total, Add) else (total,)
-
-
-def _coefficient(term: Expr) -> tuple[Expr, Expr]:
-    """A term as (factor free of r, rest)."""
-    factors = term.args if isinstance(term, Mul) else (term,)
-    return mul(*(f for f in factors if "r" not in symbols(f))), mul(*(f for f in factors if "r" in symbols(f)))
 
 
 def _square_as_symbol(expr: Expr) -> Expr:
@@ -160,17 +153,3 @@ def _square_as_symbol(expr: Expr) -> Expr:
         return mul(*(Sym("q") if factor == square else factor for factor in factors))
 
     return add(*map(swap, _terms(expr)))
-
-
-def _monomial(expr: Expr) -> tuple[Expr, Fraction] | None:
-    """(k, j) with expr = k v^j, j not 0; None for another form."""
-    factors = expr.args if isinstance(expr, Mul) else (expr,)
-    moving = [factor for factor in factors if "v" in symbols(factor)]
-    if len(moving) != 1:
-        return None
-    k, [only] = mul(*(factor for factor in factors if factor not in moving)), moving
-    if only == Sym("v"):
-        return k, Fraction(1)
-    if isinstance(only, Pow) and only.base == Sym("v") and isinstance(only.exponent, Num):
-        return k, only.exponent.value
-    return None

@@ -3,6 +3,18 @@
 Every (eps0, delta0)-DP mechanism is, on two neighbours, a post-processing of one pair: with probability delta0 an outcome that only the
 input itself has, otherwise randomized response with parameter eps0. Adaptive compositions are dominated by the product of these pairs:
 the losses are sums of signed eps0, with product binomial probabilities.
+
+Theorem: A mechanism that is (eps0, delta0)-DP is dominated by the pair that reveals the input with probability delta0 and answers by
+randomized response with parameter eps0 otherwise. Adaptive compositions are dominated by the product of the pairs of their parts, with
+delta(eps) = 1 - product of (1 - delta_i) * (1 - E(1 - e^(eps - L))_+), L the sum of independent signed eps_i.
+
+Checked:
+- every eps_i is at least 0
+- every delta_i is in [0, 1]
+- the number of outcomes is within reach
+
+Source: docs/theory/composition.md#optimal-composition, Kairouz, Oh & Viswanath 2015, Theorems 3.2 to 3.5; Murtagh & Vadhan 2016, Theorem
+1.5
 """
 
 from __future__ import annotations
@@ -21,7 +33,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
-from dpverify.trusted.language.model import Claim, Guarantee, Source
+from dpverify.trusted.language.model import Claim, Guarantee
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
@@ -30,17 +42,7 @@ from dpverify.trusted.parts.runs import Run, leaf, merged
 from dpverify.trusted.rules.curves.steps import Steps, steps_of
 
 NAME: Final = "optimal-composition"
-STATEMENT: Final = (
-    "A mechanism that is (eps0, delta0)-DP is dominated by the pair that reveals the input with probability delta0 and answers by "
-    "randomized response with parameter eps0 otherwise. Adaptive compositions are dominated by the product of the pairs of their parts, "
-    "with delta(eps) = 1 - product of (1 - delta_i) * (1 - E(1 - e^(eps - L))_+), L the sum of independent signed eps_i."
-)
-CHECKED: Final = ("every eps_i is at least 0", "every delta_i is in [0, 1]", "the number of outcomes is within reach")
 ASSUMED: Final = ()
-SOURCE: Final = Source(
-    "docs/theory/composition.md#optimal-composition",
-    "Kairouz, Oh & Viswanath 2015, Theorems 3.2 to 3.5; Murtagh & Vadhan 2016, Theorem 1.5",
-)
 
 MAX_OUTCOMES: Final = 100_000
 """The most distinct sums of signed eps_i: the product of (times + 1)."""

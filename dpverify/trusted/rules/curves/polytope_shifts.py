@@ -11,9 +11,10 @@ from flint import arb
 
 from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.pairs import Pair
-from dpverify.trusted.language.errors import CertificateError, Undecided
+from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, mul
 from dpverify.trusted.language.model import Matrix, Norm
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.order.cones import vertices
 from dpverify.trusted.order.geometry import Sensitivity
@@ -50,9 +51,7 @@ def at_vertices(shape: Exponent, slope: Expr, reach: Sensitivity, stated: bool, 
         return None
     upper = _greatest(shifts, mul(slope, reach.upper))
     if stated:
-        corner = told.get("corner", 0)
-        if type(corner) is not int or not 0 <= corner < len(shifts):
-            raise CertificateError(f"{RULE}: 'corner' is no number of a vertex.")
+        corner = to_whole(told.get("corner", 0), "corner", RULE, 0, len(shifts) - 1)
         return upper, _greatest([shifts[corner]], mul(slope, reach.lower))
     return upper, None if moved is None else _greatest([moved], slope)
 

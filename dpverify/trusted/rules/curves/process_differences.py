@@ -1,4 +1,18 @@
-"""Noise on functions of which the covariance is declared, under answers whose differences are: the norm is derived, V is seen."""
+"""Noise on functions of which the covariance is declared, under answers whose differences are: the norm is derived, V is seen.
+
+Theorem: A release q + s sqrt(V) N, N a centred Gaussian process of a declared covariance of infinite rank, under answers that differ by h:
+with D the norm of h in the reproducing kernel space of the covariance, derived as a sum of h_k^2/lambda_k, as a Sobolev norm, or for rbf
+and covariances that are written out from the form of h, delta(eps) is exactly E[Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)], mu = D/(s
+sqrt(V)), and does not fall in D.
+
+Checked:
+- the sum is finite and enclosed: its tail by Euler and Maclaurin, its terms' derivatives of one sign; all eigenvalues are positive
+- or the difference is smooth on every piece and at the cuts, is 0 where the noise is, and the integral is finite and enclosed
+- or it is a sum of c t^m exp(-a t^2 + b t), each a between 0 and 1/length^2, for rbf; else a combination of kernels, everywhere
+- the law of V is one, and positive; the scale is positive
+
+Source: docs/theory/processes.md#process-differences, Reimherr & Awan 2019, Theorems 2, 4 and 5, corrected
+"""
 
 from __future__ import annotations
 
@@ -10,7 +24,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, div
-from dpverify.trusted.language.model import EllipticalProcess, Mechanism, Source
+from dpverify.trusted.language.model import EllipticalProcess, Mechanism
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.evaluations import has_finite_rank
 from dpverify.trusted.order.geometry import Sensitivity
@@ -19,23 +33,10 @@ from dpverify.trusted.rules.curves.mixing import Law
 from dpverify.trusted.rules.curves.observed_variance import Atoms, law_of, observed
 
 NAME: Final = "process-differences"
-STATEMENT: Final = (
-    "A release q + s sqrt(V) N, N a centred Gaussian process of a declared covariance of infinite rank, under answers that differ by h: "
-    "with D the norm of h in the reproducing kernel space of the covariance, derived as a sum of h_k^2/lambda_k, as a Sobolev norm, or for "
-    "rbf and covariances that are written out from the form of h, "
-    "delta(eps) is exactly E[Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)], mu = D/(s sqrt(V)), and does not fall in D."
-)
-CHECKED: Final = (
-    "the sum is finite and enclosed: its tail by Euler and Maclaurin, its terms' derivatives of one sign; all eigenvalues are positive",
-    "or the difference is smooth on every piece and at the cuts, is 0 where the noise is, and the integral is finite and enclosed",
-    "or it is a sum of c t^m exp(-a t^2 + b t), each a between 0 and 1/length^2, for rbf; else a combination of kernels, everywhere",
-    "the law of V is one, and positive; the scale is positive",
-)
 ASSUMED: Final = ("the sampler is ideal",)
 WHOLE: Final = "the whole function is released"
 """What a bound from below rests on too."""
 INFINITE_RANK: Final = "the covariance that is written out has infinite rank"
-SOURCE: Final = Source("docs/theory/processes.md#process-differences", "Reimherr & Awan 2019, Theorems 2, 4 and 5, corrected")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

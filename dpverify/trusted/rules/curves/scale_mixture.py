@@ -8,6 +8,17 @@ a mean of Gaussian profiles,
 
 In infinite dimension V is a function of Y, and the pair is what the mechanism has. H_Gauss rises in mu, which bounds the ends of the
 integral: between its values at the cut and in the limit, times the mass of the mixing law beyond the cut.
+
+Theorem: Noise s sqrt(V) N, N a standard Gaussian vector and V independent of it, at l2 distance D has at most the profile of the pair that
+shows V too, E[Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)] with mu = D/(s sqrt(V)).
+
+Checked:
+- the noise is a mixture of Gaussians: its profile is read as one, exactly
+- the normaliser of a mixture's profile does not depend on the mixing variable
+- the mixing density is at least 0 and integrable, with a positive integral
+- the scale is positive and the sensitivity at least 0
+
+Source: docs/theory/curves.md#gaussian-scale-mixture, Reimherr & Awan 2019, Theorems 1 and 5
 """
 
 from __future__ import annotations
@@ -23,7 +34,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, call, div, symbols
-from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Radial, Source
+from dpverify.trusted.language.model import Domain, Mechanism, Mixture, Radial
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.convexity import Shapes
@@ -33,18 +44,7 @@ from dpverify.trusted.rules.curves.mixing import Law, mixing_of
 from dpverify.trusted.rules.curves.variances import mass, mean_over
 
 NAME: Final = "gaussian-scale-mixture"
-STATEMENT: Final = (
-    "Noise s sqrt(V) N, N a standard Gaussian vector and V independent of it, at l2 distance D has at most the profile of the pair that "
-    "shows V too, E[Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)] with mu = D/(s sqrt(V))."
-)
-CHECKED: Final = (
-    "the noise is a mixture of Gaussians: its profile is read as one, exactly",
-    "the normaliser of a mixture's profile does not depend on the mixing variable",
-    "the mixing density is at least 0 and integrable, with a positive integral",
-    "the scale is positive and the sensitivity at least 0",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#gaussian-scale-mixture", "Reimherr & Awan 2019, Theorems 1 and 5")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

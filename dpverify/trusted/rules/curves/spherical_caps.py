@@ -18,6 +18,18 @@ Multivariate t noise needs no such integral: its loss has a density in closed fo
 
 H never falls with D: its derivative is rho * integral over {y : p(y + D e) > rho p(y)} of the slope of p along e, and there
 |y + D e| < |y|, so by convexity the norm falls along e at y, and p rises. So the pair at full distance is the worst.
+
+Theorem: For noise of a positive, non-increasing profile g of a Euclidean norm in dimension at least 2, the pair of outputs at the full
+sensitivity dominates every other, and its hockey-stick divergence is the integral over r of -g'(r) times the volume of the ball of radius r
+without the ball of radius s round the other answer, g(s) = e^-epsilon g(r).
+
+Checked:
+- the norm is l2 or an ellipsoid's, the dimension an integer of at least 2, the scale positive, the sensitivity at least 0
+- the profile is positive and does not rise
+- where the loss along the axis exceeds epsilon, from its monotone pieces
+- the density is integrable, and the mass beyond the last radius is enclosed
+
+Source: docs/theory/curves.md#radial-caps
 """
 
 from __future__ import annotations
@@ -36,10 +48,9 @@ from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, num, substitute, symbols
 from dpverify.trusted.language.loading import load, remembered
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import L2, Radial, Source
+from dpverify.trusted.language.model import L2, Radial
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.quotients import divided
-from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, NULL, POSITIVE
@@ -48,19 +59,7 @@ from dpverify.trusted.rules.curves import t_noise
 from dpverify.trusted.rules.curves.prepared_lunes import Prepared
 
 NAME: Final = "radial-caps"
-STATEMENT: Final = (
-    "For noise of a positive, non-increasing profile g of a Euclidean norm in dimension at least 2, the pair of outputs at the full "
-    "sensitivity dominates every other, and its hockey-stick divergence is the integral over r of -g'(r) times the volume of the ball "
-    "of radius r without the ball of radius s round the other answer, g(s) = e^-epsilon g(r)."
-)
-CHECKED: Final = (
-    "the norm is l2 or an ellipsoid's, the dimension an integer of at least 2, the scale positive, the sensitivity at least 0",
-    "the profile is positive and does not rise",
-    "where the loss along the axis exceeds epsilon, from its monotone pieces",
-    "the density is integrable, and the mass beyond the last radius is enclosed",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#radial-caps")
 
 MAX_DIMENSION: Final = 1_000
 _SHAPES: Final = Shapes("r", True, {})
@@ -92,10 +91,7 @@ def curve(noise: Radial, reach: Sensitivity, cuts: tuple[Fraction, ...] = ()) ->
     dimension = euclidean_dimension(noise)
     h = _falling(noise.profile)
     name = NAME if t_noise.law_of(h, dimension, _SHAPES) is None else t_noise.NAME
-    upper = _pair(noise, h, dimension, reach.upper, cuts)
-    exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
-    lower = upper if exact else _pair(noise, h, dimension, reach.lower, cuts)
-    return Curve(upper, lower, (name,), ASSUMED)
+    return settled.between(reach.upper, reach.lower, lambda moved: _pair(noise, h, dimension, moved, cuts), name, ASSUMED)
 
 
 def euclidean_dimension(noise: Radial) -> int:

@@ -1,4 +1,17 @@
-"""Multivariate t noise, recognised by its profile: a power of a + b r^2. Its pairs have the closed form of `student`."""
+"""Multivariate t noise, recognised by its profile: a power of a + b r^2. Its pairs have the closed form of `student`.
+
+Theorem: In units in which multivariate t noise has the density c (1 + |y|^2)^-k, with answers D apart and E = e^(2 asinh(D/2)), the privacy
+loss is k log((E + y)/(1 + E y)) for a y in (0, 1) of density C y^(d/2 - 1) F(y) (1 + E y)^-k under one answer and C y^(d/2 - 1) F(y) (E +
+y)^-k under the other, F = 2F1((d - nu)/2, 1 - nu/2; d/2; y), for positive losses; negative ones by symmetry. It grows with the distance, so
+the greatest dominates.
+
+Checked:
+- the profile is a power of a + b r^2, certainly integrable
+- the norm is l2 or an ellipsoid's
+- the series' remainders
+
+Source: docs/theory/curves.md#student-t
+"""
 
 from __future__ import annotations
 
@@ -13,21 +26,12 @@ from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.convexity import Shapes
 
 NAME: Final = "student-t"
-STATEMENT: Final = (
-    "In units in which multivariate t noise has the density c (1 + |y|^2)^-k, with answers D apart and E = e^(2 asinh(D/2)), the privacy "
-    "loss is k log((E + y)/(1 + E y)) for a y in (0, 1) of density C y^(d/2 - 1) F(y) (1 + E y)^-k under one answer and "
-    "C y^(d/2 - 1) F(y) (E + y)^-k under the other, F = 2F1((d - nu)/2, 1 - nu/2; d/2; y), for positive losses; negative ones by symmetry. "
-    "It grows with the distance, so the greatest dominates."
-)
-CHECKED: Final = ("the profile is a power of a + b r^2, certainly integrable", "the norm is l2 or an ellipsoid's", "the series' remainders")
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#student-t")
 
 _R: Final = Sym("r")
 _MOST_POWER: Final = num(600)

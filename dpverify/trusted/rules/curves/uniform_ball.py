@@ -3,6 +3,15 @@
 With D the distance of the centres and R the radius, the two balls of volume V share two caps of height R - D/2 each: at every epsilon
 S is the one ball without the other, P(S) = H = 1 - (their volume)/V, and Q(S) = 0. P(S) rises with D, so the pair at full distance
 is the worst.
+
+Theorem: For noise that is uniform on a ball of a Euclidean norm, delta is at every epsilon the share of the ball that lies outside the ball
+round the other answer, at the full sensitivity.
+
+Checked:
+- the norm is l2 or an ellipsoid's, the dimension an integer of at least 2, the scale positive, the sensitivity at least 0
+- the profile is one positive constant up to a radius and zero beyond
+
+Source: docs/theory/curves.md#uniform-ball
 """
 
 from __future__ import annotations
@@ -19,26 +28,17 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, format_expr, symbols
-from dpverify.trusted.language.model import Radial, Source
+from dpverify.trusted.language.model import Radial
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.numbers.pieces import pieces
-from dpverify.trusted.order.compare import certainly_equal, sign
+from dpverify.trusted.order.compare import sign
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves.spherical_caps import euclidean_dimension, scaled_shift
 from dpverify.trusted.rules.curves.volumes import Cap
 
 NAME: Final = "uniform-ball"
-STATEMENT: Final = (
-    "For noise that is uniform on a ball of a Euclidean norm, delta is at every epsilon the share of the ball that lies outside the "
-    "ball round the other answer, at the full sensitivity."
-)
-CHECKED: Final = (
-    "the norm is l2 or an ellipsoid's, the dimension an integer of at least 2, the scale positive, the sensitivity at least 0",
-    "the profile is one positive constant up to a radius and zero beyond",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#uniform-ball")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
@@ -52,10 +52,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 def curve(noise: Radial, reach: Sensitivity) -> Curve:
     """The curve of uniform noise on a ball; exact where reach is. Raises Rejected as `spherical_caps`, Undecided for other profiles."""
     dimension, radius = euclidean_dimension(noise), _radius(noise)
-    upper = _pair(dimension, radius, scaled_shift(noise, reach.upper))
-    exact = reach.lower == reach.upper or certainly_equal(reach.lower, reach.upper)
-    lower = upper if exact else _pair(dimension, radius, scaled_shift(noise, reach.lower))
-    return Curve(upper, lower, (NAME,), ASSUMED)
+    return settled.between(reach.upper, reach.lower, lambda moved: _pair(dimension, radius, scaled_shift(noise, moved)), NAME, ASSUMED)
 
 
 def _radius(noise: Radial) -> Fraction:

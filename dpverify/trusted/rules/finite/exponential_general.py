@@ -1,4 +1,16 @@
-"""The exponential mechanism's general bound: twice beta times the sensitivity of the scores."""
+"""The exponential mechanism's general bound: twice beta times the sensitivity of the scores.
+
+Theorem: Probabilities proportional to exp(beta * score) are 2 beta Delta_u private, Delta_u the most that a score moves between adjacent
+inputs: the score moves the exponent by beta Delta_u, and the normaliser by as much. In a metric space with scores -d(x, y), Delta_u is the
+distance of x and x' by the triangle inequality.
+
+Checked:
+- beta >= 0
+- Delta_u is the maximum over every adjacent pair and output
+- scores move by at most the claimed sensitivity; scores of points are minus their distances
+
+Source: docs/theory/finite.md#exponential-general, McSherry & Talwar 2007; Kleinberg & Ligett 2010, Theorem 2.7
+"""
 
 from __future__ import annotations
 
@@ -8,23 +20,12 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, format_expr, mul, num, sub
-from dpverify.trusted.language.model import Claim, Exponential, Source
+from dpverify.trusted.language.model import Claim, Exponential
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import score_pairs, shape, sign
 
 NAME: Final = "exponential-general"
-STATEMENT: Final = (
-    "Probabilities proportional to exp(beta * score) are 2 beta Delta_u private, Delta_u the most that a score moves between adjacent "
-    "inputs: the score moves the exponent by beta Delta_u, and the normaliser by as much. In a metric space with scores -d(x, y), "
-    "Delta_u is the distance of x and x' by the triangle inequality."
-)
-CHECKED: Final = (
-    "beta >= 0",
-    "Delta_u is the maximum over every adjacent pair and output",
-    "scores move by at most the claimed sensitivity; scores of points are minus their distances",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/finite.md#exponential-general", "McSherry & Talwar 2007; Kleinberg & Ligett 2010, Theorem 2.7")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

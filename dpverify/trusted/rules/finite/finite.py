@@ -1,4 +1,15 @@
-"""Finite inputs and outputs: the exact tight epsilon of a table or of a finite exponential mechanism."""
+"""Finite inputs and outputs: the exact tight epsilon of a table or of a finite exponential mechanism.
+
+Theorem: With finitely many inputs and outputs the tight epsilon is the maximum over adjacent inputs x, x' and outputs y of log P[x, y] -
+log P[x', y]; a zero that faces a non-zero makes it infinite. In the metric form every log-ratio is divided by the distance of x and x'.
+
+Checked:
+- every row holds non-negative numbers that sum to 1
+- every adjacent pair, in both orders, and every output is at most the named maximum
+- scores move by at most the claimed sensitivity; scores of points are minus their distances
+
+Source: docs/theory/finite.md#finite-table
+"""
 
 from __future__ import annotations
 
@@ -9,25 +20,14 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, call, format_expr
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order import compare
 from dpverify.trusted.order.tables import Finite, LogBalls, finite
 from dpverify.trusted.parts.parameters import fixed
 
 NAME: Final = "finite-table"
-STATEMENT: Final = (
-    "With finitely many inputs and outputs the tight epsilon is the maximum over adjacent inputs x, x' and outputs y of "
-    "log P[x, y] - log P[x', y]; a zero that faces a non-zero makes it infinite. In the metric form every log-ratio is "
-    "divided by the distance of x and x'."
-)
-CHECKED: Final = (
-    "every row holds non-negative numbers that sum to 1",
-    "every adjacent pair, in both orders, and every output is at most the named maximum",
-    "scores move by at most the claimed sensitivity; scores of points are minus their distances",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/finite.md#finite-table")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,15 @@
-"""k-ary randomized response, for every number of answers and every probability of the truth at once."""
+"""k-ary randomized response, for every number of answers and every probability of the truth at once.
+
+Theorem: k-ary randomized response tells the truth with probability p and each of the k - 1 other answers with (1 - p)/(k - 1). Its tight
+epsilon is |log r| with r = p (k - 1)/(1 - p), for every k >= 2 and 0 < p < 1: the ratios of two inputs are r, 1/r and 1.
+
+Checked:
+- k is an integer, at least 2
+- 0 < p < 1, or p is 0 or 1 for an infinite lower bound
+- the sign of log r, or the named closed form of it
+
+Source: docs/theory/finite.md#kary-response
+"""
 
 from __future__ import annotations
 
@@ -8,21 +19,11 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound, sided
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, call, div, format_expr, mul, neg, num, parse, sub, symbols
-from dpverify.trusted.language.model import Claim, KaryResponse, Source
+from dpverify.trusted.language.model import Claim, KaryResponse
 from dpverify.trusted.order import compare
 
 NAME: Final = "kary-response"
-STATEMENT: Final = (
-    "k-ary randomized response tells the truth with probability p and each of the k - 1 other answers with (1 - p)/(k - 1). Its "
-    "tight epsilon is |log r| with r = p (k - 1)/(1 - p), for every k >= 2 and 0 < p < 1: the ratios of two inputs are r, 1/r and 1."
-)
-CHECKED: Final = (
-    "k is an integer, at least 2",
-    "0 < p < 1, or p is 0 or 1 for an infinite lower bound",
-    "the sign of log r, or the named closed form of it",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/finite.md#kary-response")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

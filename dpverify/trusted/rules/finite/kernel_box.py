@@ -1,4 +1,18 @@
-"""One-parameter kernels: an upper bound on the loss over outputs and pairs of inputs, by a tree of exact cuts."""
+"""One-parameter kernels: an upper bound on the loss over outputs and pairs of inputs, by a tree of exact cuts.
+
+Theorem: For densities p(y; theta) on an interval the tight epsilon is the supremum of log p(y; theta) - log p(y; theta') over outputs y and
+inputs at most the sensitivity apart: a polytope of dimension three. It is cut into parts, and each part is bounded by its slopes from a
+corner, by a tangent plane where the loss is concave, by its finitely many values, by the faces that a direction of certain increase leads
+to, or by a loss that is greater: -abs(u) is at most u, and -u.
+
+Checked:
+- the density is non-negative and integrates to 1 for every input, where no assumption says otherwise
+- the parts cover the region
+- the loss is at most the value on every part
+- past the reach of an infinite output the loss, in a coordinate that goes to 0, is at most the value on every part
+
+Source: docs/theory/finite.md#kernel-box
+"""
 
 from __future__ import annotations
 
@@ -10,7 +24,7 @@ from flint import arb
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, format_expr, parse, symbols
-from dpverify.trusted.language.model import Claim, Source, Vector
+from dpverify.trusted.language.model import Claim, Vector
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, value
 from dpverify.trusted.order import compare
@@ -21,20 +35,7 @@ from dpverify.trusted.rules.finite.normaliser import check_normaliser
 from dpverify.trusted.rules.finite.part_slopes import along, at, concave, slide, slope, slopes_over, spot, under, vector, where
 
 NAME: Final = "kernel-box"
-STATEMENT: Final = (
-    "For densities p(y; theta) on an interval the tight epsilon is the supremum of log p(y; theta) - log p(y; theta') over outputs y "
-    "and inputs at most the sensitivity apart: a polytope of dimension three. It is cut into parts, and each part is bounded by its "
-    "slopes from a corner, by a tangent plane where the loss is concave, by its finitely many values, by the faces that a direction of "
-    "certain increase leads to, or by a loss that is greater: -abs(u) is at most u, and -u."
-)
-CHECKED: Final = (
-    "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
-    "the parts cover the region",
-    "the loss is at most the value on every part",
-    "past the reach of an infinite output the loss, in a coordinate that goes to 0, is at most the value on every part",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/finite.md#kernel-box")
 
 MAX_DEPTH: Final = 90
 

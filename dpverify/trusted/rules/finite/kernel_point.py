@@ -1,4 +1,18 @@
-"""One-parameter kernels: a lower bound on the loss from two inputs and an interval of outputs."""
+"""One-parameter kernels: a lower bound on the loss from two inputs and an interval of outputs.
+
+Theorem: An interval S of outputs, on which p(y; theta) is at least a and p(y; theta') at most b, bounds the tight epsilon below by
+log(a/b), and where the two densities are continuous on S, by their log-ratio at every point of S. Where p(y; theta') vanishes on S and p(y;
+theta) does not, it is infinite; and where the log-ratio grows without bound as the output does.
+
+Checked:
+- the density is non-negative and integrates to 1 for every input, where no assumption says otherwise
+- both inputs are in the input interval, at most the sensitivity apart
+- S is an interval of the output
+- the densities are enclosed on S, and continuous there for a bound at a point
+- where outputs go to infinity instead: both densities are positive, and the log-ratio grows without bound
+
+Source: docs/theory/finite.md#kernel-point
+"""
 
 from __future__ import annotations
 
@@ -12,7 +26,7 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, Sym, format_expr, mul, parse, sub, substitute, symbols
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Kernel, Source
+from dpverify.trusted.language.model import Claim, Kernel
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, hull, value
 from dpverify.trusted.numbers.expansion import expanded
@@ -25,20 +39,7 @@ from dpverify.trusted.rules.finite.densities import fraction, has_floor, resolve
 from dpverify.trusted.rules.finite.normaliser import check_normaliser, is_finite
 
 NAME: Final = "kernel-point"
-STATEMENT: Final = (
-    "An interval S of outputs, on which p(y; theta) is at least a and p(y; theta') at most b, bounds the tight epsilon below by log(a/b), "
-    "and where the two densities are continuous on S, by their log-ratio at every point of S. Where p(y; theta') vanishes on S and "
-    "p(y; theta) does not, it is infinite; and where the log-ratio grows without bound as the output does."
-)
-CHECKED: Final = (
-    "the density is non-negative and integrates to 1 for every input, where no assumption says otherwise",
-    "both inputs are in the input interval, at most the sensitivity apart",
-    "S is an interval of the output",
-    "the densities are enclosed on S, and continuous there for a bound at a point",
-    "where outputs go to infinity instead: both densities are positive, and the log-ratio grows without bound",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/finite.md#kernel-point")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

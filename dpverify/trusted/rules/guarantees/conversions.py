@@ -4,6 +4,19 @@ What comes out is said in the name: a `bound` on delta or epsilon holds at one p
 looks for the best), and is no curve to compose with. Pairs of distributions that may be composed again are in `implied_pairs`.
 
 epsilon and divergences are in nats; orders are rationals above 1; all other arguments are constants.
+
+Theorem: If the Renyi divergence of order a > 1 between the outputs on every two neighbours is at most tau, the mechanism is (eps, delta)-DP
+with delta = exp((a - 1)(tau - eps)) (1 - 1/a)^a/(a - 1) for every eps. rho-zCDP is tau = a rho at every order; eps-DP implies (eps
+tanh(eps/2))-zCDP, bounded range eta implies (eta^2/8)-zCDP, and Renyi divergences and rho add up in adaptive composition. mu-GDP is
+domination by N(0, 1) and N(mu, 1), and composes to the square root of the sum of squares.
+
+Checked:
+- orders are above 1
+- divergences, rho, mu and eps are at least 0
+- delta is in (0, 1]
+
+Source: docs/theory/composition.md#privacy-measures, Canonne, Kamath & Steinke 2020, Proposition 12; Bun & Steinke 2016; Mironov 2017; Cesar
+& Rogers 2021; Dong, Roth & Su 2022
 """
 
 from __future__ import annotations
@@ -14,24 +27,12 @@ from typing import Final
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 
 NAME: Final = "privacy-measures"
-STATEMENT: Final = (
-    "If the Renyi divergence of order a > 1 between the outputs on every two neighbours is at most tau, the mechanism is (eps, delta)-DP "
-    "with delta = exp((a - 1)(tau - eps)) (1 - 1/a)^a/(a - 1) for every eps. rho-zCDP is tau = a rho at every order; eps-DP implies "
-    "(eps tanh(eps/2))-zCDP, bounded range eta implies (eta^2/8)-zCDP, and Renyi divergences and rho add up in adaptive composition. "
-    "mu-GDP is domination by N(0, 1) and N(mu, 1), and composes to the square root of the sum of squares."
-)
-CHECKED: Final = ("orders are above 1", "divergences, rho, mu and eps are at least 0", "delta is in (0, 1]")
 ASSUMED: Final = ()
-SOURCE: Final = Source(
-    "docs/theory/composition.md#privacy-measures",
-    "Canonne, Kamath & Steinke 2020, Proposition 12; Bun & Steinke 2016; Mironov 2017; Cesar & Rogers 2021; Dong, Roth & Su 2022",
-)
 
 ACCURACY: Final = 192
 """Bits to which a bound on delta is enclosed before it is rounded up."""

@@ -5,6 +5,16 @@ mechanism with delta_i at epsilon_i, in both orders, lies below the lower convex
 (1/g_i, 1 - (1 - delta_i)/g_i), constant after the last. This hull is itself convex, falls, and lies above 1 - g: it is the profile of a
 pair, the same in both orders. For one guarantee it is that of Kairouz, Oh & Viswanath. Which guarantees are its corners is told; the chords
 between any of them bound the profile from above.
+
+Theorem: A mechanism that is (eps_i, delta_i)-DP for several i is dominated by one pair: its profile is, as a function of e^eps, the lower
+convex hull of the guarantees, of their mirror images and of (0, 1).
+
+Checked:
+- every eps_i is at least 0
+- every delta_i is in [0, 1]
+
+Source: docs/theory/composition.md#several-guarantees, Dong, Roth & Su 2022, Proposition 2.12; Zhu, Dong & Wang 2022, Lemma 9; Kairouz, Oh &
+Viswanath 2015, Theorem 3.4
 """
 
 from __future__ import annotations
@@ -19,21 +29,11 @@ from dpverify.trusted.facts.evaluate import accurately, falling, known
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, symbols
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_le
 
 NAME: Final = "several-guarantees"
-STATEMENT: Final = (
-    "A mechanism that is (eps_i, delta_i)-DP for several i is dominated by one pair: its profile is, as a function of e^eps, the lower "
-    "convex hull of the guarantees, of their mirror images and of (0, 1)."
-)
-CHECKED: Final = ("every eps_i is at least 0", "every delta_i is in [0, 1]")
 ASSUMED: Final = ()
-SOURCE: Final = Source(
-    "docs/theory/composition.md#several-guarantees",
-    "Dong, Roth & Su 2022, Proposition 2.12; Zhu, Dong & Wang 2022, Lemma 9; Kairouz, Oh & Viswanath 2015, Theorem 3.4",
-)
 
 MAX_POINTS: Final = 64
 """The most guarantees of one mechanism."""

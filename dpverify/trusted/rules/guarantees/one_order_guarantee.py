@@ -1,4 +1,13 @@
-"""A selection with a guarantee for one order of two neighbours alone, of which only its pure epsilon is used."""
+"""A selection with a guarantee for one order of two neighbours alone, of which only its pure epsilon is used.
+
+Theorem: If P(S) <= e^eps0 Q(S) for every S, in this order of two neighbours, then P(S) - e^eps Q(S) <= 1 - e^(eps - eps0) for every eps <=
+eps0, and at most 0 above; no less holds of all such pairs.
+
+Checked:
+- the pure epsilon in this order, by a rule about the selection
+
+Source: docs/theory/composition.md#one-order-guarantee
+"""
 
 from __future__ import annotations
 
@@ -14,18 +23,12 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import ONE_WAY, Source
+from dpverify.trusted.language.model import ONE_WAY
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.runs import Run, leaf
 
 NAME: Final = "one-order-guarantee"
-STATEMENT: Final = (
-    "If P(S) <= e^eps0 Q(S) for every S, in this order of two neighbours, then P(S) - e^eps Q(S) <= 1 - e^(eps - eps0) for every eps <= "
-    "eps0, and at most 0 above; no less holds of all such pairs."
-)
-CHECKED: Final = ("the pure epsilon in this order, by a rule about the selection",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#one-order-guarantee")
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -1,4 +1,13 @@
-"""A mechanism of which only its pure epsilon is used: randomized response dominates it."""
+"""A mechanism of which only its pure epsilon is used: randomized response dominates it.
+
+Theorem: Every mechanism that is eps-DP is a post-processing, for each two neighbours, of binary randomized response with parameter eps, in
+adaptive compositions too: its pair dominates.
+
+Checked:
+- the pure epsilon, by a rule about the mechanism
+
+Source: docs/theory/composition.md#pure-guarantee, Kairouz, Oh & Viswanath 2015, Theorem 2.1
+"""
 
 from __future__ import annotations
 
@@ -10,18 +19,12 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves import optimal_composition
 
 NAME: Final = "pure-guarantee"
-STATEMENT: Final = (
-    "Every mechanism that is eps-DP is a post-processing, for each two neighbours, of binary randomized response with parameter eps, in "
-    "adaptive compositions too: its pair dominates."
-)
-CHECKED: Final = ("the pure epsilon, by a rule about the mechanism",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#pure-guarantee", "Kairouz, Oh & Viswanath 2015, Theorem 2.1")
 
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:

@@ -1,4 +1,13 @@
-"""What is stated of a mechanism of which only a guarantee is known, as it stands."""
+"""What is stated of a mechanism of which only a guarantee is known, as it stands.
+
+Theorem: What is stated to be (eps, delta)-DP is so, for every greater eps and delta too; what has bounded range eta is purely eta-DP.
+
+Checked:
+- epsilon is at least 0
+- the epsilon or the delta that is stated is within what is claimed
+
+Source: docs/theory/composition.md#stated-epsilon, Dong, Durfee & Rogers 2020
+"""
 
 from __future__ import annotations
 
@@ -8,18 +17,13 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import Claim, Guarantee, Source
+from dpverify.trusted.language.model import Claim, Guarantee
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
 from dpverify.trusted.rules.guarantees import stated_guarantee
 
 NAME: Final = "stated-epsilon"
-STATEMENT: Final = (
-    "What is stated to be (eps, delta)-DP is so, for every greater eps and delta too; what has bounded range eta is purely eta-DP."
-)
-CHECKED: Final = ("epsilon is at least 0", "the epsilon or the delta that is stated is within what is claimed")
 ASSUMED: Final = stated_guarantee.ASSUMED
-SOURCE: Final = Source("docs/theory/composition.md#stated-epsilon", "Dong, Durfee & Rogers 2020")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

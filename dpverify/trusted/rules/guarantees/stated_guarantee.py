@@ -1,4 +1,16 @@
-"""A mechanism of which only a guarantee is known, in any measure of privacy: the pair that dominates all that have it."""
+"""A mechanism of which only a guarantee is known, in any measure of privacy: the pair that dominates all that have it.
+
+Theorem: A mechanism that has a guarantee is dominated by one pair, in adaptive compositions too: (eps_i, delta_i)-DP by the hull of its
+points, mu-GDP by N(0, 1) and N(mu, 1), bounded range eta by its extreme pair, rho-zCDP and Renyi divergences by the hull of the (eps,
+delta) that they imply. For neighbours k steps apart pure eps, mu and eta are multiplied by k, rho by k^2.
+
+Checked:
+- the numbers are in their ranges
+- the orders asked for are those stated
+
+Source: docs/theory/composition.md#stated-guarantee, Dong, Roth & Su 2022, Proposition 2.12, Theorem 2.14; Bun & Steinke 2016, Propositions
+1.3 and 1.9
+"""
 
 from __future__ import annotations
 
@@ -12,7 +24,7 @@ from dpverify.trusted.facts.pairs import Curve, Evidence, Pair
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, num
-from dpverify.trusted.language.model import Claim, Domain, Guarantee, Source
+from dpverify.trusted.language.model import Claim, Domain, Guarantee
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.parts.stated import NONE, STATED, check
@@ -20,17 +32,7 @@ from dpverify.trusted.rules.curves import optimal_composition
 from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees, implied_pairs
 
 NAME: Final = "stated-guarantee"
-STATEMENT: Final = (
-    "A mechanism that has a guarantee is dominated by one pair, in adaptive compositions too: (eps_i, delta_i)-DP by the hull of its "
-    "points, mu-GDP by N(0, 1) and N(mu, 1), bounded range eta by its extreme pair, rho-zCDP and Renyi divergences by the hull of the "
-    "(eps, delta) that they imply. For neighbours k steps apart pure eps, mu and eta are multiplied by k, rho by k^2."
-)
-CHECKED: Final = ("the numbers are in their ranges", "the orders asked for are those stated")
 ASSUMED: Final = (STATED,)
-SOURCE: Final = Source(
-    "docs/theory/composition.md#stated-guarantee",
-    "Dong, Roth & Su 2022, Proposition 2.12, Theorem 2.14; Bun & Steinke 2016, Propositions 1.3 and 1.9",
-)
 
 MOST_POINTS: Final = guarantees.MAX_POINTS
 

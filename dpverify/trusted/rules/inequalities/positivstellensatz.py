@@ -3,6 +3,18 @@
 On the domains x - lower and upper - x are at least zero, and so is any sum of products of these with squares and weights that are at
 least zero. Writing a polynomial as such a sum (multipliers of Farkas and Handelman, sums of squares) proves that it is at least zero,
 and re-checking that needs no more than multiplying out.
+
+Theorem: If another rule proves tight epsilon <= U, and the numerator P of V - U over a positive denominator satisfies S P = T, where T and
+S - 1 are sums of weights >= 0 times squares times constraints of the domains, then tight epsilon <= V.
+
+Checked:
+- the premise is an upper bound U for all parameters
+- the claimed epsilon V has a value at all parameters
+- every denominator has one sign on the domains
+- all weights are at least zero, and all constraints hold on the domains
+- the identity S P = T, multiplied out over the rationals
+
+Source: Krivine 1964; Stengle 1974, Positivstellensatz, the direction that multiplies out
 """
 
 from __future__ import annotations
@@ -15,23 +27,11 @@ from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact, unasked
 from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.rules.inequalities.gap import Gap
 
 NAME: Final = "positivstellensatz"
-STATEMENT: Final = (
-    "If another rule proves tight epsilon <= U, and the numerator P of V - U over a positive denominator satisfies S P = T, where T and "
-    "S - 1 are sums of weights >= 0 times squares times constraints of the domains, then tight epsilon <= V."
-)
-CHECKED: Final = (
-    "the premise is an upper bound U for all parameters",
-    "the claimed epsilon V has a value at all parameters",
-    "every denominator has one sign on the domains",
-    "all weights are at least zero, and all constraints hold on the domains",
-    "the identity S P = T, multiplied out over the rationals",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("Krivine 1964; Stengle 1974", "Positivstellensatz, the direction that multiplies out")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:

@@ -11,6 +11,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.densities import even
 from dpverify.trusted.parts.one_pair import Choice, Space
@@ -60,15 +61,32 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     neighbours.require_one_adjacency(root, ordered=bool(claim.order))
     if side == "lower":
         return _below(claim, root, runs, premises)
-    bounds = [premise_of(premise, question(run, claim), "upper", NAME) for run, premise in zip(runs, premises, strict=True)]
+    values, listed, through = uppers(claim, runs, premises, NAME)
     processed = post_processing.ASSUMED if any(run.processed for run in runs) else ()
-    listed = [line for fact, b in zip(premises, bounds, strict=True) for line in (*fact.assumed, *b.assumed)]
-    through = [name for fact, b in zip(premises, bounds, strict=True) for name in (fact.rule, *b.through)]
-    values = [b.value for b in bounds if not isinstance(b.value, Infinite)]
-    if len(values) < len(bounds):
-        raise Rejected(NAME, "the parts", "one has no finite value")
     total = _sum(measure, [(run.times, value) for run, value in zip(runs, values, strict=True)])
     return bound(claim, "upper", total, (*listed, *processed, *neighbours_assumed(claim)), through)
+
+
+def uppers(claim: Claim, runs: Sequence[Run], premises: Sequence[Fact], rule: str) -> tuple[list[Expr], list[str], list[str]]:
+    """What each of some runs has at most, by its premise, with all that these assume and go through. Raises Rejected, CertificateError."""
+    values, assumed, through = list[Expr](), list[str](), list[str]()
+    for run, premise in zip(runs, premises, strict=True):
+        found = premise_of(premise, question(run, claim), "upper", rule)
+        if isinstance(found.value, Infinite):
+            raise Rejected(rule, "the parts", "one has no finite value")
+        values.append(found.value)
+        assumed += (*premise.assumed, *found.assumed)
+        through += (premise.rule, *found.through)
+    return values, assumed, through
+
+
+def lower(claim: Claim, run: Run, premise: Fact, rule: str, assumed: Sequence[str], through: Sequence[str] = ()) -> Bound:
+    """What the whole has at least, where that is what one of its runs has, by a premise. Raises Rejected, CertificateError."""
+    found = premise_of(premise, question(run, claim), "lower", rule)
+    value = found.value if isinstance(found.value, Infinite) else mul(num(run.times), found.value)
+    assumed = (*premise.assumed, *found.assumed, *assumed, *neighbours_assumed(claim, "lower"))
+    through = (*through, premise.rule, *found.through)
+    return bound(claim, "lower", value, assumed, through, witness=found.witness, ordered=found.ordered)
 
 
 def _sum(measure: Measure, values: Sequence[tuple[int, Expr]]) -> Expr:
@@ -88,21 +106,11 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
         raise Rejected(NAME, "the order", "of two inputs of the tables one order alone is looked at, and they are neighbours in the other")
     if not isinstance(numbers, list) or len(numbers) != len(listed):
         raise CertificateError(f"{NAME}: 'at' is not a list of {len(listed)} numbers of premises.")
-    values: list[Expr] = [ZERO]
-    assumed, through = [*neighbours.rows_assumed(root), *neighbours_assumed(claim)], [joint_neighbours.NAME]
-    for choice, number in zip(listed, numbers, strict=True):
-        part = at_pair.at(root, choice)
-        if part is None:
-            continue
-        if type(number) is not int or not 0 <= number < len(premises):
-            raise CertificateError(f"{NAME}: a number is that of no premise.")
-        found = premise_of(premises[number], question(Run(part), claim), "upper", NAME)
-        if isinstance(found.value, Infinite):
-            raise Rejected(NAME, "the parts", "one has no finite value")
-        values.append(found.value)
-        assumed += (*premises[number].assumed, *found.assumed)
-        through += (premises[number].rule, *found.through)
-    return bound(claim, "upper", greatest(list(dict.fromkeys(values)), {}), assumed, through)
+    told = [(part, number) for choice, number in zip(listed, numbers, strict=True) if (part := at_pair.at(root, choice)) is not None]
+    there = [premises[to_whole(number, "at", NAME, 0, len(premises) - 1)] for _, number in told]
+    values, assumed, through = uppers(claim, [Run(part) for part, _ in told], there, NAME)
+    assumed = [*neighbours.rows_assumed(root), *neighbours_assumed(claim), *assumed]
+    return bound(claim, "upper", greatest(list(dict.fromkeys((ZERO, *values))), {}), assumed, (joint_neighbours.NAME, *through))
 
 
 def _in_their_order(root: Part, spaces: Sequence[Space], choices: Sequence[Choice]) -> bool:
@@ -122,10 +130,8 @@ def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
         raise Rejected(NAME, "pair", "nothing is revealed there, or the order of the neighbours counts, or it wants one premise")
     if any(run.processed for run in merged(root)):
         raise Rejected(NAME, "the parts", "what a map of the output leaves to be seen is not known")
-    found = premise_of(premises[0], question(Run(part), claim), "lower", NAME)
-    told = (*neighbours.rows_assumed(root), *neighbours.apart(part, root), *neighbours_assumed(claim, "lower"))
-    through = (joint_neighbours.NAME, premises[0].rule, *found.through)
-    return bound(claim, "lower", found.value, (*premises[0].assumed, *found.assumed, *told), through, witness=found.witness)
+    told = (*neighbours.rows_assumed(root), *neighbours.apart(part, root))
+    return replace(lower(claim, Run(part), premises[0], NAME, told, (joint_neighbours.NAME,)), ordered=False)
 
 
 def _below(claim: Claim, root: Part, runs: Sequence[Run], premises: Sequence[Fact]) -> Bound:

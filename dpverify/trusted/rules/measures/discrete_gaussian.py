@@ -1,4 +1,14 @@
-"""The discrete Gaussian in other measures: as its namesake on the line."""
+"""The discrete Gaussian in other measures: as its namesake on the line.
+
+Theorem: Noise on the integers of probabilities proportional to e^(-n^2/(2 s^2)), with answers an integer D apart, has Renyi divergences of
+at most a D^2/(2 s^2), and exactly that where a D is an integer; so it has exactly D^2/(2 s^2) in zCDP.
+
+Checked:
+- the logarithm of the density is quadratic, with its greatest value at 0, on all integers
+- answers move by integers, and by how much
+
+Source: docs/theory/measures.md#discrete-gaussian-measures, Canonne, Kamath & Steinke 2020, Proposition 5
+"""
 
 from __future__ import annotations
 
@@ -11,7 +21,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, mul, num
-from dpverify.trusted.language.model import Claim, Measure, Source, Translation
+from dpverify.trusted.language.model import Claim, Measure, Translation
 from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts.gaussian_form import gaussian_form
@@ -22,16 +32,7 @@ from dpverify.trusted.rules.measures.asked import bound, measure_of
 from dpverify.trusted.rules.measures.gaussian import of_mu
 
 NAME: Final = "discrete-gaussian-measures"
-STATEMENT: Final = (
-    "Noise on the integers of probabilities proportional to e^(-n^2/(2 s^2)), with answers an integer D apart, has Renyi divergences of at "
-    "most a D^2/(2 s^2), and exactly that where a D is an integer; so it has exactly D^2/(2 s^2) in zCDP."
-)
-CHECKED: Final = (
-    "the logarithm of the density is quadratic, with its greatest value at 0, on all integers",
-    "answers move by integers, and by how much",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/measures.md#discrete-gaussian-measures", "Canonne, Kamath & Steinke 2020, Proposition 5")
 
 SAYS: Final = {"pair": {"says": "greatest-integer-apart"}}
 

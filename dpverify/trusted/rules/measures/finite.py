@@ -1,4 +1,18 @@
-"""Finite mechanisms in other measures: Renyi divergences by exact sums, zCDP over all orders, GDP by the likeliest events."""
+"""Finite mechanisms in other measures: Renyi divergences by exact sums, zCDP over all orders, GDP by the likeliest events.
+
+Theorem: Two rows p, q of a finite mechanism have the Renyi divergence log(sum of p^a q^(1 - a))/(a - 1). rho in zCDP is the supremum of
+that over a, for all a > 1: at order 1 it is the mean loss K; up to order b it is at most K or (K + (b - 1) V/2)/b, V the greatest variance
+of the loss under the laws p^a q^(1 - a) between; between two further orders the chord of its convex (a - 1) D_a bounds it, and from order A
+on the greatest loss over A. mu in GDP is the greatest Phi^-1(P(S)) - Phi^-1(Q(S)) over the events S of the outputs of the greatest losses.
+
+Checked:
+- every row is a distribution, exactly
+- every pair of rows
+- the order of the losses, for GDP
+- the cuts between orders
+
+Source: docs/theory/measures.md#finite-measures, van Erven & Harremoes 2014; Dong, Roth & Su 2022, Definition 2.1
+"""
 
 from __future__ import annotations
 
@@ -14,7 +28,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, mul
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order import compare
 from dpverify.trusted.rules.composition.combined_values import greatest
@@ -23,21 +37,7 @@ from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
 from dpverify.trusted.rules.measures.rows import Rows, divergence, rows_of
 
 NAME: Final = "finite-measures"
-STATEMENT: Final = (
-    "Two rows p, q of a finite mechanism have the Renyi divergence log(sum of p^a q^(1 - a))/(a - 1). rho in zCDP is the supremum of that "
-    "over a, for all a > 1: at order 1 it is the mean loss K; up to order b it is at most K or (K + (b - 1) V/2)/b, V the greatest "
-    "variance of the loss under the laws p^a q^(1 - a) between; between two further orders the chord of its convex (a - 1) D_a bounds it, "
-    "and from order A on the greatest loss over A. mu in GDP is the greatest Phi^-1(P(S)) - Phi^-1(Q(S)) over the events S of the outputs "
-    "of the greatest losses."
-)
-CHECKED: Final = (
-    "every row is a distribution, exactly",
-    "every pair of rows",
-    "the order of the losses, for GDP",
-    "the cuts between orders",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/measures.md#finite-measures", "van Erven & Harremoes 2014; Dong, Roth & Su 2022, Definition 2.1")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:

@@ -1,4 +1,15 @@
-"""Gaussian mechanisms and their compositions in other measures: exactly."""
+"""Gaussian mechanisms and their compositions in other measures: exactly.
+
+Theorem: A Gaussian mechanism, or a composition of them, with the pair N(0, 1) and N(mu, 1) has exactly mu in GDP, mu^2/2 in zCDP and the
+divergence a mu^2/2 of every Renyi order a, in either order of the pair. mu of a composition is the greatest length of all answers' moves,
+each over its deviation, at one pair of neighbours.
+
+Checked:
+- every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it
+
+Source: docs/theory/measures.md#gaussian-measures, Dong, Roth & Su 2022, Theorem 2.7; Bun & Steinke 2016, Lemma 2.4; Mironov 2017,
+Proposition 7
+"""
 
 from __future__ import annotations
 
@@ -10,7 +21,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Claim, Guarantee, Measure, Part, Source
+from dpverify.trusted.language.model import Claim, Guarantee, Measure, Part
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import merged, neighbours_assumed, occurs
 from dpverify.trusted.parts.stated import STATED
@@ -20,17 +31,7 @@ from dpverify.trusted.rules.guarantees import conversions
 from dpverify.trusted.rules.measures.asked import bound, measure_of
 
 NAME: Final = "gaussian-measures"
-STATEMENT: Final = (
-    "A Gaussian mechanism, or a composition of them, with the pair N(0, 1) and N(mu, 1) has exactly mu in GDP, mu^2/2 in zCDP and the "
-    "divergence a mu^2/2 of every Renyi order a, in either order of the pair. mu of a composition is the greatest length of all answers' "
-    "moves, each over its deviation, at one pair of neighbours."
-)
-CHECKED: Final = ("every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it",)
 ASSUMED: Final = gaussian.ASSUMED
-SOURCE: Final = Source(
-    "docs/theory/measures.md#gaussian-measures",
-    "Dong, Roth & Su 2022, Theorem 2.7; Bun & Steinke 2016, Lemma 2.4; Mironov 2017, Proposition 7",
-)
 
 SAYS: Final = {"pair": {"says": "as-far-as-they-can"}}
 

@@ -1,4 +1,16 @@
-"""What a guarantee in one measure of privacy implies in another: bounds from above."""
+"""What a guarantee in one measure of privacy implies in another: bounds from above.
+
+Theorem: What is stated of a mechanism holds of it: rho-zCDP has divergences a rho, mu-GDP is (mu^2/2)-zCDP and has divergences a mu^2/2, a
+divergence of one order bounds those of lesser orders, bounded range eta is (eta^2/8)-zCDP and eta-DP. Every eps-DP mechanism is a
+post-processing of randomized response, so it has (eps tanh(eps/2))-zCDP, its divergences, and mu = 2 Phi^-1(e^eps/(1 + e^eps)).
+
+Checked:
+- the numbers are in their ranges
+- the pure epsilon, by a rule about the mechanism, where a premise states it
+
+Source: docs/theory/measures.md#implied-measures, Bun & Steinke 2016; Mironov 2017; Cesar & Rogers 2021; Kairouz, Oh & Viswanath 2015,
+Theorem 2.1
+"""
 
 from __future__ import annotations
 
@@ -13,7 +25,7 @@ from dpverify.trusted.facts.fact import Fact, unasked
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, num
-from dpverify.trusted.language.model import Claim, Exponential, Guarantee, Measure, Source
+from dpverify.trusted.language.model import Claim, Exponential, Guarantee, Measure
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
@@ -23,17 +35,7 @@ from dpverify.trusted.rules.measures.asked import above, bound, measure_of
 from dpverify.trusted.rules.measures.gaussian import of_mu
 
 NAME: Final = "implied-measures"
-STATEMENT: Final = (
-    "What is stated of a mechanism holds of it: rho-zCDP has divergences a rho, mu-GDP is (mu^2/2)-zCDP and has divergences a mu^2/2, a "
-    "divergence of one order bounds those of lesser orders, bounded range eta is (eta^2/8)-zCDP and eta-DP. Every eps-DP mechanism is a "
-    "post-processing of randomized response, so it has (eps tanh(eps/2))-zCDP, its divergences, and mu = 2 Phi^-1(e^eps/(1 + e^eps))."
-)
-CHECKED: Final = ("the numbers are in their ranges", "the pure epsilon, by a rule about the mechanism, where a premise states it")
 ASSUMED: Final = ()
-SOURCE: Final = Source(
-    "docs/theory/measures.md#implied-measures",
-    "Bun & Steinke 2016; Mironov 2017; Cesar & Rogers 2021; Kairouz, Oh & Viswanath 2015, Theorem 2.1",
-)
 
 
 def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:

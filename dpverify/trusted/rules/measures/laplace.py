@@ -1,4 +1,15 @@
-"""Laplace noise in other measures: exactly."""
+"""Laplace noise in other measures: exactly.
+
+Theorem: Laplace noise of scale b and answers D apart, with t = D/b, have the Renyi divergence log(a/(2a - 1) e^((a - 1) t) + (a - 1)/(2a -
+1) e^(-a t))/(a - 1) of order a, exactly t - 1 + e^-t in zCDP, which is the limit at order 1, and exactly -2 Phi^-1(e^(-t/2)/2) in GDP.
+Independent copies under an l1 sensitivity have no more.
+
+Checked:
+- -log(density) is c |z - m| + a, with c certainly positive
+- the noise lives on a line, or its coordinates are independent and the sensitivity is in an lp norm
+
+Source: docs/theory/measures.md#laplace-measures, Mironov 2017, Proposition 6; Dong, Roth & Su 2022
+"""
 
 from __future__ import annotations
 
@@ -12,7 +23,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, add, call, neg
-from dpverify.trusted.language.model import Claim, Combinator, Measure, Source
+from dpverify.trusted.language.model import Claim, Combinator, Measure
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts.runs import reach, whole
 from dpverify.trusted.rules.curves import laplace
@@ -20,14 +31,7 @@ from dpverify.trusted.rules.guarantees import conversions
 from dpverify.trusted.rules.measures.asked import above, below, bound, measure_of
 
 NAME: Final = "laplace-measures"
-STATEMENT: Final = (
-    "Laplace noise of scale b and answers D apart, with t = D/b, have the Renyi divergence log(a/(2a - 1) e^((a - 1) t) + (a - 1)/(2a - 1) "
-    "e^(-a t))/(a - 1) of order a, exactly t - 1 + e^-t in zCDP, which is the limit at order 1, and exactly -2 Phi^-1(e^(-t/2)/2) in GDP. "
-    "Independent copies under an l1 sensitivity have no more."
-)
-CHECKED: Final = laplace.CHECKED
 ASSUMED: Final = laplace.ASSUMED
-SOURCE: Final = Source("docs/theory/measures.md#laplace-measures", "Mironov 2017, Proposition 6; Dong, Roth & Su 2022")
 
 SAYS: Final = {"pair": {"says": "whole-sensitivity-apart"}}
 _ORDERS: Final = {"zcdp": {"order": {"says": "order-1-in-the-limit"}}}

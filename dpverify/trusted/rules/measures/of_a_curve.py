@@ -1,4 +1,17 @@
-"""Other measures from the privacy curve of a mechanism, whatever it is made of."""
+"""Other measures from the privacy curve of a mechanism, whatever it is made of.
+
+Theorem: With h(x) = sum (p - x q)_+ for x >= 1 and sum (x q - p)_+ below, both convex, sum p^a q^(1 - a) = 1 + a (a - 1) times the integral
+of x^(a - 2) h(x). Chords of h between points bound it from above, lines through two points, prolonged, from below; past the pure epsilon h
+is 0, and x times its profile there below all points where only one order has a pure epsilon. A mechanism is mu-GDP exactly where h is at
+most that of N(0, 1) and N(mu, 1) everywhere, in both orders.
+
+Checked:
+- the curve, by the rule of every node
+- the pure epsilon, where a bound is from above
+- the curve at every point
+
+Source: docs/theory/measures.md#measures-of-a-curve, Liese & Vajda 2006; Dong, Roth & Su 2022, Proposition 2.12
+"""
 
 from __future__ import annotations
 
@@ -17,7 +30,7 @@ from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import num
-from dpverify.trusted.language.model import Claim, Measure, Source
+from dpverify.trusted.language.model import Claim, Measure
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.parts.exchanged import worst_way
@@ -29,15 +42,7 @@ from dpverify.trusted.rules.measures.chords import Chords, least, within_gaussia
 from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
 
 NAME: Final = "measures-of-a-curve"
-STATEMENT: Final = (
-    "With h(x) = sum (p - x q)_+ for x >= 1 and sum (x q - p)_+ below, both convex, sum p^a q^(1 - a) = 1 + a (a - 1) times the integral "
-    "of x^(a - 2) h(x). Chords of h between points bound it from above, lines through two points, prolonged, from below; past the pure "
-    "epsilon h is 0, and x times its profile there below all points where only one order has a pure epsilon. A mechanism is mu-GDP "
-    "exactly where h is at most that of N(0, 1) and N(mu, 1) everywhere, in both orders."
-)
-CHECKED: Final = ("the curve, by the rule of every node", "the pure epsilon, where a bound is from above", "the curve at every point")
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/measures.md#measures-of-a-curve", "Liese & Vajda 2006; Dong, Roth & Su 2022, Proposition 2.12")
 
 MOST_POINTS: Final = 4000
 

@@ -1,28 +1,32 @@
-"""Parts on disjoint parts of the data in other measures: a neighbour changes the data of one of them."""
+"""Parts on disjoint parts of the data in other measures: a neighbour changes the data of one of them.
+
+Theorem: If every record is in the data of at most one part, adding or removing one changes the output of that part alone, so the whole has
+the greatest of the parts' values in every measure.
+
+Checked:
+- every part's value, by the fact that the rule is given of it
+- no part speaks of replacing records, which can change two parts
+
+Source: docs/theory/measures.md#parallel-measures, McSherry 2009, Theorem 4
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import Bound, Infinite
+from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Parallel, Source
+from dpverify.trusted.language.model import Claim, Parallel
 from dpverify.trusted.parts.runs import Run, neighbours_assumed
 from dpverify.trusted.rules.composition import parallel_composition
 from dpverify.trusted.rules.composition.combined_values import greatest
-from dpverify.trusted.rules.measures.added import question
-from dpverify.trusted.rules.measures.asked import bound, measure_of, premise_of
+from dpverify.trusted.rules.measures.added import lower, uppers
+from dpverify.trusted.rules.measures.asked import bound, measure_of
 
 NAME: Final = "parallel-measures"
-STATEMENT: Final = (
-    "If every record is in the data of at most one part, adding or removing one changes the output of that part alone, so the whole has "
-    "the greatest of the parts' values in every measure."
-)
-CHECKED: Final = ("every part's value, by the fact that the rule is given of it", *parallel_composition.CHECKED)
 ASSUMED: Final = parallel_composition.ASSUMED
-SOURCE: Final = Source("docs/theory/measures.md#parallel-measures", "McSherry 2009, Theorem 4")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
@@ -38,18 +42,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         index = parameters.get("index")
         if type(index) is not int or not 0 <= index < len(mechanism.parts) or len(premises) != 1:
             raise CertificateError(f"{NAME}: a lower bound wants 'index', the number of a part, and one premise, about it.")
-        found = premise_of(premises[0], question(Run(mechanism.parts[index]), claim), "lower", NAME)
-        assumed = (*premises[0].assumed, *found.assumed, parallel_composition.LOWER, *neighbours_assumed(claim, "lower"))
-        through = (premises[0].rule, *found.through)
-        return bound(claim, "lower", found.value, assumed, through, witness=found.witness, ordered=found.ordered)
+        return lower(claim, Run(mechanism.parts[index]), premises[0], NAME, (parallel_composition.LOWER,))
     if side != "upper" or len(premises) != len(mechanism.parts):
         raise CertificateError(f"{NAME}: it wants a 'side', and from above one premise for each part, {len(mechanism.parts)} in all.")
-    bounds = [
-        premise_of(premise, question(Run(part), claim), "upper", NAME) for part, premise in zip(mechanism.parts, premises, strict=True)
-    ]
-    values = [b.value for b in bounds if not isinstance(b.value, Infinite)]
-    if len(values) < len(bounds):
-        raise Rejected(NAME, "the parts", "one has no finite value")
-    listed = [line for fact, b in zip(premises, bounds, strict=True) for line in (*fact.assumed, *b.assumed)]
-    through = tuple(name for fact, b in zip(premises, bounds, strict=True) for name in (fact.rule, *b.through))
+    values, listed, through = uppers(claim, list(map(Run, mechanism.parts)), premises, NAME)
     return bound(claim, "upper", greatest(values, {}), (*listed, *neighbours_assumed(claim)), through)

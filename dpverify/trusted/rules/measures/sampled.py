@@ -1,4 +1,16 @@
-"""Gaussian noise on a Poisson sample: Renyi divergences of whole orders, exactly."""
+"""Gaussian noise on a Poisson sample: Renyi divergences of whole orders, exactly.
+
+Theorem: Gaussian noise with answers mu deviations apart, on a Poisson sample at rate p, has of whole order a exactly the Renyi divergence
+with (a - 1) D_a = log of the sum over k of binomial(a, k) (1 - p)^(a - k) p^k e^(k (k - 1) mu^2/2), the input with the record first; the
+reverse order has no more.
+
+Checked:
+- the part adds Gaussian noise in a Euclidean norm
+- 0 <= p <= 1
+- the order is whole
+
+Source: docs/theory/measures.md#sampled-measures, Mironov, Talwar & Zhang 2019, Theorem 5 and Section 3.3
+"""
 
 from __future__ import annotations
 
@@ -11,7 +23,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, mul, num, power
-from dpverify.trusted.language.model import ONE_SIDED, Claim, Noise, Source, Subsample
+from dpverify.trusted.language.model import ONE_SIDED, Claim, Noise, Subsample
 from dpverify.trusted.parts.runs import Run, neighbours_assumed, reach
 from dpverify.trusted.rules.composition import poisson_subsampling
 from dpverify.trusted.rules.curves import gaussian
@@ -20,14 +32,7 @@ from dpverify.trusted.rules.measures.asked import bound, measure_of
 from dpverify.trusted.rules.measures.gaussian import SAYS
 
 NAME: Final = "sampled-measures"
-STATEMENT: Final = (
-    "Gaussian noise with answers mu deviations apart, on a Poisson sample at rate p, has of whole order a exactly the Renyi divergence "
-    "with (a - 1) D_a = log of the sum over k of binomial(a, k) (1 - p)^(a - k) p^k e^(k (k - 1) mu^2/2), the input with the record "
-    "first; the reverse order has no more."
-)
-CHECKED: Final = ("the part adds Gaussian noise in a Euclidean norm", "0 <= p <= 1", "the order is whole")
 ASSUMED: Final = (*gaussian.ASSUMED, *poisson_subsampling.ASSUMED)
-SOURCE: Final = Source("docs/theory/measures.md#sampled-measures", "Mironov, Talwar & Zhang 2019, Theorem 5 and Section 3.3")
 
 MOST: Final = 512
 """The greatest order."""

@@ -1,4 +1,17 @@
-"""Selections in other measures: with Gaussian noise no more than the noisy answers tell, with Gumbel noise by the range of the loss."""
+"""Selections in other measures: with Gaussian noise no more than the noisy answers tell, with Gumbel noise by the range of the loss.
+
+Theorem: Noisy max and above threshold with Gaussian noise have at most mu in GDP, mu^2/2 in zCDP and the divergence a mu^2/2 of every Renyi
+order a, mu being that of the pair N(0, 1), N(mu, 1) which dominates them at every delta. The index of the greatest answer with noise of
+density proportional to exp(-b z - exp(-b z)) is that of an exponential mechanism, of bounded range 2 b D, or b D where answers all move the
+same way or one alone moves, D being what an answer moves by.
+
+Checked:
+- the noise of the answers is Gaussian, on the line
+- the counts are integers of at least 1
+- or: the density is of this form, on the reals, and the index alone is told
+
+Source: docs/theory/measures.md#selection-measures
+"""
 
 from __future__ import annotations
 
@@ -8,7 +21,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import Claim, Compared, Source
+from dpverify.trusted.language.model import Claim, Compared
 from dpverify.trusted.parts.runs import whole
 from dpverify.trusted.rules.measures.asked import bound, measure_of
 from dpverify.trusted.rules.measures.gaussian import of_mu
@@ -18,15 +31,7 @@ from dpverify.trusted.rules.selection.delta_masses import of_run
 from dpverify.trusted.rules.selection.loss_range import of_selection
 
 NAME: Final = "selection-measures"
-STATEMENT: Final = (
-    "Noisy max and above threshold with Gaussian noise have at most mu in GDP, mu^2/2 in zCDP and the divergence a mu^2/2 of every Renyi "
-    "order a, mu being that of the pair N(0, 1), N(mu, 1) which dominates them at every delta. The index of the greatest answer with noise "
-    "of density proportional to exp(-b z - exp(-b z)) is that of an exponential mechanism, of bounded range 2 b D, or b D where answers "
-    "all move the same way or one alone moves, D being what an answer moves by."
-)
-CHECKED: Final = (*delta_release.CHECKED, "or: the density is of this form, on the reals, and the index alone is told")
 ASSUMED: Final = delta_release.ASSUMED
-SOURCE: Final = Source("docs/theory/measures.md#selection-measures")
 
 
 def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound, ...]:

@@ -1,4 +1,15 @@
-"""Streams with Gaussian noise in other measures: no more than what shifts that no comparison sees hide."""
+"""Streams with Gaussian noise in other measures: no more than what shifts that no comparison sees hide.
+
+Theorem: A stream of which shifts of Gaussian noises that no comparison sees hide what its answers move by has at most mu in GDP, mu^2/2 in
+zCDP and the divergence a mu^2/2 of every Renyi order a, mu being that of the pair N(0, 1), N(mu, 1) which dominates it.
+
+Checked:
+- shifts leave all comparisons that may be made, what is told and the state as they are, wherever runs may be
+- the noises that are shifted are Gaussian, on the line
+- the most steps of a run are a number, or one answer alone moves
+
+Source: docs/theory/measures.md#stream-measures
+"""
 
 from __future__ import annotations
 
@@ -7,20 +18,14 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.parts.runs import whole
 from dpverify.trusted.rules.measures.asked import bound, measure_of
 from dpverify.trusted.rules.measures.gaussian import of_mu
 from dpverify.trusted.rules.selection import unseen_shifts
 
 NAME: Final = "stream-measures"
-STATEMENT: Final = (
-    "A stream of which shifts of Gaussian noises that no comparison sees hide what its answers move by has at most mu in GDP, mu^2/2 in "
-    "zCDP and the divergence a mu^2/2 of every Renyi order a, mu being that of the pair N(0, 1), N(mu, 1) which dominates it."
-)
-CHECKED: Final = unseen_shifts.CHECKED
 ASSUMED: Final = unseen_shifts.ASSUMED
-SOURCE: Final = Source("docs/theory/measures.md#stream-measures")
 
 
 def infer(claim: Claim, evidence: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:

@@ -1,4 +1,17 @@
-"""Randomized response on the pieces that a space falls into: how private answers near the truth can be (theory#cell-response)."""
+"""Randomized response on the pieces that a space falls into: how private answers near the truth can be (theory#cell-response).
+
+Theorem: If a metric space is N pieces, each within gamma of one of its points and any two at least t apart, and b = min(beta, 1 - 1/N), the
+mechanism that tells the piece of the truth with probability 1 - b and each other one with probability b/(N - 1) answers within gamma but
+with probability b, and is max(0, log((N - 1)(1 - beta)/beta)) C/t-private per unit of distance between databases, where q is Lipschitz with
+constant C.
+
+Checked:
+- it is the leaves of a tree or a Cantor set, and databases as declared exist
+- gamma > 0 and 0 < beta < 1
+- the pieces are within gamma of a point, and how many and how far apart they are
+
+Source: docs/theory/spaces.md#cell-response, Warner 1965; Kleinberg & Ligett 2010, Definition 2.3
+"""
 
 from __future__ import annotations
 
@@ -6,36 +19,23 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, mul, num, sub
-from dpverify.trusted.language.model import Claim, Shape, Source
+from dpverify.trusted.language.model import Claim, Shape
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.rules.spaces.nets import net, others
 from dpverify.trusted.rules.spaces.shapes import apart_at, asked
 
 NAME: Final = "cell-response"
-STATEMENT: Final = (
-    "If a metric space is N pieces, each within gamma of one of its points and any two at least t apart, and b = min(beta, 1 - 1/N), the "
-    "mechanism that tells the piece of the truth with probability 1 - b and each other one with probability b/(N - 1) answers within gamma "
-    "but with probability b, and is max(0, log((N - 1)(1 - beta)/beta)) C/t-private per unit of distance between databases, where q is "
-    "Lipschitz with constant C."
-)
-CHECKED: Final = (
-    "it is the leaves of a tree or a Cantor set, and databases as declared exist",
-    "gamma > 0 and 0 < beta < 1",
-    "the pieces are within gamma of a point, and how many and how far apart they are",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/spaces.md#cell-response", "Warner 1965; Kleinberg & Ligett 2010, Definition 2.3")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The upper bound. evidence: "depth", at which nodes of a tree are pieces, or after how many steps those of a Cantor set are."""
     space, near, beta = asked(claim, NAME)
-    shape, depth = space.shape, evidence.get("depth")
+    shape, depth = space.shape, read_whole(evidence, "depth", NAME, 0)
     if shape.kind not in ("tree", "infinite_tree", "cantor"):
         raise Rejected(NAME, "the space", f"how far apart pieces are is not known of the kind {shape.kind}")
-    if type(depth) is not int or depth < 0:
-        raise CertificateError(f"{NAME}: 'depth' is {depth!r}, not a whole number of at least 0.")
     size = net(shape, near, {"depth": depth}, dict(claim.domains))
     if size == ZERO:
         return Bound("upper", ZERO)

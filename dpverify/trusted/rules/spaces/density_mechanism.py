@@ -1,4 +1,18 @@
-"""The exponential mechanism with a density on a convex set, or on all of R^d: near, and how private (theory#density-mechanism)."""
+"""The exponential mechanism with a density on a convex set, or on all of R^d: near, and how private (theory#density-mechanism).
+
+Theorem: The mechanism that answers with a density proportional to exp(-b d(q(x), y)) on a convex set of R^d is 2 b C-private per unit of
+distance between databases, and on all of R^d b C-private, where q is Lipschitz with constant C; at no less on an interval, in a box in l1
+and on all of R^d, where there is a database for each answer. It is further than gamma with a probability of at most Q(d, b gamma), the tail
+of a gamma law of shape d, on R^d with this one. On an interval of length L > gamma the supremum of these probabilities is (e^(-b gamma) -
+e^(-b L))/(1 - e^(-b L)).
+
+Checked:
+- the set is all of R^d, a box, a ball or a convex polytope, and the rate is above 0
+- the tail against beta
+- for a bound from below, that there is a database for each answer
+
+Source: docs/theory/spaces.md#density-mechanism, McSherry & Talwar 2007; Kleinberg & Ligett 2010, Theorem 2.7
+"""
 
 from __future__ import annotations
 
@@ -10,26 +24,13 @@ from flint import arb
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, call, div, mul, neg, num, sub, symbols
-from dpverify.trusted.language.model import Claim, Domain, Shape, Source
+from dpverify.trusted.language.model import Claim, Domain, Shape
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.rules.spaces.shapes import CONVEX, asked, dimension
 
 NAME: Final = "density-mechanism"
-STATEMENT: Final = (
-    "The mechanism that answers with a density proportional to exp(-b d(q(x), y)) on a convex set of R^d is 2 b C-private per unit of "
-    "distance between databases, and on all of R^d b C-private, where q is Lipschitz with constant C; at no less on an interval, in a box "
-    "in l1 and on all of R^d, where there is a database for each answer. It is further than gamma with a probability of at most "
-    "Q(d, b gamma), the tail of a gamma law of shape d, on R^d with this one. On an interval of length L > gamma the supremum of these "
-    "probabilities is (e^(-b gamma) - e^(-b L))/(1 - e^(-b L))."
-)
-CHECKED: Final = (
-    "the set is all of R^d, a box, a ball or a convex polytope, and the rate is above 0",
-    "the tail against beta",
-    "for a bound from below, that there is a database for each answer",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/spaces.md#density-mechanism", "McSherry & Talwar 2007; Kleinberg & Ligett 2010, Theorem 2.7")
 
 Domains = Mapping[str, Domain]
 

@@ -1,4 +1,17 @@
-"""One mechanism on finitely many points: whether its answers are near the truth, and how private it is (theory#given-mechanism)."""
+"""One mechanism on finitely many points: whether its answers are near the truth, and how private it is (theory#given-mechanism).
+
+Theorem: A mechanism with the probabilities P[x, y] is epsilon-private where log(P[x, y]/P[x', y]) <= epsilon dist(x, x') for all x, x', y,
+and at no smaller one; no epsilon holds of a claim that its answers are within gamma but with probability beta where they are further than
+gamma with a greater probability on one database.
+
+Checked:
+- the distances are a metric, and databases as declared exist
+- the probabilities sum to 1 in every row, or are those of the exponential mechanism on the distances
+- the probability of answers that are further than gamma, on every database or on the one that is named
+- the ratio of every two rows, or the one that is named
+
+Source: docs/theory/spaces.md#given-mechanism, Kleinberg & Ligett 2010, Definition 2.2; McSherry & Talwar 2007
+"""
 
 from __future__ import annotations
 
@@ -9,24 +22,13 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, call, div, format_expr, mul, neg
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.rules.spaces.databases import Finite, finite
 
 NAME: Final = "given-mechanism"
-STATEMENT: Final = (
-    "A mechanism with the probabilities P[x, y] is epsilon-private where log(P[x, y]/P[x', y]) <= epsilon dist(x, x') for all x, x', y, "
-    "and at no smaller one; no epsilon holds of a claim that its answers are within gamma but with probability beta where they are further "
-    "than gamma with a greater probability on one database."
-)
-CHECKED: Final = (
-    "the distances are a metric, and databases as declared exist",
-    "the probabilities sum to 1 in every row, or are those of the exponential mechanism on the distances",
-    "the probability of answers that are further than gamma, on every database or on the one that is named",
-    "the ratio of every two rows, or the one that is named",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/spaces.md#given-mechanism", "Kleinberg & Ligett 2010, Definition 2.2; McSherry & Talwar 2007")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -46,13 +48,14 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
                     table.require(x, other, mul(epsilon, given.least(x, other)))
         return Bound("upper", epsilon)
     if "far" in evidence:
-        x = _number(evidence["far"], len(given.truth))
+        x = read_whole(evidence, "far", NAME, 0, len(given.truth) - 1)
         far = table.far(x)
         if not certainly_lt(given.beta, far):
             raise Rejected(NAME, f"database {x}", "its answers are not certainly too far with a greater probability than beta")
         return Bound("lower", INFINITE, witness={"pair": {"says": "database", "number": x}, "further than within": format_expr(far)})
     first, second, third = _three(evidence.get("cell"))
-    x, other, y = _number(first, len(given.truth)), _number(second, len(given.truth)), _number(third, len(given.distances))
+    x, other = (to_whole(one, "cell", NAME, 0, len(given.truth) - 1) for one in (first, second))
+    y = to_whole(third, "cell", NAME, 0, len(given.distances) - 1)
     if x == other:
         raise Rejected(NAME, "cell", "a database is not told from itself")
     witness = {"pair": [x, other], "event": f"{{{y}}}"}
@@ -118,9 +121,3 @@ def _three(cell: Any) -> list[Any]:
     if not isinstance(cell, list) or len(cell) != 3:
         raise CertificateError(f"{NAME}: 'cell' is not [x, x', y].")
     return cell
-
-
-def _number(value: Any, count: int) -> int:
-    if type(value) is not int or not 0 <= value < count:
-        raise CertificateError(f"{NAME}: {value!r} is no number from 0 to {count - 1}.")
-    return value

@@ -1,4 +1,16 @@
-"""Grids of true answers, each point with its own distance from the first (theory#grid-packing)."""
+"""Grids of true answers, each point with its own distance from the first (theory#grid-packing).
+
+Theorem: Points of the integer lattice, or those of it whose entries have an even sum, times a step s at which they are 2 gamma apart in an
+lp norm, have balls of radius gamma that do not meet when the step is a little longer. Where there is a database for each answer, a
+mechanism that answers within gamma but with probability beta is epsilon-private only where (1 - beta) sum of e^(-epsilon s ||z||/C) <= 1,
+over the points z s of a box, or of a ball round 0.
+
+Checked:
+- there is a database for each answer, and the points have room inside
+- how many points there are at each distance, and the inequality at the epsilon that is told
+
+Source: docs/theory/spaces.md#grid-packing, Kleinberg & Ligett 2010, Theorem 3.4
+"""
 
 from __future__ import annotations
 
@@ -13,7 +25,7 @@ from flint import arb
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, div, format_expr, mul, num, power
-from dpverify.trusted.language.model import Claim, Norm, Shape, Source
+from dpverify.trusted.language.model import Claim, Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.compare import certainly_lt
@@ -21,18 +33,7 @@ from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.rules.spaces.shapes import asked, dimension
 
 NAME: Final = "grid-packing"
-STATEMENT: Final = (
-    "Points of the integer lattice, or those of it whose entries have an even sum, times a step s at which they are 2 gamma apart in an lp "
-    "norm, have balls of radius gamma that do not meet when the step is a little longer. Where there is a database for each answer, a "
-    "mechanism that answers within gamma but with probability beta is epsilon-private only where (1 - beta) sum of e^(-epsilon s ||z||/C) "
-    "<= 1, over the points z s of a box, or of a ball round 0."
-)
-CHECKED: Final = (
-    "there is a database for each answer, and the points have room inside",
-    "how many points there are at each distance, and the inequality at the epsilon that is told",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/spaces.md#grid-packing", "Kleinberg & Ligett 2010, Theorem 3.4")
 MOST_STEPS: Final = 64
 """Most points on each side of the first along an axis."""
 MOST_LENGTHS: Final = 20_000

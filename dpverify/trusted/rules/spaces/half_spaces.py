@@ -1,4 +1,16 @@
-"""Lines of true answers: databases beside a point of one err towards it, on both sides (theory#half-spaces)."""
+"""Lines of true answers: databases beside a point of one err towards it, on both sides (theory#half-spaces).
+
+Theorem: If true answers fill a line of a length above 2 n gamma, n >= 1, along which a function with the Lipschitz constant 1 rises as
+fast, and there is a database for each answer, at distances in proportion, a mechanism that answers within gamma but with probability beta
+is epsilon-private only where epsilon >= (C/gamma) log(n/((n + 1) beta)); on an endless line epsilon >= (C/gamma) log(1/beta), which Laplace
+noise attains. On the integers 2 u^(m + 1) <= beta (1 + u), u = e^(-epsilon/C) and m the whole part of gamma, which geometric noise attains.
+
+Checked:
+- there is a database for each answer, and the answers have a segment of that length
+- on the integers, that the inequality fails at the epsilon that is told
+
+Source: docs/theory/spaces.md#half-spaces
+"""
 
 from __future__ import annotations
 
@@ -7,10 +19,10 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, power, substitute
-from dpverify.trusted.language.model import Claim, Shape, Source
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.model import Claim, Shape
+from dpverify.trusted.language.rationals import read_fraction, read_whole
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.parts.parameters import fixed
@@ -19,19 +31,7 @@ from dpverify.trusted.rules.spaces.noise_near import whole
 from dpverify.trusted.rules.spaces.shapes import asked
 
 NAME: Final = "half-spaces"
-STATEMENT: Final = (
-    "If true answers fill a line of a length above 2 n gamma, n >= 1, along which a function with the Lipschitz constant 1 rises as fast, "
-    "and there is a database for each answer, at distances in proportion, a mechanism that answers within gamma but with probability beta "
-    "is epsilon-private only where epsilon >= (C/gamma) log(n/((n + 1) beta)); on an endless line epsilon >= (C/gamma) log(1/beta), which "
-    "Laplace noise attains. On the integers 2 u^(m + 1) <= beta (1 + u), u = e^(-epsilon/C) and m the whole part of gamma, which geometric "
-    "noise attains."
-)
-CHECKED: Final = (
-    "there is a database for each answer, and the answers have a segment of that length",
-    "on the integers, that the inequality fails at the epsilon that is told",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/spaces.md#half-spaces")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -51,9 +51,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         return Bound("lower", mul(space.lipschitz, _on_integers(near, beta, evidence)), witness=says, at=at)
     length, share = _length(space.shape, evidence), ONE
     if length is not None:
-        steps = evidence.get("steps")
-        if type(steps) is not int or steps < 1:
-            raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
+        steps = read_whole(evidence, "steps", NAME, 1)
         if not certainly_lt(mul(num(2 * steps), near), length, domains):
             raise Rejected(NAME, "steps", f"{steps} steps of twice {format_expr(near)} are not certainly shorter than a line of the space")
         share = Num(Fraction(steps, steps + 1))
@@ -81,21 +79,15 @@ def _length(shape: Shape, evidence: Mapping[str, Any]) -> Expr | None:
     if kind in ("ball", "hoelder"):
         return mul(num(2), numbers[0] if kind == "ball" else numbers[3])
     if kind == "box":
-        axis = _number(evidence, "axis", len(numbers))
+        axis = read_whole(evidence, "axis", NAME, 0, len(numbers) - 1)
         return mul(numbers[axis], norm_value(shape.norm, tuple(Fraction(int(i == axis)) for i in range(len(numbers)))))
     if kind == "ellipsoid":
-        return mul(num(2), call("abs", substitute(numbers[0], {"k": num(_number(evidence, "axis", MOST) + 1)})))
+        return mul(num(2), call("abs", substitute(numbers[0], {"k": num(read_whole(evidence, "axis", NAME, 0, MOST - 1) + 1)})))
     if kind == "hull":
-        one, other = (shape.matrix[_number(evidence, key, len(shape.matrix))] for key in ("corner", "axis"))
+        one, other = (shape.matrix[read_whole(evidence, key, NAME, 0, len(shape.matrix) - 1)] for key in ("corner", "axis"))
         return norm_value(shape.norm, tuple(a - b for a, b in zip(one, other, strict=True)))
     if kind == "product":
         inner = evidence.get("inner")
-        return _length(shape.parts[_number(evidence, "part", len(shape.parts))], inner if isinstance(inner, Mapping) else {})
+        part = shape.parts[read_whole(evidence, "part", NAME, 0, len(shape.parts) - 1)]
+        return _length(part, inner if isinstance(inner, Mapping) else {})
     raise Rejected(NAME, "the space", f"a space of the kind {kind} has no lines that are known")
-
-
-def _number(evidence: Mapping[str, Any], key: str, count: int) -> int:
-    found = evidence.get(key)
-    if type(found) is not int or not 0 <= found < count:
-        raise CertificateError(f"{NAME}: {key!r} is {found!r}, not a number from 0 to {count - 1}.")
-    return found

@@ -1,4 +1,15 @@
-"""Multipliers that leave no private mechanism with answers near the truth, on finitely many points (theory#near-dual)."""
+"""Multipliers that leave no private mechanism with answers near the truth, on finitely many points (theory#near-dual).
+
+Theorem: If weights and multipliers prove by the dual of a linear program (theory#lp) that every epsilon-private mechanism answers further
+than gamma from the truth with a probability above beta on some database, the least epsilon at which beta is met is at least epsilon.
+
+Checked:
+- the distances are a metric, and databases as declared exist
+- weights and multipliers are at least 0
+- the sum, in exact rationals, for databases as far apart as they may be
+
+Source: docs/theory/spaces.md#near-dual, Kleinberg & Ligett 2010, Definitions 2.2 and 2.3
+"""
 
 from __future__ import annotations
 
@@ -9,7 +20,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, format_expr, mul
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_lt
@@ -17,17 +28,7 @@ from dpverify.trusted.rules.spaces.databases import finite
 from dpverify.trusted.rules.utility.dual import Program, least
 
 NAME: Final = "near-dual"
-STATEMENT: Final = (
-    "If weights and multipliers prove by the dual of a linear program (theory#lp) that every epsilon-private mechanism answers further "
-    "than gamma from the truth with a probability above beta on some database, the least epsilon at which beta is met is at least epsilon."
-)
-CHECKED: Final = (
-    "the distances are a metric, and databases as declared exist",
-    "weights and multipliers are at least 0",
-    "the sum, in exact rationals, for databases as far apart as they may be",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/spaces.md#near-dual", "Kleinberg & Ligett 2010, Definitions 2.2 and 2.3")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

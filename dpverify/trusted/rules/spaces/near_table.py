@@ -1,4 +1,16 @@
-"""A table of a mechanism whose answers are near the truth, on finitely many points (theory#near-table)."""
+"""A table of a mechanism whose answers are near the truth, on finitely many points (theory#near-table).
+
+Theorem: A table P of probabilities, a row for each database, with the probability 1 - beta at least within gamma of each true answer and
+P[x, y] <= e^(epsilon dist(x, x')) P[x', y] for all x, x', y is an epsilon-private mechanism with answers within gamma but with probability
+beta.
+
+Checked:
+- the distances are a metric, and databases as declared exist
+- every row sums to 1, and has the probability 1 - beta near the truth
+- every ratio of two rows, for databases as near as they may be
+
+Source: docs/theory/spaces.md#near-table, Kleinberg & Ligett 2010, Definitions 2.2 and 2.3
+"""
 
 from __future__ import annotations
 
@@ -9,24 +21,13 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, call, mul, sub
-from dpverify.trusted.language.model import Claim, Source, Vector
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.model import Claim, Vector
+from dpverify.trusted.language.rationals import read_rows
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.spaces.databases import Finite, finite
 
 NAME: Final = "near-table"
-STATEMENT: Final = (
-    "A table P of probabilities, a row for each database, with the probability 1 - beta at least within gamma of each true answer and "
-    "P[x, y] <= e^(epsilon dist(x, x')) P[x', y] for all x, x', y is an epsilon-private mechanism with answers within gamma but with "
-    "probability beta."
-)
-CHECKED: Final = (
-    "the distances are a metric, and databases as declared exist",
-    "every row sums to 1, and has the probability 1 - beta near the truth",
-    "every ratio of two rows, for databases as near as they may be",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/spaces.md#near-table", "Kleinberg & Ligett 2010, Definitions 2.2 and 2.3")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -47,11 +48,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 
 def _rows(given: Finite, table: Any) -> tuple[Vector, ...]:
-    if not isinstance(table, list) or len(table) != len(given.truth):
+    rows = read_rows(table, "rows", NAME, len(given.distances))
+    if len(rows) != len(given.truth):
         raise CertificateError(f"{NAME}: 'rows' does not have a row for each of the {len(given.truth)} databases.")
-    rows = tuple(tuple(to_fraction(entry, NAME) for entry in row) for row in table)
     for x, row in enumerate(rows):
-        if len(row) != len(given.distances) or min(row) < 0 or sum(row) != 1:
+        if min(row) < 0 or sum(row) != 1:
             raise Rejected(NAME, f"row {x}", "its entries must be one for each answer, at least 0, with the sum 1")
     return rows
 

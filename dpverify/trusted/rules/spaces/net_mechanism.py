@@ -1,4 +1,16 @@
-"""The exponential mechanism on a net: how private answers near the truth can be (theory#net-mechanism)."""
+"""The exponential mechanism on a net: how private answers near the truth can be (theory#net-mechanism).
+
+Theorem: If N points form a net of radius s gamma of a metric space, 0 < s < 1, the exponential mechanism on them with the score -b d(q(x),
+y), b = max(0, log((N - 1)(1 - beta)/beta))/((1 - s) gamma), answers within gamma of q(x) but with probability beta, and is 2 b C-private
+per unit of distance between databases, where q is Lipschitz with constant C.
+
+Checked:
+- it is a metric space, and databases as declared exist
+- gamma > 0 and 0 < beta < 1, for all parameters
+- the number of points of the net
+
+Source: docs/theory/spaces.md#net-mechanism, Kleinberg & Ligett 2010, Theorems 2.7 and 3.4; McSherry & Talwar 2007
+"""
 
 from __future__ import annotations
 
@@ -8,24 +20,13 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Num, add, call, div, mul, num, sub
-from dpverify.trusted.language.model import Claim, Shape, Source
+from dpverify.trusted.language.model import Claim, Shape
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.rules.spaces.nets import net, others
 from dpverify.trusted.rules.spaces.shapes import NET, asked
 
 NAME: Final = "net-mechanism"
-STATEMENT: Final = (
-    "If N points form a net of radius s gamma of a metric space, 0 < s < 1, the exponential mechanism on them with the score "
-    "-b d(q(x), y), b = max(0, log((N - 1)(1 - beta)/beta))/((1 - s) gamma), answers within gamma of q(x) but with probability beta, and "
-    "is 2 b C-private per unit of distance between databases, where q is Lipschitz with constant C."
-)
-CHECKED: Final = (
-    "it is a metric space, and databases as declared exist",
-    "gamma > 0 and 0 < beta < 1, for all parameters",
-    "the number of points of the net",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/spaces.md#net-mechanism", "Kleinberg & Ligett 2010, Theorems 2.7 and 3.4; McSherry & Talwar 2007")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -34,7 +34,7 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.model import Domain, Norm, Shape
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_whole
 from dpverify.trusted.numbers.balls import constant, exact, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
@@ -137,9 +137,7 @@ def _ball(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:
 def _tree(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     """One leaf under each node of a depth at which leaves under a node are within the radius of each other."""
     if "depth" in told:
-        depth = told["depth"]
-        if type(depth) is not int or not 0 <= depth <= MOST:
-            raise CertificateError(f"{RULE}: 'depth' is {depth!r}, not a whole number from 0 to {MOST}.")
+        depth = read_whole(told, "depth", RULE, 0, MOST)
         if not certainly_le(apart_at(shape, num(depth)), radius, domains):
             raise Rejected(RULE, "depth", f"leaves under a node of depth {depth} are not certainly within the radius of each other")
         counts = [TWO if shape.kind == "cantor" else of_level(shape, level) for level in range(depth)]
@@ -220,9 +218,7 @@ def require_above(axis: Expr, above: Expr, told: Told, domains: Domains) -> None
 
 def _first_axes(axis: Expr, radius: Expr, told: Told, domains: Domains) -> Expr:
     """A number of axes, and what those after them certainly are at most."""
-    count, tail = told["axes"], read_fraction(told, "tail", RULE)
-    if type(count) is not int or not 0 <= count <= MOST:
-        raise CertificateError(f"{RULE}: 'axes' is {count!r}, not a whole number from 0 to {MOST}.")
+    count, tail = read_whole(told, "axes", RULE, 0, MOST), read_fraction(told, "tail", RULE)
     if not all(at_most(one, Num(tail), domains, {"k": over}) for one, over in classes(axis, count + 1)):
         raise Rejected(RULE, "tail", f"the axes after {count} are not certainly at most {tail}")
     if symbols(radius) or symbols(axis) - {"k"}:

@@ -1,4 +1,18 @@
-"""Additive noise on subsets of R^d and on the integers: how private answers near the truth can be (theory#noise-near)."""
+"""Additive noise on subsets of R^d and on the integers: how private answers near the truth can be (theory#noise-near).
+
+Theorem: Noise of density proportional to exp(-a ||z||) on R^d is further than r with the probability Q(d, a r) that a gamma law of shape d
+is above a r. Brought back to the nearest answer, what it gives is within gamma of the truth but with probability beta where Q(d, a gamma/c)
+<= beta; c = 1 for R^d, for boxes in lp norms and for convex answers in l2, else 2. It is a C-private per unit of distance between
+databases. On the integers two-sided geometric noise of ratio t is further than m with the probability 2 t^(m + 1)/(1 + t), and C
+log(1/t)-private.
+
+Checked:
+- the answers are in R^d with a norm, or the integers
+- gamma > 0 and 0 < beta < 1, for all parameters
+- the tail of the noise
+
+Source: docs/theory/spaces.md#noise-near, Hardt & Talwar 2010; Ghosh, Roughgarden & Sundararajan 2012
+"""
 
 from __future__ import annotations
 
@@ -9,26 +23,13 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, div, mul, num, sub, symbols
-from dpverify.trusted.language.model import Claim, Shape, Source
+from dpverify.trusted.language.model import Claim, Shape
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.rules.spaces.shapes import asked, dimension
 
 NAME: Final = "noise-near"
-STATEMENT: Final = (
-    "Noise of density proportional to exp(-a ||z||) on R^d is further than r with the probability Q(d, a r) that a gamma law of shape d is "
-    "above a r. Brought back to the nearest answer, what it gives is within gamma of the truth but with probability beta where "
-    "Q(d, a gamma/c) <= beta; c = 1 for R^d, for boxes in lp norms and for convex answers in l2, else 2. It is a C-private per unit of "
-    "distance between databases. On the integers two-sided geometric noise of ratio t is further than m with the probability "
-    "2 t^(m + 1)/(1 + t), and C log(1/t)-private."
-)
-CHECKED: Final = (
-    "the answers are in R^d with a norm, or the integers",
-    "gamma > 0 and 0 < beta < 1, for all parameters",
-    "the tail of the noise",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/spaces.md#noise-near", "Hardt & Talwar 2010; Ghosh, Roughgarden & Sundararajan 2012")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -13,7 +13,7 @@ from flint import arb
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub
 from dpverify.trusted.language.model import Norm, Shape
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_rows, read_whole, to_whole
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.lengths import norm_value
@@ -24,6 +24,7 @@ RULE: Final = "packing"
 TWO: Final = num(2)
 MOST: Final = 4096
 """Most depths of a tree that are multiplied one by one."""
+MOST_AXES: Final = 10**6
 
 LARGEST: Final = {"says": "largest-set"}
 GRID: Final = {"says": "grid-of-points"}
@@ -132,11 +133,8 @@ def _sphere(shape: Shape, near: Expr, told: Told) -> Packing:
 
 def _hull(shape: Shape, near: Expr, told: Told) -> Packing:
     """Points that are named as weights of corners."""
-    rows = told.get("points")
-    if not isinstance(rows, list) or not rows:
-        raise CertificateError(f"{RULE}: 'points' is not a list of weights.")
-    weights = [[to_fraction(entry, RULE) for entry in row] for row in rows]
-    if any(len(row) != len(shape.matrix) or min(row) < 0 or sum(row) != 1 for row in weights):
+    weights = read_rows(told.get("points"), "points", RULE, len(shape.matrix))
+    if any(min(row) < 0 or sum(row) != 1 for row in weights):
         raise Rejected(RULE, "points", "weights must be one for each corner, at least 0, with the sum 1")
     columns = list(zip(*shape.matrix, strict=True))
     points = [tuple(sum((w * x for w, x in zip(row, column, strict=True)), Fraction(0)) for column in columns) for row in weights]
@@ -160,7 +158,7 @@ def _points(shape: Shape, near: Expr, told: Told) -> Packing:
 
 def _tree(shape: Shape, near: Expr, told: Told) -> Packing:
     """A leaf under every node of a depth: the one before it is where leaves part further than `near`, so no leaf is near to two."""
-    depth = _depth(told)
+    depth = read_whole(told, "depth", RULE, 0, MOST)
     listed = len(shape.numbers) - 2
     if depth and not certainly_lt(near, apart_at(shape, num(depth - 1))):
         raise Rejected(RULE, "depth", f"leaves that part at a depth of {depth - 1} are not certainly further apart than that")
@@ -172,16 +170,9 @@ def _tree(shape: Shape, near: Expr, told: Told) -> Packing:
     return Packing(prod(int(count.value) for count in counts if isinstance(count, Num)), {"says": "leaves", "depth": depth})
 
 
-def _depth(told: Told) -> int:
-    depth = told.get("depth")
-    if type(depth) is not int or not 0 <= depth <= MOST:
-        raise CertificateError(f"{RULE}: 'depth' is {depth!r}, not a whole number from 0 to {MOST}.")
-    return depth
-
-
 def _cantor(shape: Shape, near: Expr, told: Told) -> Packing:
     """The left ends of all pieces after so many steps: no point is near to two where the gap, or half of their distance, is more."""
-    depth = _depth(told)
+    depth = read_whole(told, "depth", RULE, 0, MOST)
     if depth:
         ratio = shape.numbers[1]
         clear = call("max", sub(ONE, mul(TWO, ratio)), div(sub(ONE, ratio), TWO))
@@ -201,26 +192,17 @@ def _ellipsoid(shape: Shape, near: Expr, told: Told) -> Packing:
         raise Rejected(RULE, "least", "how many of them an answer is near to is not enclosed; raise the precision")
     overlap = max(1, int(most))
     if "first" in told:
-        first = told["first"]
-        if type(first) is not int or not 1 <= first <= MOST:
-            raise CertificateError(f"{RULE}: 'first' is {first!r}, not a whole number from 1 to {MOST}.")
+        first = read_whole(told, "first", RULE, 1, MOST)
         for k in range(1, first + 1):
             if not abs(value(axis, {"k": arb(k)})) >= constant(least):
                 raise Rejected(RULE, f"axis {k}", f"it is not certainly at least {format_expr(least)}")
         what = {"says": "points-on-first-axes", "from_0": format_expr(least), "first": first}
         return Packing(2 * first, what, overlap, wide=mul(TWO, least))
-    step, start = _natural(told, "step"), _natural(told, "start")
+    step, start = (to_whole(told.get(key, 1), key, RULE, 1, MOST_AXES) for key in ("step", "start"))
     if not certainly_le(least, call("abs", along(axis, step, start)), {"k": LEVELS}):
         raise Rejected(RULE, "the axes", f"not all of {start}, {start + step}, ... are certainly at least {format_expr(least)}")
     told = {"says": "points-on-axes", "from_0": format_expr(least), "axes": [start, start + step]}
     return Packing(None, told, overlap, wide=mul(TWO, least))
-
-
-def _natural(told: Told, key: str) -> int:
-    found = told.get(key, 1)
-    if type(found) is not int or not 1 <= found <= 10**6:
-        raise CertificateError(f"{RULE}: {key!r} is {found!r}, not a whole number from 1 to a million.")
-    return found
 
 
 def _hoelder(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -228,7 +210,7 @@ def _hoelder(shape: Shape, near: Expr, told: Told) -> Packing:
     count, (_, constant_of, exponent, bound) = cubes(shape), shape.numbers
     if "cells" not in told:
         return Packing(_along(mul(TWO, bound), near), {"says": "constants-apart"})
-    cells = _natural(told, "cells")
+    cells = read_whole(told, "cells", RULE, 1, MOST)
     bump = mul(constant_of, power(Num(Fraction(1, 2 * cells)), exponent))
     for name, height in (("bump", bump), ("bound", mul(TWO, bound))):
         if not certainly_lt(mul(TWO, near), height):

@@ -38,8 +38,7 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.model import L2, Claim, Domain, Norm, Shape, Space
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.order.geometry import norm_faults
-from dpverify.trusted.order.lengths import norm_value
+from dpverify.trusted.order.lengths import norm_faults, norm_value
 
 Domains = Mapping[str, Domain]
 

@@ -1,4 +1,16 @@
-"""Packings of databases: how private no mechanism with answers near the truth is (theory#weighted-packing)."""
+"""Packings of databases: how private no mechanism with answers near the truth is (theory#weighted-packing).
+
+Theorem: If no answer is within gamma of more than m of the true answers of databases x_1, ..., x_N, a mechanism that answers within gamma
+but with probability beta is epsilon-private only where (1 - beta) sum over i of e^(-epsilon dist(x_1, x_i)) <= m. With infinitely many at a
+bounded distance from x_1 there is no such epsilon.
+
+Checked:
+- it is a metric space, and databases as declared exist
+- the points are in it, and no answer is near to more than m of them
+- the inequality, for databases as far apart as they may be
+
+Source: docs/theory/spaces.md#weighted-packing, Kleinberg & Ligett 2010, Theorem 3.4
+"""
 
 from __future__ import annotations
 
@@ -8,10 +20,10 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, div, format_expr, mul, num, sub
-from dpverify.trusted.language.model import Claim, Shape, Source, Space
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.model import Claim, Shape, Space
+from dpverify.trusted.language.rationals import read_fraction, read_whole
 from dpverify.trusted.numbers.balls import constant, exact, rational
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.parameters import fixed
@@ -20,18 +32,7 @@ from dpverify.trusted.rules.spaces.packings import Packing, packing, width
 from dpverify.trusted.rules.spaces.shapes import asked
 
 NAME: Final = "weighted-packing"
-STATEMENT: Final = (
-    "If no answer is within gamma of more than m of the true answers of databases x_1, ..., x_N, a mechanism that answers within gamma but "
-    "with probability beta is epsilon-private only where (1 - beta) sum over i of e^(-epsilon dist(x_1, x_i)) <= m. "
-    "With infinitely many at a bounded distance from x_1 there is no such epsilon."
-)
-CHECKED: Final = (
-    "it is a metric space, and databases as declared exist",
-    "the points are in it, and no answer is near to more than m of them",
-    "the inequality, for databases as far apart as they may be",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/spaces.md#weighted-packing", "Kleinberg & Ligett 2010, Theorem 3.4")
 MOST_BITS: Final = 256
 """Of a number of points that is written out."""
 MOST: Final = 100_000
@@ -90,11 +91,9 @@ def _line(space: Space, near: Expr, beta: Expr, evidence: Mapping[str, Any], at:
     """Points of a line, one after the other, a step apart that is as near to twice gamma as you like, or on the integers 2 m + 1."""
     if space.databases != "answers":
         raise Rejected(NAME, "databases", "only where there is one for each answer it is known how far apart those of a line are")
-    count = evidence["line"]
+    count = read_whole(evidence, "line", NAME, 0, MOST)
     step = num(2 * whole(near) + 1) if space.shape.kind == "integers" else mul(num(2), near)
     far = div(step, space.lipschitz)
-    if type(count) is not int or not 0 <= count <= MOST:
-        raise CertificateError(f"{NAME}: 'line' is {count!r}, not a whole number from 0 to {MOST}.")
     length = _length(space.shape)
     told = {"says": "databases-in-a-row", "far": format_expr(far), "near": format_expr(near)}
     says = {"pair": {"says": "databases-on-a-line"}, "packing": told}

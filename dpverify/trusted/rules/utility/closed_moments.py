@@ -15,9 +15,7 @@ from dpverify.trusted.language.expr import (
     Add,
     Call,
     Expr,
-    Mul,
     Num,
-    Pow,
     Sym,
     add,
     call,
@@ -33,8 +31,9 @@ from dpverify.trusted.language.expr import (
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Staircase
+from dpverify.trusted.numbers.expansion import monomial
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.order.convexity import Shapes, outside
 from dpverify.trusted.rules.utility.laws import Law, half
 
 _SHAPES: Final = Shapes("r", True, {})
@@ -128,27 +127,23 @@ def form(law: Law) -> Form | None:
     except ExprError:
         return None
     terms = [term for term in (exponent.args if isinstance(exponent, Add) else (exponent,)) if "r" in symbols(term)]
-    pairs = [coefficient(term) for term in terms]
-    logs = [c for c, moving in pairs if moving == call("log", _R)]
-    others = [(c, moving) for c, moving in pairs if moving != call("log", _R)]
+    pairs = [outside(term, "r") for term in terms]
+    logs = [c for moving, c in pairs if moving == call("log", _R)]
+    others = [(moving, c) for moving, c in pairs if moving != call("log", _R)]
     if len(others) != 1 or len(logs) > 1:
         return None
-    [(c, only)], w = others, neg(logs[0]) if logs else ZERO
+    [(only, c)], w = others, neg(logs[0]) if logs else ZERO
     return _exponential(c, only, w) or (_powers(c, only) if not logs else None) or _bessel(c, only, w)
 
 
 def exponential(term: Expr, domains: Mapping[str, Domain]) -> Exponential | None:
     """The density exp(-term), where the term is c r^a, c > 0 for all parameters; None for another."""
-    return _exponential(*coefficient(term), ZERO, domains)
+    only, c = outside(term, "r")
+    return _exponential(c, only, ZERO, domains)
 
 
 def _exponential(c: Expr, only: Expr, w: Expr, domains: Mapping[str, Domain] = _NONE) -> Exponential | None:
-    if only == _R:
-        a = Fraction(1)
-    elif isinstance(only, Pow) and only.base == _R and isinstance(only.exponent, Num):
-        a = only.exponent.value
-    else:
-        return None
+    _, a = monomial(only, "r") or (c, Fraction(0))
     return Exponential(c, a, w) if a > 0 and certainly_lt(ZERO, c, domains) else None
 
 
@@ -158,10 +153,10 @@ def _powers(c: Expr, only: Expr) -> Powers | None:
     inner, square = only.args[0], power(_R, num(2))
     terms = inner.args if isinstance(inner, Add) else (inner,)
     a = add(*(term for term in terms if "r" not in symbols(term)))
-    pairs = [coefficient(term) for term in terms if "r" in symbols(term)]
-    if len(pairs) != 1 or pairs[0][1] != square or not (certainly_lt(ZERO, a) and certainly_lt(ZERO, pairs[0][0])):
+    pairs = [outside(term, "r") for term in terms if "r" in symbols(term)]
+    if len(pairs) != 1 or pairs[0][0] != square or not (certainly_lt(ZERO, a) and certainly_lt(ZERO, pairs[0][1])):
         return None
-    return Powers(c, a, pairs[0][0])
+    return Powers(c, a, pairs[0][1])
 
 
 def _bessel(c: Expr, only: Expr, w: Expr) -> Bessel | None:
@@ -170,12 +165,6 @@ def _bessel(c: Expr, only: Expr, w: Expr) -> Bessel | None:
     order, argument = only.args
     slope, rest = linear_part(argument, "r")
     return Bessel(w, order, slope) if rest == ZERO and not symbols(order) and certainly_lt(ZERO, slope) else None
-
-
-def coefficient(term: Expr) -> tuple[Expr, Expr]:
-    """A term as (factor free of r, rest)."""
-    factors = term.args if isinstance(term, Mul) else (term,)
-    return mul(*(f for f in factors if "r" not in symbols(f))), mul(*(f for f in factors if "r" in symbols(f)))
 
 
 def gamma_ratio(start: Expr, step: Fraction) -> Expr:

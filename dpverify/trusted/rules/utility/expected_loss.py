@@ -1,4 +1,14 @@
-"""Finite mechanisms: the mean of a stated loss, exactly."""
+"""Finite mechanisms: the mean of a stated loss, exactly.
+
+Theorem: A finite mechanism has on the input x the mean loss sum over y of P[x, y] l(x, y); what is stated of it is the greatest of these,
+or their mean under the stated prior.
+
+Checked:
+- every row holds non-negative numbers that sum to 1
+- the loss has an entry for every input and output, the prior for every input, at least 0 and with the sum 1
+
+Source: docs/theory/optimum.md#expected-loss
+"""
 
 from __future__ import annotations
 
@@ -8,20 +18,11 @@ from typing import Any, Final
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, mul
-from dpverify.trusted.language.model import Claim, Source, Vector
+from dpverify.trusted.language.model import Claim, Vector
 from dpverify.trusted.order.tables import Finite, finite
 
 NAME: Final = "expected-loss"
-STATEMENT: Final = (
-    "A finite mechanism has on the input x the mean loss sum over y of P[x, y] l(x, y); what is stated of it is the greatest of these, or "
-    "their mean under the stated prior."
-)
-CHECKED: Final = (
-    "every row holds non-negative numbers that sum to 1",
-    "the loss has an entry for every input and output, the prior for every input, at least 0 and with the sum 1",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/optimum.md#expected-loss")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:

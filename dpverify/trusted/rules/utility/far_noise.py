@@ -1,4 +1,17 @@
-"""How likely additive noise is to be longer than a distance: how near to the truth answers are (theory#far-noise)."""
+"""How likely additive noise is to be longer than a distance: how near to the truth answers are (theory#far-noise).
+
+Theorem: An answer with additive noise is further from the truth than gamma, whatever the data, with the probability that the noise is
+longer than gamma. In the norm of its density that is the tail of its length; in an lp norm the length of independent coordinates of density
+exp(-c |z|^p) has the tail of a Gamma variable; the greatest of d independent coordinates exceeds gamma with probability 1 - (1 - q)^d, q
+that of one. Noise on the integers of density proportional to exp(-c |z|) is beyond m with probability 2 u^(m + 1)/(1 + u), u = exp(-c).
+
+Checked:
+- the density is at least 0 and integrable, the scale positive, the norm a norm
+- the probability, in closed form or by enclosed integrals, where gamma is no rational on both sides of it
+- a least gamma that is shown, by the probabilities there
+
+Source: docs/theory/utility.md#far-noise, Kleinberg & Ligett 2010, Definition 2.2
+"""
 
 from __future__ import annotations
 
@@ -13,7 +26,7 @@ from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import L1, L2, LINF, NEARNESS, Claim, Norm, Product, Source
+from dpverify.trusted.language.model import L1, L2, LINF, NEARNESS, Claim, Norm, Product
 from dpverify.trusted.numbers.balls import constant, exact, finite
 from dpverify.trusted.rules.utility import tails
 from dpverify.trusted.rules.utility.closed_moments import Exponential, form
@@ -21,20 +34,7 @@ from dpverify.trusted.rules.utility.laws import Law, read
 from dpverify.trusted.rules.utility.noise_quantile import whole
 
 NAME: Final = "far-noise"
-STATEMENT: Final = (
-    "An answer with additive noise is further from the truth than gamma, whatever the data, with the probability that the noise is longer "
-    "than gamma. In the norm of its density that is the tail of its length; in an lp norm the length of independent coordinates of density "
-    "exp(-c |z|^p) has the tail of a Gamma variable; the greatest of d independent coordinates exceeds gamma with probability "
-    "1 - (1 - q)^d, q that of one. Noise on the integers of density proportional to exp(-c |z|) is beyond m with probability "
-    "2 u^(m + 1)/(1 + u), u = exp(-c)."
-)
-CHECKED: Final = (
-    "the density is at least 0 and integrable, the scale positive, the norm a norm",
-    "the probability, in closed form or by enclosed integrals, where gamma is no rational on both sides of it",
-    "a least gamma that is shown, by the probabilities there",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#far-noise", "Kleinberg & Ligett 2010, Definition 2.2")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:

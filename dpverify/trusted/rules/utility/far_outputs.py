@@ -1,4 +1,15 @@
-"""How likely a finite mechanism is to put out what costs more than a number (theory#far-outputs)."""
+"""How likely a finite mechanism is to put out what costs more than a number (theory#far-outputs).
+
+Theorem: A finite mechanism puts out on the input x what costs more than gamma with probability sum over y with l(x, y) > gamma of P[x, y];
+stated is the greatest of these. Of an exponential mechanism an output costs, where nothing else is said, what its score is below the best
+on that input; where scores are minus distances and an output is the truth, that is its distance.
+
+Checked:
+- every row holds non-negative numbers that sum to 1, or scores
+- the loss has an entry for every input and output, each certainly above gamma or certainly not
+
+Source: docs/theory/utility.md#far-outputs, McSherry & Talwar 2007; Kleinberg & Ligett 2010, Definition 2.2
+"""
 
 from __future__ import annotations
 
@@ -8,24 +19,14 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, format_expr, sub
-from dpverify.trusted.language.model import NEARNESS, Claim, Exponential, Source
+from dpverify.trusted.language.model import NEARNESS, Claim, Exponential
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.rules.utility.expected_loss import require_losses
 from dpverify.trusted.rules.utility.far_noise import asked
 
 NAME: Final = "far-outputs"
-STATEMENT: Final = (
-    "A finite mechanism puts out on the input x what costs more than gamma with probability sum over y with l(x, y) > gamma of P[x, y]; "
-    "stated is the greatest of these. Of an exponential mechanism an output costs, where nothing else is said, what its score is below "
-    "the best on that input; where scores are minus distances and an output is the truth, that is its distance."
-)
-CHECKED: Final = (
-    "every row holds non-negative numbers that sum to 1, or scores",
-    "the loss has an entry for every input and output, each certainly above gamma or certainly not",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#far-outputs", "McSherry & Talwar 2007; Kleinberg & Ligett 2010, Definition 2.2")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:

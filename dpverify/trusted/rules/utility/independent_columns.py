@@ -1,4 +1,13 @@
-"""A cross-polytope inside a polytope: a lower bound on the volume, from independent points alone."""
+"""A cross-polytope inside a polytope: a lower bound on the volume, from independent points alone.
+
+Theorem: A convex body that is symmetric about 0 and holds d independent points F has a volume of at least 2^d |det F| / d!.
+
+Checked:
+- the points are the body's
+- their determinant
+
+Source: docs/theory/bodies.md#independent-columns
+"""
 
 from __future__ import annotations
 
@@ -10,15 +19,12 @@ from typing import Any, Final
 from dpverify.trusted.facts.bodies import Body
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.rules.utility import shapes
 
 NAME: Final = "independent-columns"
-STATEMENT: Final = "A convex body that is symmetric about 0 and holds d independent points F has a volume of at least 2^d |det F| / d!."
-CHECKED: Final = ("the points are the body's", "their determinant")
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/bodies.md#independent-columns")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:

@@ -1,4 +1,14 @@
-"""Noise so heavy that its error has no mean, or no mean square: a density that is of order 1/r or more, times a power of r, at infinity."""
+"""Noise so heavy that its error has no mean, or no mean square: a density that is of order 1/r or more, times a power of r, at infinity.
+
+Theorem: Where x f(x) |x|^p does not fall beyond some point, f the density of the noise or the probabilities of integers, the mean of the
+p-th power of its size is infinite, and so is that of its Euclidean length and of each of its coordinates.
+
+Checked:
+- the density is integrable, and positive beyond the point
+- r times the derivative of minus the logarithm of the density times r^p is at most 1 beyond the point
+
+Source: docs/theory/utility.md#infinite-moments
+"""
 
 from __future__ import annotations
 
@@ -12,7 +22,7 @@ from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, mul, num, power, sub, substitute
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Domain, Source
+from dpverify.trusted.language.model import Claim, Domain
 from dpverify.trusted.numbers.balls import finite
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -20,16 +30,7 @@ from dpverify.trusted.rules.utility.laws import Size, read
 from dpverify.trusted.rules.utility.noise_moments import MOST_COORDINATES, power_of
 
 NAME: Final = "infinite-moments"
-STATEMENT: Final = (
-    "Where x f(x) |x|^p does not fall beyond some point, f the density of the noise or the probabilities of integers, the mean of the p-th "
-    "power of its size is infinite, and so is that of its Euclidean length and of each of its coordinates."
-)
-CHECKED: Final = (
-    "the density is integrable, and positive beyond the point",
-    "r times the derivative of minus the logarithm of the density times r^p is at most 1 beyond the point",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#infinite-moments")
 
 _ENOUGH: Final = 8
 """Bits at which a mass is enclosed, to see that it is finite."""

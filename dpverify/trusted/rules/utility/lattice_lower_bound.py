@@ -1,4 +1,16 @@
-"""The error of any private mechanism on counts is at least what the number of answers near each other makes it."""
+"""The error of any private mechanism on counts is at least what the number of answers near each other makes it.
+
+Theorem: On counts, with N(y) the least number of steps between neighbours from the answer 0 to y, Y the answers with N(y) <= T and W the
+sum of e^(-eps N(y)) over them, every eps-DP mechanism has on some data a mean error of at least R - S/W, S the supremum over a of the sum
+over y in Y of (R - ||a - y||)_+.
+
+Checked:
+- N(y) and Y, by going through them
+- S: exactly for one answer and for balls that do not meet, else through a lattice that holds Y
+- epsilon above 0, delta = 0
+
+Source: docs/theory/necessary.md#lattice-lower-bound
+"""
 
 from __future__ import annotations
 
@@ -12,28 +24,16 @@ from flint import arb, fmpq_mat
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Matrix, Source
-from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.language.rationals import to_fraction as read
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.model import Claim, Matrix
+from dpverify.trusted.language.rationals import read_fraction, read_rows
 from dpverify.trusted.numbers.balls import exact, rational
 from dpverify.trusted.order.linear import matrix, square, to_fraction
 from dpverify.trusted.order.queries import differences
 from dpverify.trusted.rules.utility.any_mechanism import COUNTS, granted, least, query_of, unit_ball
 
 NAME: Final = "lattice-lower-bound"
-STATEMENT: Final = (
-    "On counts, with N(y) the least number of steps between neighbours from the answer 0 to y, Y the answers with N(y) <= T and W the sum "
-    "of e^(-eps N(y)) over them, every eps-DP mechanism has on some data a mean error of at least R - S/W, S the supremum over a of the "
-    "sum over y in Y of (R - ||a - y||)_+."
-)
-CHECKED: Final = (
-    "N(y) and Y, by going through them",
-    "S: exactly for one answer and for balls that do not meet, else through a lattice that holds Y",
-    "epsilon above 0, delta = 0",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/necessary.md#lattice-lower-bound")
 
 MOST_STEPS: Final = 2_000_000
 """The most steps between answers that are gone through."""
@@ -84,10 +84,7 @@ def layers(steps: Matrix, reach: int) -> list[int]:
 
 def _basis(parameters: Mapping[str, Any], steps: Matrix) -> Matrix:
     """Independent rows whose integer combinations hold all steps. Raises Rejected, CertificateError."""
-    told, width = parameters.get("basis"), len(steps[0])
-    if not isinstance(told, list) or not told or not all(isinstance(row, list) and len(row) == width for row in told):
-        raise CertificateError(f"{NAME}: 'basis' is not a list of rows of {width} rationals.")
-    rows = tuple(tuple(read(entry, NAME) for entry in row) for row in told)
+    rows = read_rows(parameters.get("basis"), "basis", NAME, len(steps[0]))
     basis, moved = matrix(rows), matrix(steps)
     gram = basis * basis.transpose()
     if gram.det() == 0:

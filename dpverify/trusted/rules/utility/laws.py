@@ -9,11 +9,12 @@ from typing import Any
 
 from flint import arb
 
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, call, format_expr, mul, neg, parse, power, substitute, symbols
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Answering, Claim, Domain, Mixture, Norm, Product, Radial, Staircase
 from dpverify.trusted.language.noise import variable
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.noise import domain, weighted
 from dpverify.trusted.numbers.quadrature import integral
@@ -163,7 +164,4 @@ def half(law: Law) -> Expr | None:
 
 def bits_of(parameters: Mapping[str, Any], rule: str) -> int:
     """How many bits of integrals are asked for. Raises CertificateError."""
-    bits = parameters.get("bits")
-    if type(bits) is not int or not 1 <= bits <= 4096:
-        raise CertificateError(f"{rule}: bits is the accuracy of integrals, an integer from 1 to 4096.")
-    return bits
+    return read_whole(parameters, "bits", rule, 1, 4096)

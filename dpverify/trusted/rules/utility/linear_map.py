@@ -1,4 +1,17 @@
-"""The error of a linear map of noisy answers, such as an estimate by least squares: from the covariances of the noises."""
+"""The error of a linear map of noisy answers, such as an estimate by least squares: from the covariances of the noises.
+
+Theorem: A linear map M of answers with independent noises that are symmetric about 0, of covariance C together, has a mean square error of
+tr(M C M'), the i-th number one of (M C M')_ii = s_i^2. Where all noises are log-concave, E|X_i| is between s_i/sqrt(2) and sqrt(3)/2 s_i,
+the mean length of the error between rms/sqrt(2) and rms, and P(|X_i| > t) at most exp(1 - t/E|X_i|).
+
+Checked:
+- every part is noise with a density, symmetric about 0, added to an answer
+- the matrix has a column for each number that the parts put out
+- the mean square of every noise, in closed form or enclosed; for a norm by columns or facets the moments of its unit ball, a premise
+- for the bounds by shape: every density is log-concave
+
+Source: docs/theory/design.md#linear-map
+"""
 
 from __future__ import annotations
 
@@ -13,7 +26,8 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, mul, num, power
-from dpverify.trusted.language.model import Claim, Mixture, Radial, Source, Staircase
+from dpverify.trusted.language.model import Claim, Mixture, Radial, Staircase
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.order.linear import matrix
 from dpverify.trusted.parts.densities import log_concave
 from dpverify.trusted.parts.released import Noisy, released
@@ -23,19 +37,7 @@ from dpverify.trusted.rules.utility.mean_squares import GREATEST, Block, exceede
 from dpverify.trusted.rules.utility.noise_quantile import beta_of
 
 NAME: Final = "linear-map"
-STATEMENT: Final = (
-    "A linear map M of answers with independent noises that are symmetric about 0, of covariance C together, has a mean square error of "
-    "tr(M C M'), the i-th number one of (M C M')_ii = s_i^2. Where all noises are log-concave, E|X_i| is between s_i/sqrt(2) and "
-    "sqrt(3)/2 s_i, the mean length of the error between rms/sqrt(2) and rms, and P(|X_i| > t) at most exp(1 - t/E|X_i|)."
-)
-CHECKED: Final = (
-    "every part is noise with a density, symmetric about 0, added to an answer",
-    "the matrix has a column for each number that the parts put out",
-    "the mean square of every noise, in closed form or enclosed; for a norm by columns or facets the moments of its unit ball, a premise",
-    "for the bounds by shape: every density is log-concave",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises of the parts are independent")
-SOURCE: Final = Source("docs/theory/design.md#linear-map")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
@@ -45,9 +47,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     integrals where its mean square has no closed form, and what `laws.read` is told. premises: the facts of the unit balls of the parts
     whose norm is by columns or facets, in their order. Raises Rejected, Undecided, CertificateError.
     """
-    wanted = parameters.get("coordinates")
-    if type(wanted) is not int or wanted < 0:
-        raise CertificateError(f"{NAME}: coordinates says how many of them are told of.")
+    wanted = read_whole(parameters, "coordinates", NAME, 0)
     if claim.domains:
         raise Rejected(NAME, "the parameters", "errors are those of one mechanism; give every parameter a value")
     found = released(claim.mechanism)

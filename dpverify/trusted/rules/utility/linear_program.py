@@ -1,4 +1,17 @@
-"""The least error of any private mechanism on finitely many databases, by the dual of a linear program."""
+"""The least error of any private mechanism on finitely many databases, by the dual of a linear program.
+
+Theorem: If P[M(x) in S] <= b P[M(x') in S] + c for the pairs (x, x') of a list, then for all weights p_x >= 0 with the sum 1 and all
+multipliers z >= 0 the greatest mean loss is at least sum over x of min over y of (p_x l(x, y) + sum over x' of z(x, x', y) - sum over x' of
+b z(x', x, y)), less c max over y of z(x, x', y) for every pair.
+
+Checked:
+- the pairs are neighbours, or at most the stated number of steps apart, and b is at least e^(epsilon steps)
+- where epsilon is per unit of distance, b is at least e^(epsilon distance)
+- weights and multipliers are at least 0
+- the sum, in exact rationals
+
+Source: docs/theory/optimum.md#lp, Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4
+"""
 
 from __future__ import annotations
 
@@ -14,8 +27,8 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, call, format_expr, mul, num, power
-from dpverify.trusted.language.model import Claim, Matrix, Source, Vector
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.model import Claim, Matrix, Vector
+from dpverify.trusted.language.rationals import read_fraction, read_whole, to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.linear import dot
 from dpverify.trusted.order.tables import Finite, finite
@@ -25,19 +38,7 @@ from dpverify.trusted.rules.utility.expected_loss import require_losses
 from dpverify.trusted.rules.utility.histograms import databases_of, of_counts, rationals, within
 
 NAME: Final = "lp"
-STATEMENT: Final = (
-    "If P[M(x) in S] <= b P[M(x') in S] + c for the pairs (x, x') of a list, then for all weights p_x >= 0 with the sum 1 and all "
-    "multipliers z >= 0 the greatest mean loss is at least sum over x of min over y of (p_x l(x, y) + sum over x' of z(x, x', y) - "
-    "sum over x' of b z(x', x, y)), less c max over y of z(x, x', y) for every pair."
-)
-CHECKED: Final = (
-    "the pairs are neighbours, or at most the stated number of steps apart, and b is at least e^(epsilon steps)",
-    "where epsilon is per unit of distance, b is at least e^(epsilon distance)",
-    "weights and multipliers are at least 0",
-    "the sum, in exact rationals",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/optimum.md#lp", "Ghosh, Roughgarden & Sundararajan 2012; Hardt & Talwar 2010, Section 2.4")
 
 SQUARES: Final = "rms_l2"
 
@@ -57,9 +58,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     epsilon, assumed = epsilon_of(claim, premises, NAME)
     if claim.loss:
         return _of_losses(claim, (epsilon, claim.delta.value), assumed, parameters)
-    ratio, steps = read_fraction(parameters, "ratio", NAME), parameters.get("steps")
-    if type(steps) is not int or steps < 1:
-        raise CertificateError(f"{NAME}: 'steps' is {steps!r}, not a whole number of at least 1.")
+    ratio, steps = read_fraction(parameters, "ratio", NAME), read_whole(parameters, "steps", NAME, 1)
     _require_ratio(ratio, mul(num(steps), epsilon))
     # theory#group-privacy: delta times the sum of e^(k epsilon), k < steps
     between = (ratio, claim.delta.value * (1 + (steps - 1) * ratio))
@@ -129,13 +128,12 @@ def _require_ratio(ratio: Fraction, exponent: Expr) -> None:
 
 def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, between: Between) -> Program:
     """The mechanisms with real outputs for one row of a query, on some databases."""
-    query, squares, row = answered(claim), parameters.get("measure") == SQUARES, parameters.get("row")
+    query, squares = answered(claim), parameters.get("measure") == SQUARES
     if query is None:
         raise Rejected(NAME, "the claim", "it states neither losses nor a query")
     if not squares and parameters.get("measure") != "expected_l2":
         raise CertificateError(f"{NAME}: 'measure' is {parameters.get('measure')!r}, not expected_l2 or rms_l2.")
-    if type(row) is not int or not 0 <= row < len(query.rows):
-        raise CertificateError(f"{NAME}: 'row' is {row!r}, not one of the {len(query.rows)} rows of the query, counted from 0.")
+    row = read_whole(parameters, "row", NAME, 0, len(query.rows) - 1)
     if any(len(database) != len(query.rows[row]) for database in databases):
         raise Rejected(NAME, "databases", "they must have an entry for each column of the query")
     answers = [dot(query.rows[row], database) for database in databases]

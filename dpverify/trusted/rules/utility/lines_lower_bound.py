@@ -1,4 +1,18 @@
-"""The error of any private mechanism is at least what moving along lines of neighbours, each by itself, makes it."""
+"""The error of any private mechanism is at least what moving along lines of neighbours, each by itself, makes it.
+
+Theorem: With differences v_i of neighbours, weights p_i >= 0 of sum at most 1 and H (sum of p_i F v_i (F v_i)') H at most the identity,
+every eps-DP mechanism has on some data a mean error of at least t/sinh(eps), t the sum of p_i |(F v_i)' H F v_i|; on real histograms t/(2
+sinh(eps/2)). Its mean square error is at least the sum of p_i ((F v_i)' H F v_i)^2 over 2 sinh(eps/2)^2; on real histograms times the least
+variance of staircase noise.
+
+Checked:
+- each v_i is a difference of neighbours
+- the weights
+- the order of the matrices, exactly
+- epsilon above 0, delta = 0
+
+Source: docs/theory/necessary.md#lines-lower-bound
+"""
 
 from __future__ import annotations
 
@@ -11,28 +25,15 @@ from flint import arb, fmpq, fmpq_mat
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Query, Source
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.model import Claim, Query
+from dpverify.trusted.language.rationals import read_fraction, read_rows
 from dpverify.trusted.language.rationals import to_fraction as read
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.linear import matrix, square, to_fmpq, to_fraction
 from dpverify.trusted.rules.utility.any_mechanism import COUNTS, REALS, granted, least, query_of
 
 NAME: Final = "lines-lower-bound"
-STATEMENT: Final = (
-    "With differences v_i of neighbours, weights p_i >= 0 of sum at most 1 and H (sum of p_i F v_i (F v_i)') H at most the identity, every "
-    "eps-DP mechanism has on some data a mean error of at least t/sinh(eps), t the sum of p_i |(F v_i)' H F v_i|; on real histograms "
-    "t/(2 sinh(eps/2)). Its mean square error is at least the sum of p_i ((F v_i)' H F v_i)^2 over 2 sinh(eps/2)^2; on real histograms "
-    "times the least variance of staircase noise."
-)
-CHECKED: Final = (
-    "each v_i is a difference of neighbours",
-    "the weights",
-    "the order of the matrices, exactly",
-    "epsilon above 0, delta = 0",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/necessary.md#lines-lower-bound")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
@@ -98,11 +99,8 @@ def _moved(query: Query, steps: Sequence[Mapping[int, Fraction]]) -> fmpq_mat:
 
 
 def _scale(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
-    rows = parameters.get("scale")
-    if not isinstance(rows, list) or len(rows) != dimension or not all(isinstance(row, list) and len(row) == dimension for row in rows):
-        raise CertificateError(f"{NAME}: 'scale' is not a square matrix of {dimension} rows.")
-    found = matrix([tuple(read(entry, NAME) for entry in row) for row in rows])
-    if found != found.transpose():
+    found = matrix(read_rows(parameters.get("scale"), "scale", NAME, dimension))
+    if found.nrows() != dimension or found != found.transpose():
         raise CertificateError(f"{NAME}: 'scale' is not symmetric.")
     return found
 

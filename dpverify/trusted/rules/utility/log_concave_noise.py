@@ -1,4 +1,16 @@
-"""Errors of log-concave noise from the mean squares of its coordinates alone."""
+"""Errors of log-concave noise from the mean squares of its coordinates alone.
+
+Theorem: A coordinate X of noise of a log-concave density in a norm, s^2 = E X^2, has s/sqrt(2) <= m <= sqrt(3)/2 s for m = E|X|, and P(|X|
+> t) is at most exp(1 - t/m), and at least (m - t)^2/s^2 up to t = m. So the mean length is between the root mean square over sqrt(2) and
+the root mean square, and the distance that the greatest of d coordinates exceeds with probability beta is between s (1/sqrt(2) -
+sqrt(beta)) and sqrt(3)/2 s (1 + log(d/beta)), s the greatest of theirs.
+
+Checked:
+- minus the logarithm of the profile is convex and does not fall
+- the mean square of every coordinate is the premise's
+
+Source: docs/theory/utility.md#log-concave-noise
+"""
 
 from __future__ import annotations
 
@@ -12,7 +24,7 @@ from dpverify.trusted.facts.fact import Fact, as_errors
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, num, power, sqrt, sub
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Radial, Source
+from dpverify.trusted.language.model import Claim, Radial
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.signs import AT_LEAST_ZERO
@@ -20,18 +32,7 @@ from dpverify.trusted.rules.utility.laws import Law, read
 from dpverify.trusted.rules.utility.noise_quantile import beta_of
 
 NAME: Final = "log-concave-noise"
-STATEMENT: Final = (
-    "A coordinate X of noise of a log-concave density in a norm, s^2 = E X^2, has s/sqrt(2) <= m <= sqrt(3)/2 s for m = E|X|, and "
-    "P(|X| > t) is at most exp(1 - t/m), and at least (m - t)^2/s^2 up to t = m. So the mean length is between the root mean square over "
-    "sqrt(2) and the root mean square, and the distance that the greatest of d coordinates exceeds with probability beta is between "
-    "s (1/sqrt(2) - sqrt(beta)) and sqrt(3)/2 s (1 + log(d/beta)), s the greatest of theirs."
-)
-CHECKED: Final = (
-    "minus the logarithm of the profile is convex and does not fall",
-    "the mean square of every coordinate is the premise's",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#log-concave-noise")
 
 _SHAPES: Final = Shapes("r", True, {})
 _LEAST: Final = sqrt(Num(Fraction(1, 2)))

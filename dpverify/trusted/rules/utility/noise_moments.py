@@ -1,4 +1,17 @@
-"""The error of additive noise in the mean and in the root of the mean square, of the whole answer and of each coordinate."""
+"""The error of additive noise in the mean and in the root of the mean square, of the whole answer and of each coordinate.
+
+Theorem: Of noise of a density in a norm, the length in that norm is apart from the direction, which has the cone measure of the unit ball.
+So the mean of a power of its Euclidean length, or of a coordinate, is that of its length in the norm times that of the direction, (d + p)/d
+times a mean over the unit ball; both have closed forms in the common families, and are ratios of integrals elsewhere.
+
+Checked:
+- the density is at least 0 and integrable, the scale positive, the norm a norm
+- the closed form is the density's own, or the integrals are enclosed
+- the unit ball of a norm by columns or facets has the moments of the premise
+- a mixture is a scale family whose normaliser does not depend on the mixing variable
+
+Source: docs/theory/utility.md#noise-moments
+"""
 
 from __future__ import annotations
 
@@ -8,27 +21,15 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Infinite
 from dpverify.trusted.facts.errors import COORDINATE, EUCLIDEAN, ErrorBound, Measure, enclosed, known
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import Expr, mul, num, power, sqrt
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.rules.utility import closed_moments, directions
 from dpverify.trusted.rules.utility.laws import bits_of, read
 
 NAME: Final = "noise-moments"
-STATEMENT: Final = (
-    "Of noise of a density in a norm, the length in that norm is apart from the direction, which has the cone measure of the unit ball. So "
-    "the mean of a power of its Euclidean length, or of a coordinate, is that of its length in the norm times that of the direction, "
-    "(d + p)/d times a mean over the unit ball; both have closed forms in the common families, and are ratios of integrals elsewhere."
-)
-CHECKED: Final = (
-    "the density is at least 0 and integrable, the scale positive, the norm a norm",
-    "the closed form is the density's own, or the integrals are enclosed",
-    "the unit ball of a norm by columns or facets has the moments of the premise",
-    "a mixture is a scale family whose normaliser does not depend on the mixing variable",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#noise-moments")
 
 MOST_COORDINATES: Final = 1_000
 
@@ -39,9 +40,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     parameters: "power", 1 or 2; "coordinates", how many of them are told of, from the first on; "bits", the accuracy of integrals, without
     which the moments of the size are those of a closed form; those of `laws.read`. Raises Rejected, Undecided, CertificateError.
     """
-    p, wanted = power_of(parameters), parameters.get("coordinates")
-    if type(wanted) is not int or not 0 <= wanted <= MOST_COORDINATES:
-        raise CertificateError(f"{NAME}: coordinates says how many of them are told of, from 0 to {MOST_COORDINATES}.")
+    p, wanted = power_of(parameters), read_whole(parameters, "coordinates", NAME, 0, MOST_COORDINATES)
     law = read(claim, parameters, NAME)
     size = law.moment(p, bits_of(parameters, NAME)) if "bits" in parameters else closed_moments.moment(law, p, NAME)
     total, single = directions.means(law, p, claim, premises, wanted)
@@ -52,10 +51,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
 def power_of(parameters: Mapping[str, Any]) -> int:
     """The power of which the mean is taken, 1 or 2. Raises CertificateError."""
-    p = parameters.get("power")
-    if type(p) is not int or p not in (1, 2):
-        raise CertificateError(f"{NAME}: power is 1 or 2.")
-    return p
+    return read_whole(parameters, "power", NAME, 1, 2)
 
 
 def _bounds(measure: Measure, i: int | None, p: int, scale: Expr, size: Any, mean: directions.Between) -> tuple[ErrorBound, ...]:

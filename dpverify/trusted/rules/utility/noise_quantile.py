@@ -1,4 +1,17 @@
-"""The distance that the greatest coordinate of additive noise exceeds with a given probability."""
+"""The distance that the greatest coordinate of additive noise exceeds with a given probability.
+
+Theorem: The least t such that the greatest coordinate of the noise is above t in absolute value with probability at most beta is at most
+any t at which that probability is at most beta, and above any at which it is more. For independent coordinates the probability is 1 - (1 -
+q)^d, q that of one of them; for noise in the maximum norm it is that of the length; for a mixture of Gaussians the mean over the mixing
+law; in an lp norm it is at least the mean of 1 - (1 - q)^d given the length, and at most d q.
+
+Checked:
+- the density is at least 0 and integrable, the scale positive, the norm a norm
+- the probability at the distance, from a closed form or enclosed integrals, against beta
+- on the integers, that the next integer is no longer exceeded
+
+Source: docs/theory/utility.md#noise-quantile
+"""
 
 from __future__ import annotations
 
@@ -13,7 +26,7 @@ from dpverify.trusted.facts.errors import SIDES, ErrorBound, known
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, call, div, mul, neg, num, power, sub
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.rules.utility.closed_moments import Exponential, form
@@ -22,19 +35,7 @@ from dpverify.trusted.rules.utility.laws import Law, read
 from dpverify.trusted.rules.utility.tails import greatest, matched
 
 NAME: Final = "noise-quantile"
-STATEMENT: Final = (
-    "The least t such that the greatest coordinate of the noise is above t in absolute value with probability at most beta is at most any "
-    "t at which that probability is at most beta, and above any at which it is more. For independent coordinates the probability is "
-    "1 - (1 - q)^d, q that of one of them; for noise in the maximum norm it is that of the length; for a mixture of Gaussians the mean "
-    "over the mixing law; in an lp norm it is at least the mean of 1 - (1 - q)^d given the length, and at most d q."
-)
-CHECKED: Final = (
-    "the density is at least 0 and integrable, the scale positive, the norm a norm",
-    "the probability at the distance, from a closed form or enclosed integrals, against beta",
-    "on the integers, that the next integer is no longer exceeded",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#noise-quantile")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:

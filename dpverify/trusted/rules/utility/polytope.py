@@ -1,4 +1,17 @@
-"""Polytopes that are symmetric about 0, cut into simplices that meet in 0: volume and second moments exactly, mean lengths enclosed."""
+"""Polytopes that are symmetric about 0, cut into simplices that meet in 0: volume and second moments exactly, mean lengths enclosed.
+
+Theorem: Simplices on supporting hyperplanes of a body K about 0 that, with their opposites and oriented from 0, have no boundary, and of
+which the ray through the middle of one meets no other, cut K into pyramids: volume and second moments of K are the sums of theirs. Over
+each simplex the mean of the length lies between those of two polynomials in its square.
+
+Checked:
+- every simplex has a hyperplane that supports the body, and corners in the body
+- every side of a simplex lies between two
+- one ray meets one simplex alone
+- the range of the length over each simplex, for the polynomials
+
+Source: docs/theory/bodies.md#polytope
+"""
 
 from __future__ import annotations
 
@@ -11,8 +24,8 @@ from flint import arb, fmpq_mat
 from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.language.model import Claim, Matrix, Source
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.model import Claim, Matrix
+from dpverify.trusted.language.rationals import read_rows, to_fraction
 from dpverify.trusted.numbers.balls import exact, finite
 from dpverify.trusted.order.half_lines import mean_size
 from dpverify.trusted.order.linear import dot, matrix
@@ -21,19 +34,7 @@ from dpverify.trusted.order.triangulations import Boundary
 from dpverify.trusted.rules.utility import shapes
 
 NAME: Final = "polytope"
-STATEMENT: Final = (
-    "Simplices on supporting hyperplanes of a body K about 0 that, with their opposites and oriented from 0, have no boundary, and of "
-    "which the ray through the middle of one meets no other, cut K into pyramids: volume and second moments of K are the sums of theirs. "
-    "Over each simplex the mean of the length lies between those of two polynomials in its square."
-)
-CHECKED: Final = (
-    "every simplex has a hyperplane that supports the body, and corners in the body",
-    "every side of a simplex lies between two",
-    "one ray meets one simplex alone",
-    "the range of the length over each simplex, for the polynomials",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/bodies.md#polytope")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
@@ -121,10 +122,7 @@ def _roots(evidence: Mapping[str, Any], key: str) -> list[Root]:
 
 def _vertices(evidence: Mapping[str, Any], rows: Matrix) -> Matrix:
     """The points that are told of a body by its facets, all of them in it."""
-    told = evidence.get("vertices")
-    if not isinstance(told, list) or not told or not all(isinstance(point, list) and len(point) == len(rows[0]) for point in told):
-        raise CertificateError(f"{NAME}: a body by its facets needs 'vertices', a list of points of {len(rows[0])} rationals.")
-    points = tuple(tuple(to_fraction(x, NAME) for x in point) for point in told)
+    points = read_rows(evidence.get("vertices"), "vertices", NAME, len(rows[0]))
     for number, point in enumerate(points, 1):
         if any(abs(dot(row, point)) > 1 for row in rows):
             raise Rejected(NAME, f"vertex {number}", "it is outside the body")

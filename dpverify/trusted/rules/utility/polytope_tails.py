@@ -1,4 +1,17 @@
-"""The greatest coordinate of noise in a norm whose unit ball is a polytope, by the simplices of its boundary."""
+"""The greatest coordinate of noise in a norm whose unit ball is a polytope, by the simplices of its boundary.
+
+Theorem: Noise in the norm of a polytope has the direction of a point that is uniform in a simplex of its boundary, drawn by the size of its
+pyramid. For exp(-r) a coordinate is there a sum of multiples of exponential variables, whose tail is a divided difference at its values at
+the corners. For other profiles the direction is above s with a probability that is one of (y - s)_+^(d - 1), and between cuts of the length
+that lies between its values there.
+
+Checked:
+- the simplices are the boundary of the unit ball, as the rule polytope checks it
+- the density is at least 0 and integrable, the scale positive
+- the probabilities of the coordinates at the distance, their sum or the greatest, against beta
+
+Source: docs/theory/utility.md#polytope-tails
+"""
 
 from __future__ import annotations
 
@@ -13,7 +26,7 @@ from flint import arb, fmpq, fmpz
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Num
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
 from dpverify.trusted.order import exponential_sums, half_lines
 from dpverify.trusted.order.triangulations import Boundary
@@ -24,19 +37,7 @@ from dpverify.trusted.rules.utility.noise_quantile import beta_of, compared, tol
 from dpverify.trusted.rules.utility.tails import between_cuts
 
 NAME: Final = "polytope-tails"
-STATEMENT: Final = (
-    "Noise in the norm of a polytope has the direction of a point that is uniform in a simplex of its boundary, drawn by the size of its "
-    "pyramid. For exp(-r) a coordinate is there a sum of multiples of exponential variables, whose tail is a divided difference at its "
-    "values at the corners. For other profiles the direction is above s with a probability that is one of (y - s)_+^(d - 1), and between "
-    "cuts of the length that lies between its values there."
-)
-CHECKED: Final = (
-    "the simplices are the boundary of the unit ball, as the rule polytope checks it",
-    "the density is at least 0 and integrable, the scale positive",
-    "the probabilities of the coordinates at the distance, their sum or the greatest, against beta",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#polytope-tails")
 
 Values = Sequence[tuple[Sequence[fmpz], int]]
 """The values of a coordinate at the corners of simplices, each with the size of its pyramids."""

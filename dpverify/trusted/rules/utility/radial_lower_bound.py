@@ -1,4 +1,17 @@
-"""The error of any private mechanism for histograms that are close in l2 is at least that of the best noise that is alike all round."""
+"""The error of any private mechanism for histograms that are close in l2 is at least that of the best noise that is alike all round.
+
+Theorem: Where the differences of neighbours, seen in k dimensions, hold a ball of radius R, every eps-DP mechanism has on some data a mean
+error of at least R t, if the integral over [0, 1] of c min(X, qX) is at least 0: X(r) is the sum over j >= 0 of q^j (r + j)^(k-1) (r + j -
+t), q = e^-eps, and c is 1 below the r at which r + j first meets t, else q. With (r + j)^2 in place of the last r + j, a mean square error
+of at least R^2 t.
+
+Checked:
+- the adjacency is l2, and the ellipsoid of differences holds the ball
+- the integral, cell by cell
+- epsilon above 0, delta = 0
+
+Source: docs/theory/necessary.md#radial-lower-bound
+"""
 
 from __future__ import annotations
 
@@ -11,28 +24,15 @@ from flint import arb, arb_poly, fmpq_mat
 
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Query, Source
-from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.language.rationals import to_fraction as read
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.model import Claim, Query
+from dpverify.trusted.language.rationals import read_fraction, read_rows, read_whole
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.linear import matrix, to_fmpq
 from dpverify.trusted.rules.utility.any_mechanism import granted, least, over_shells, query_of
 
 NAME: Final = "radial-lower-bound"
-STATEMENT: Final = (
-    "Where the differences of neighbours, seen in k dimensions, hold a ball of radius R, every eps-DP mechanism has on some data a mean "
-    "error of at least R t, if the integral over [0, 1] of c min(X, qX) is at least 0: X(r) is the sum over j >= 0 of "
-    "q^j (r + j)^(k-1) (r + j - t), q = e^-eps, and c is 1 below the r at which r + j first meets t, else q. With (r + j)^2 in place of "
-    "the last r + j, a mean square error of at least R^2 t."
-)
-CHECKED: Final = (
-    "the adjacency is l2, and the ellipsoid of differences holds the ball",
-    "the integral, cell by cell",
-    "epsilon above 0, delta = 0",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/necessary.md#radial-lower-bound")
 
 MOST_CELLS: Final = 20_000
 """The most cells that an integral is cut into."""
@@ -46,10 +46,8 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """
     query = query_of(claim, ("l2",), NAME)
     epsilon, assumed = granted(claim, premises, NAME)
-    radius, cells = read_fraction(parameters, "radius", NAME), parameters.get("cells")
+    radius, cells = read_fraction(parameters, "radius", NAME), read_whole(parameters, "cells", NAME, 1, MOST_CELLS)
     k = _seen(query, parameters.get("axes"), radius)
-    if type(cells) is not int or not 0 < cells <= MOST_CELLS:
-        raise CertificateError(f"{NAME}: 'cells' is not a number from 1 to {MOST_CELLS}.")
     factors = [read_fraction(parameters, key, NAME) for key in ("mean", "square")]
     for power, factor in enumerate(factors, 1):
         if factor <= 0 or not integral(epsilon, k, power, factor, cells) >= 0:
@@ -59,16 +57,13 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
 def _seen(query: Query, told: object, radius: Fraction) -> int:
     """The number of axes, along which the ellipsoid of differences holds a ball of this radius. Raises Rejected, CertificateError."""
-    d = len(query.rows)
-    if not isinstance(told, list) or not told or not all(isinstance(row, list) and len(row) == d for row in told):
-        raise CertificateError(f"{NAME}: 'axes' is not a list of rows of {d} rationals.")
-    axes = matrix([tuple(read(entry, NAME) for entry in row) for row in told])
+    axes = matrix(read_rows(told, "axes", NAME, len(query.rows)))
     moved, gram = axes * matrix(query.rows), axes * axes.transpose()
     room: fmpq_mat = gram * to_fmpq(radius**2) - moved * moved.transpose()
     # of real roots none is above 0 where no coefficient is below
     if radius <= 0 or gram.det() == 0 or not all(coefficient >= 0 for coefficient in room.charpoly().coeffs()):
         raise Rejected(NAME, "the ball", "the axes are not independent, or the differences of neighbours do not hold it")
-    return len(told)
+    return int(axes.nrows())
 
 
 def integral(epsilon: arb, k: int, power: int, factor: Fraction, cells: int) -> arb:

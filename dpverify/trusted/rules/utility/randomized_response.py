@@ -1,4 +1,14 @@
-"""The error of the unbiased estimate of a bit from its randomized response."""
+"""The error of the unbiased estimate of a bit from its randomized response.
+
+Theorem: A bit answered truly with probability p, not 1/2, is estimated without bias by (y - (1 - p))/(2 p - 1); whatever the bit is, the
+mean absolute error is 2 p (1 - p)/|2 p - 1| and the root mean square sqrt(p (1 - p))/|2 p - 1|. Of a count of n bits, each answered by
+itself, the root mean square is sqrt(n) times that.
+
+Checked:
+- two inputs and two outputs, the truth with one probability, between 0 and 1 and not 1/2
+
+Source: docs/theory/utility.md#randomized-response-estimate, Warner 1965
+"""
 
 from __future__ import annotations
 
@@ -8,19 +18,12 @@ from typing import Any, Final
 from dpverify.trusted.facts.errors import ErrorBound, known
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, call, div, mul, num, power, sqrt, sub
-from dpverify.trusted.language.model import Claim, Source, Table
+from dpverify.trusted.language.model import Claim, Table
 from dpverify.trusted.order.compare import certainly_equal, certainly_lt
 
 NAME: Final = "randomized-response-estimate"
-STATEMENT: Final = (
-    "A bit answered truly with probability p, not 1/2, is estimated without bias by (y - (1 - p))/(2 p - 1); whatever the bit is, the mean "
-    "absolute error is 2 p (1 - p)/|2 p - 1| and the root mean square sqrt(p (1 - p))/|2 p - 1|. Of a count of n bits, each answered by "
-    "itself, the root mean square is sqrt(n) times that."
-)
-CHECKED: Final = ("two inputs and two outputs, the truth with one probability, between 0 and 1 and not 1/2",)
 ASSUMED: Final = ("the sampler is ideal",)
 READ: Final = "an answer is read by its unbiased estimate of one bit; of a count of n bits the root mean square is sqrt(n) times that"
-SOURCE: Final = Source("docs/theory/utility.md#randomized-response-estimate", "Warner 1965")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:

@@ -1,4 +1,16 @@
-"""The mean Euclidean length of noise that is not round: by the Laplace transform of its square."""
+"""The mean Euclidean length of noise that is not round: by the Laplace transform of its square.
+
+Theorem: For S >= 0, E sqrt(S) is a trapezoidal sum of E(1 - exp(-t S)) over points t in geometric progression, up to a factor that is known
+to be near 1 whatever the law of S. Of independent coordinates exp(-t S) is a product; noise in an lp norm or an ellipsoid's has the
+direction of such a vector, so that its mean length is in the same ratio to its mean first coordinate.
+
+Checked:
+- the noise has independent coordinates, or a norm of lp or an ellipsoid
+- the mean of the first coordinate is the premise's, and finite
+- the sum, its two ends and the factor are enclosed
+
+Source: docs/theory/utility.md#root-of-squares
+"""
 
 from __future__ import annotations
 
@@ -14,7 +26,8 @@ from dpverify.trusted.facts.fact import Fact, as_errors
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, call, mul, neg, num, power
-from dpverify.trusted.language.model import Claim, Matrix, Source
+from dpverify.trusted.language.model import Claim, Matrix
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.numbers.root_sums import Lost, Nodes, independent, with_moments
 from dpverify.trusted.order.linear import matrix
@@ -22,18 +35,7 @@ from dpverify.trusted.rules.utility.closed_moments import Exponential, form
 from dpverify.trusted.rules.utility.laws import Law, Size, bits_of, read
 
 NAME: Final = "root-of-squares"
-STATEMENT: Final = (
-    "For S >= 0, E sqrt(S) is a trapezoidal sum of E(1 - exp(-t S)) over points t in geometric progression, up to a factor that is known "
-    "to be near 1 whatever the law of S. Of independent coordinates exp(-t S) is a product; noise in an lp norm or an ellipsoid's has the "
-    "direction of such a vector, so that its mean length is in the same ratio to its mean first coordinate."
-)
-CHECKED: Final = (
-    "the noise has independent coordinates, or a norm of lp or an ellipsoid",
-    "the mean of the first coordinate is the premise's, and finite",
-    "the sum, its two ends and the factor are enclosed",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#root-of-squares")
 
 _SPAN: Final = range(-4096, 4097)
 _MOST_PARTS: Final = 64
@@ -68,12 +70,9 @@ def _length(law: Law, nodes: Nodes, mean: arb, parameters: Mapping[str, Any]) ->
 
 
 def _nodes(parameters: Mapping[str, Any]) -> Nodes:
-    parts, first, last = (parameters.get(key) for key in ("parts", "first", "last"))
-    if type(parts) is not int or not 1 <= parts <= _MOST_PARTS:
-        raise CertificateError(f"{NAME}: parts is an integer from 1 to {_MOST_PARTS}.")
-    if type(first) is not int or type(last) is not int or not (first in _SPAN and last in _SPAN and first < last):
-        raise CertificateError(f"{NAME}: first and last are integers from {_SPAN[0]} to {_SPAN[-1]} that rise.")
-    return Nodes(parts, first, last)
+    first = read_whole(parameters, "first", NAME, _SPAN[0], _SPAN[-1])
+    last = read_whole(parameters, "last", NAME, first + 1, _SPAN[-1])
+    return Nodes(read_whole(parameters, "parts", NAME, 1, _MOST_PARTS), first, last)
 
 
 def _mean(premises: Sequence[Fact], claim: Claim) -> arb:

@@ -13,7 +13,7 @@ from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Radial
-from dpverify.trusted.language.rationals import to_fraction as read_rational
+from dpverify.trusted.language.rationals import read_rows
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.order.sensitivity import noise_norm, require_answers
 from dpverify.trusted.parts.released import answered
@@ -78,10 +78,7 @@ def axes_told(parameters: Mapping[str, Any], dimension: int, rule: str) -> Matri
     """The axes along which the body is seen, independent rows; all of them where none are told. Raises Rejected, CertificateError."""
     if "axes" not in parameters:
         return unit(dimension)
-    told = parameters["axes"]
-    if not isinstance(told, list) or not told or not all(isinstance(row, list) and len(row) == dimension for row in told):
-        raise CertificateError(f"{rule}: 'axes' is not a list of rows of {dimension} rationals.")
-    found = tuple(tuple(read_rational(entry, rule) for entry in row) for row in told)
+    found = read_rows(parameters["axes"], "axes", rule, dimension)
     if matrix(found).rank() < len(found):
         raise Rejected(rule, "the axes", "they are not independent")
     return found

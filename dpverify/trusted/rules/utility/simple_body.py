@@ -1,4 +1,13 @@
-"""Linear images of lp balls: volume and second moments in closed form."""
+"""Linear images of lp balls: volume and second moments in closed form.
+
+Theorem: The image T B of the unit ball B of an lp norm has the volume |det T| (2 Gamma(1 + 1/p))^d / Gamma(1 + d/p) and the second moments
+c T T', c = Gamma(3/p) Gamma(1 + d/p) / (Gamma(1/p) Gamma(1 + (d + 2)/p)); for p = infinity |det T| 2^d and T T'/3.
+
+Checked:
+- the body is an lp ball, an ellipsoid, or has d independent points or pairs of facets
+
+Source: docs/theory/bodies.md#simple-body
+"""
 
 from __future__ import annotations
 
@@ -12,19 +21,13 @@ from flint import fmpq, fmpq_mat
 from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import PI, Expr, Num, call, div, mul, num, power, sqrt
-from dpverify.trusted.language.model import Claim, Matrix, Source
+from dpverify.trusted.language.model import Claim, Matrix
 from dpverify.trusted.order.linear import matrix, to_fraction, up_to_sign
 from dpverify.trusted.parts.released import answered
 from dpverify.trusted.rules.utility import shapes
 
 NAME: Final = "simple-body"
-STATEMENT: Final = (
-    "The image T B of the unit ball B of an lp norm has the volume |det T| (2 Gamma(1 + 1/p))^d / Gamma(1 + d/p) and the second moments "
-    "c T T', c = Gamma(3/p) Gamma(1 + d/p) / (Gamma(1/p) Gamma(1 + (d + 2)/p)); for p = infinity |det T| 2^d and T T'/3."
-)
-CHECKED: Final = ("the body is an lp ball, an ellipsoid, or has d independent points or pairs of facets",)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/bodies.md#simple-body")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:

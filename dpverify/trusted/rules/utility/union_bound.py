@@ -1,4 +1,14 @@
-"""The union bound on the greatest coordinate of additive noise: the probabilities of its coordinates, summed."""
+"""The union bound on the greatest coordinate of additive noise: the probabilities of its coordinates, summed.
+
+Theorem: The greatest coordinate of the noise is above t in absolute value with a probability of at most the sum over the coordinates of
+that of each. For d independent Laplace coordinates of scale b the sum is d exp(-t/b), which is beta at t = b log(d/beta).
+
+Checked:
+- the density is at least 0 and integrable, the scale positive, the norm a norm
+- the sum of the probabilities at the distance, from closed forms or enclosed integrals, against beta
+
+Source: docs/theory/utility.md#union-bound, Kamath, CS 860 lecture 4 (2020), Fact 5
+"""
 
 from __future__ import annotations
 
@@ -7,22 +17,13 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.errors import ErrorBound, known
 from dpverify.trusted.language.expr import Expr, Num, call, div, mul
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.rules.utility.laws import read
 from dpverify.trusted.rules.utility.noise_quantile import beta_of, compared, laplace, told, whole
 from dpverify.trusted.rules.utility.tails import summed
 
 NAME: Final = "union-bound"
-STATEMENT: Final = (
-    "The greatest coordinate of the noise is above t in absolute value with a probability of at most the sum over the coordinates of that "
-    "of each. For d independent Laplace coordinates of scale b the sum is d exp(-t/b), which is beta at t = b log(d/beta)."
-)
-CHECKED: Final = (
-    "the density is at least 0 and integrable, the scale positive, the norm a norm",
-    "the sum of the probabilities at the distance, from closed forms or enclosed integrals, against beta",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/utility.md#union-bound", "Kamath, CS 860 lecture 4 (2020), Fact 5")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:

@@ -1,4 +1,15 @@
-"""The error of any private mechanism on real histograms is at least what the volume of the body of differences makes it."""
+"""The error of any private mechanism on real histograms is at least what the volume of the body of differences makes it.
+
+Theorem: Every eps-DP mechanism for real histograms has on some data a mean error of at least (k/(k+1)) R and a mean square error of at
+least (k/(k+2)) R^2, where v R^k is the integral of e^(-eps ceil(||y||)) over a projection to k dimensions of the body of differences.
+
+Checked:
+- a premise: the volume of the projected body, or a lower bound on it
+- epsilon above 0, delta = 0
+- the adjacency
+
+Source: docs/theory/necessary.md#volume-lower-bound
+"""
 
 from __future__ import annotations
 
@@ -11,20 +22,14 @@ from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.rules.utility.any_mechanism import REALS, granted, least, over_shells, query_of, unit_ball
 
 NAME: Final = "volume-lower-bound"
-STATEMENT: Final = (
-    "Every eps-DP mechanism for real histograms has on some data a mean error of at least (k/(k+1)) R and a mean square error of at least "
-    "(k/(k+2)) R^2, where v R^k is the integral of e^(-eps ceil(||y||)) over a projection to k dimensions of the body of differences."
-)
-CHECKED: Final = ("a premise: the volume of the projected body, or a lower bound on it", "epsilon above 0, delta = 0", "the adjacency")
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/necessary.md#volume-lower-bound")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
