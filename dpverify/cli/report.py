@@ -14,7 +14,7 @@ import click
 
 from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
-from dpverify.cli.output import FORMATS, Writing, paint, rendered, say, writable
+from dpverify.cli.output import FORMATS, Writing, columns, is_terminal, paint, rendered, say, writable
 from dpverify.cli.settings import Settings, configured, judging
 from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import DpverifyError
@@ -221,4 +221,5 @@ def _told(results: Results) -> str:
     from dpverify.report import text
 
     surprises = [entry for entry in results.entries if not entry.as_expected]
-    return text.render(replace(results, entries=surprises), paint, whole=results.summary)
+    detail = text.PLAIN._replace(width=columns(), on_terminal=is_terminal())
+    return text.render(replace(results, entries=surprises), paint, whole=results.summary, detail=detail)
