@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import shelf
 from dpverify.cli.accepted import read
-from dpverify.errors import SpecError
+from dpverify.errors import ProjectError, SpecError
+from dpverify.project.baseline import with_baseline
 from dpverify.report.results import Results
 from dpverify.search import verify as judging
 
@@ -300,3 +302,56 @@ def test_a_baseline_that_is_no_file_is_refused_at_once(tmp_path):
     for place in (tmp_path, tmp_path / "pipe"):
         with pytest.raises(SpecError, match="not a file"):
             read(place, tmp_path)
+
+
+# -- who reads it ----------------------------------------------------------------------------------
+
+
+def test_in_a_project_that_init_made_the_baseline_is_read_from_then_on(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[project]\nname = "x"  # ours\n')
+    run("init")
+    Path("specs/wrong.toml").write_text(RESPONSE + BELOW)
+    run("verify", code=1)
+    assert 'baseline = "dpverify-baseline.json" is set in [tool.dpverify]' in run("baseline").stdout
+    text = Path("pyproject.toml").read_text()
+    assert text.startswith('[project]\nname = "x"  # ours\n') and tomllib.loads(text)["tool"]["dpverify"]["paths"] == ["specs"]
+    assert "known from the baseline" in run("verify").stdout
+    run("baseline")
+    assert Path("pyproject.toml").read_text() == text
+
+
+PROJECTS = {
+    "nothing of ours": '[project]\nname = "x"',
+    "an empty file": "",
+    "a table of ours": '[tool.dpverify]  # how\n\n[tool.other]\nbaseline = "no"\n',
+    "a head with spaces and other line ends": "[ tool . dpverify ]\r\ndigits = 7\r\n",
+    "tables below ours": "[tool.dpverify.profiles.quick]\nsamples = 1000\n",
+}
+OTHERS = {"a table in a line": 'tool.dpverify = { paths = ["specs"] }\n', "dotted keys": 'tool.dpverify.paths = ["specs"]\n'}
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_the_key_is_added_and_all_else_left(project, tmp_path):
+    file = tmp_path / "pyproject.toml"
+    file.write_bytes(PROJECTS[project].encode())
+    after = tomllib.loads(with_baseline(file, "known é.json").data.decode())
+    assert after["tool"]["dpverify"].pop("baseline") == "known é.json"
+    before = tomllib.loads(PROJECTS[project])
+    before.setdefault("tool", {}).setdefault("dpverify", {})
+    assert after == before
+
+
+@pytest.mark.parametrize("project", OTHERS)
+def test_where_no_line_can_be_added_it_says_so_and_changes_nothing(project, tmp_path):
+    file = tmp_path / "pyproject.toml"
+    file.write_text(OTHERS[project])
+    with pytest.raises(ProjectError, match="no line can be added"):
+        with_baseline(file, "known.json")
+
+
+def test_outside_of_a_project_it_says_how_the_file_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.toml").write_text(RESPONSE + BELOW)
+    assert "runs read it where they are told of it: --baseline dpverify-baseline.json" in run("baseline", "wrong.toml").stdout
+    assert not Path("pyproject.toml").exists()

@@ -307,7 +307,7 @@ def test_a_file_that_is_no_claim_file_is_refused(faults, text, said):
 
 def test_a_name_stands_once_in_a_file(faults):
     text = mechanism(RADIAL, f'name = "a"\n{GOOD}\n[[claim]]\nname = "a"\n{GOOD}')
-    assert faults(text) == ['spec.toml, claim 2: name = "a" stands twice; names are unique in a file.']
+    assert faults(text) == ['spec.toml, claim 2: name = "a" stands twice; names are unique in a file. (line 11, column 1)']
 
 
 def test_bytes_that_are_not_utf8_are_refused(tmp_path):
@@ -354,7 +354,7 @@ def test_a_symbol_that_sympy_believes_positive_needs_a_positive_domain(read, tmp
 def test_a_directory_means_all_claim_files_under_it_in_order(tmp_path):
     for name in ("b.toml", "a.toml", "deep/c.toml", "notes.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text("[mechanism]\n")
     assert [path.name for path in resolve(str(tmp_path))] == ["a.toml", "b.toml", "c.toml"]
 
 

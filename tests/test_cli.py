@@ -400,7 +400,10 @@ def test_certificates_and_curves_have_folders_of_their_own_where_that_is_asked_f
     run("report", file, "-o", "flat")
     run("report", file, "-o", "out", "--folders")
     assert sorted(path.name for path in Path("out").iterdir()) == ["certificates", "curves", "index.html", "index.md"]
-    for name in ("certificates.json", "response.just-above.cert.json", "response.just-below.cert.json"):
+    alone, together = (json.loads(Path(folder, "certificates.json").read_text()) for folder in ("out/certificates", "flat"))
+    assert alone["found_by"] == together["found_by"]
+    assert {f"../{name}" for name in together["pages"]} == alone["pages"].keys() == {"../index.html", "../index.md"}
+    for name in ("response.just-above.cert.json", "response.just-below.cert.json"):
         assert Path("out/certificates", name).read_bytes() == Path("flat", name).read_bytes()
     assert Path("out/curves/response.curves.json").read_bytes() == Path("flat/response.curves.json").read_bytes()
     page = Path("out/index.html").read_text()

@@ -171,10 +171,11 @@ def test_a_bad_file_is_an_entry_of_the_json_with_its_place(bad, verb):
     assert "unknown key" in answer["errors"][1]["error"] and "SpecError: bad.toml, claim 2: unknown key" in result.stderr
 
 
-def test_a_bad_file_is_annotated_at_the_line_of_the_claim(bad):
-    line = 1 + Path(bad).read_text().splitlines().index("[[claim]]", 8)
+def test_a_bad_file_is_annotated_at_the_line_of_the_key(bad):
+    lines = Path(bad).read_text().splitlines()
+    line = 1 + next(i for i, text in enumerate(lines) if text.startswith("eps ="))
     told = run("verify", bad, "--format", "github", code=2).stdout
-    assert f"::error file=bad.toml,line={line},title=not read::claim 2: unknown key" in told
+    assert f"::error file=bad.toml,line={line},col=1,title=not read::claim 2: unknown key" in told
 
 
 def test_a_bad_file_is_an_error_of_junit_and_a_failed_invocation_of_sarif(bad):

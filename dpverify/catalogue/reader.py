@@ -182,9 +182,14 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
         text = read_text(Path(path))
         bound_nesting(text)
         data = tomllib.loads(text, parse_float=Decimal)
-        if long := list(long_integers(data, file)):
-            raise SpecError(long)
-        return _Reader(file, text, data, code, bounds).spec()
+        try:
+            if long := list(long_integers(data, file)):
+                raise SpecError(long)
+            return _Reader(file, text, data, code, bounds).spec()
+        except SpecError as error:
+            from dpverify.catalogue.places import with_place  # of files with faults
+
+            raise type(error)([with_place(fault, file, text) for fault in error.faults]) from error.__cause__
     except OSError as error:
         raise SpecError(f"{file}: cannot be read: {error.strerror or error}.") from error
     except RecursionError as error:

@@ -60,9 +60,35 @@ def baseline(
         say(f"{results.summary}; nothing is accepted anew")
         return writing.code(results.exit_code)
     say(f"{file}: {len(known)} accepted, {len(new)} of them new; {len(gone)} gone")
+    _read_by(settings, file)
     for one in gone:
         say(f"gone: {one.file}, {one.name}: {one.rule}", err=True)
     return replace(results, known=frozenset(marks)).exit_code
+
+
+def _read_by(settings: Settings, file: Path) -> None:
+    """See that runs read the file: where the project names no baseline yet, its pyproject.toml gets the key; else say what to do."""
+    from dpverify.errors import ProjectError
+    from dpverify.project.baseline import with_baseline
+    from dpverify.project.files import carry_out
+
+    config, whole = settings.config, file.absolute().resolve()
+    if config.baseline is not None and config.baseline.resolve() == whole:
+        return
+    here = f"where they are told of it: --baseline {file}"
+    if config.baseline is not None:
+        say(f"runs read {config.baseline}, which {config.file} names, and this file {here}")
+        return
+    if config.file is None or not whole.is_relative_to(config.file.parent):
+        say(f'runs read it {here}, or baseline = "{file.name}" in [tool.dpverify] of a pyproject.toml beside it')
+        return
+    name = whole.relative_to(config.file.parent).as_posix()
+    try:
+        carry_out([with_baseline(config.file, name)], config.file.parent)
+    except (ProjectError, OSError) as error:
+        say(f'{error} Runs read the baseline {here}, or once baseline = "{name}" is there.', err=True)
+    else:
+        say(f'{config.file}: baseline = "{name}" is set in [tool.dpverify], so that runs read it')
 
 
 def _before(file: Path) -> Baseline:

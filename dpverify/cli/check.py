@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from dpverify.trusted.language.model import Claim
 
 
+_TRIED = (20, *range(1, 61))
+"""Digits that a page may have been made with, where nothing beside it says with how many."""
+
+
 @click.command(short_help="Re-check certificates with the kernel alone.")
 @click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CERT...")
 @click.option(
@@ -173,12 +177,21 @@ def _has_page(folder: Path) -> bool:
 
 
 def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[str]:
-    """What is other in the folder of a report than its page lists; nothing where there is no page."""
+    """What is other in the folder of a report than its page lists, or says of a claim; nothing where there is no page."""
+    from dpverify.cli.found import MAX_PAGE, NAME, found_in
+    from dpverify.ground.outside import quoted, read_regular
     from dpverify.report.listed import PAGE, listed
+    from dpverify.report.page.compared import Page
 
     if not _has_page(folder):
         return
     page = listed(folder / PAGE)
+    text = Page.of(read_regular(folder / PAGE, MAX_PAGE).decode("utf-8", "replace"))
+    if not text.comparable:
+        say(f"{folder / PAGE}: made by dpverify {text.version}: what it says of the claims was not compared with the certificates.")
+    for place in dict.fromkeys([folder, *(file.parent for file in rechecked if file.is_relative_to(folder))]):
+        for file in found_in(place).changed():
+            yield f"other: {file}: its SHA-256 is not the one in {place / NAME}: it was changed since it was written, or made by hand."
     for name in page.files:
         if not (folder / name).is_file():
             yield f"missing: {folder / name}: {folder / PAGE} lists it."
@@ -190,6 +203,11 @@ def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[
             yield f"extra: {file}: {folder / PAGE} does not list it."
         elif one.digest and one.digest != digest:
             yield f"other: {file}: its SHA-256 is not the one in {folder / PAGE}: it was replaced since, or the page was."
+        elif one.judgement is not None and text.comparable:
+            anchor, judgement = page.anchors[file.relative_to(folder).as_posix()], one.judgement
+            known = found_in(file.parent).searches.get(file.name)
+            if not any(text.agrees(anchor, judgement, digits) for digits in ([known[1]] if known else _TRIED)):
+                yield f"other: {folder / PAGE}: what it says of {quoted(judgement.claim.name)} is not what {file} says."
 
 
 def _expected(paths: Sequence[str], bounds: Bounds, *, code: bool) -> list[tuple[Spec, Stated]]:

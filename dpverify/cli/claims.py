@@ -88,33 +88,21 @@ def specs_of(
 
 def refused(error: BadFiles, style: str) -> int:
     """What is wrong with the files as an answer in the format that was asked for, and on stderr. Raises the error where that is text."""
+    from dpverify.catalogue.places import split
     from dpverify.report.results import UNREAD, Fault, Results
 
     if style == "text":
         raise error
-    faults, lines = [], {}
-    for file, said in error.of_files:
+    faults = []
+    for file, told in error.of_files:
+        said, at = split(told)
         place, mark, rest = said.removeprefix(f"{file}, ").partition(": ") if said.startswith(f"{file}, ") else ("claim file", ": ", said)
         place, said = (place, rest) if mark else ("claim file", said)
-        faults.append(Fault(file, place, said.removeprefix(f"{file}: "), what=UNREAD))
-        lines[file, place] = _line(Path(file), place)
+        faults.append(Fault(file, place, said.removeprefix(f"{file}: "), what=UNREAD, place=at))
     output.say(*(f"SpecError: {said}" for said in error.faults), err=True)
-    results = Results(faults=faults, lines=lines)
+    results = Results(faults=faults)
     click.echo(output.rendered(results, style))
     return results.exit_code
-
-
-def _line(file: Path, place: str) -> int:
-    """The line of the head of the table that a fault is in; the first where it is in none, or the file cannot be read."""
-    table, _, number = place.partition(",")[0].partition(" ")
-    try:
-        text = file.read_bytes().decode("utf-8")
-    except (OSError, ValueError):
-        return 1
-    head = rf"^[ \t]*(\[+)[ \t]*{re.escape(table)}s?[ \t]*\]"
-    heads = [text.count("\n", 0, found.start(1)) + 1 for found in re.finditer(head, text, re.MULTILINE)]
-    index = int(number) - 1 if number.isdigit() else 0
-    return heads[index] if index < len(heads) else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 NAME: Final = "certificates.json"
 SCHEMA: Final = "dpverify-certificates/1"
 SUFFIX: Final = ".cert.json"
+MAX_PAGE: Final = 1 << 30
 MAX_BYTES: Final = 32 << 20
 """Of a file that is looked into, as of a certificate."""
 
@@ -35,10 +38,14 @@ Search = tuple[str, int]
 
 @dataclass(slots=True)
 class Found:
-    """Of each certificate in a folder, by its file's name, the search that found it."""
+    """Of each certificate in a folder, by its file's name, the search that found it.
+
+    pages: of the files of a report that people read, by their places from here, the SHA-256.
+    """
 
     folder: Path
     searches: dict[str, Search] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)
 
     def has(self, name: str, digits: int) -> bool:
         """Whether today's search found the certificate of this name."""
@@ -73,7 +80,15 @@ class Found:
             if _says_so(self.folder / NAME):
                 (self.folder / NAME).unlink()
         else:
-            write(self.folder / NAME, json.dumps({"schema": SCHEMA, "found_by": groups}, indent=1) + "\n")
+            pages = {"pages": dict(sorted(self.pages.items()))} if self.pages else {}
+            write(self.folder / NAME, json.dumps({"schema": SCHEMA, "found_by": groups, **pages}, indent=1) + "\n")
+
+    def changed(self) -> list[Path]:
+        """The files for people that are there, and are other than when this was written."""
+        return [
+            file for name, digest in self.pages.items()
+            if (file := Path(os.path.normpath(self.folder / name))).is_file() and sha256(read_regular(file, MAX_PAGE)).hexdigest() != digest
+        ]  # fmt: skip
 
 
 def found_in(folder: Path) -> Found:
@@ -86,6 +101,8 @@ def found_in(folder: Path) -> Found:
                 str(name): (str(group["sources"]), int(group["digits"])) for group in listed["found_by"] for name in group["certificates"]
                 if PurePath(name).name == name and name.endswith(SUFFIX)
             }  # fmt: skip
+            said, near = listed.get("pages", {}), ((), ("..",))
+            earlier.pages = {str(name): str(digest) for name, digest in said.items() if PurePath(name).parts[:-1] in near}
     return earlier
 
 

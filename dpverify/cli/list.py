@@ -10,9 +10,8 @@ from typing import Final
 
 import click
 
-from dpverify.cli.output import say
+from dpverify.cli.output import columns, say
 
-WIDTH: Final = 100
 MOST: Final = 160
 """Letters of a sentence that is told in a list."""
 
@@ -38,7 +37,7 @@ def listed(wanted: list[str]) -> Iterator[str]:
         margin = " " * 4
         for name in sorted(entries) if what != "kinds" else entries:
             yield f"  {name}{_standing(name) if what == 'rules' else ''}"
-            yield from textwrap.wrap(_brief(entries[name]), WIDTH, initial_indent=margin, subsequent_indent=margin)
+            yield from textwrap.wrap(_brief(entries[name]), columns(), initial_indent=margin, subsequent_indent=margin)
 
 
 def _brief(text: str) -> str:

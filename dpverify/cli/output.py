@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 FORMATS: Final = {"text": "text", "json": "record", "sarif": "sarif", "junit": "junit", "github": "github", "markdown": "markdown"}
 """Each output format and the module of dpverify.report that renders it."""
+_NARROWEST: Final = 40
 _COLOURS: Final = {"PROVED": "green", "REFUTED": "red", "UNKNOWN": "yellow"}
 
 
@@ -32,13 +34,27 @@ def rendered(results: Results, style: str, detail: Detail | None = None) -> str:
     if style == "text":
         from dpverify.report import text
 
-        return text.render(results, paint, detail=detail or text.PLAIN)
+        return text.render(results, paint, detail=(detail or text.PLAIN)._replace(width=columns(), on_terminal=is_terminal()))
     from importlib import import_module
 
     answer: str = import_module(f"dpverify.report.{FORMATS[style]}").render(results)
     if style in ("json", "sarif"):  # in a text of JSON, where names stay as they are, the log of a build server sees no command
         answer = answer.replace("##[", r"#\u0023[")
     return answer.rstrip("\n")
+
+
+def is_terminal() -> bool:
+    """Whether the answer is read on a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def columns() -> int:
+    """Of a line of the answer: the terminal's, where it is narrower than what is read well."""
+    from dpverify.report.text import WIDTH
+
+    if not is_terminal():
+        return WIDTH
+    return max(_NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
 
 
 def say(*lines: str, err: bool = False) -> None:
@@ -48,7 +64,7 @@ def say(*lines: str, err: bool = False) -> None:
 
 def paint(text: str, verdict: str) -> str:
     """The text in the colour of a verdict, on a terminal that wants colours."""
-    if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if not is_terminal() or os.environ.get("NO_COLOR"):
         return text
     return click.style(text, fg=_COLOURS[verdict], bold=True)
 

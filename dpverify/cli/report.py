@@ -14,7 +14,7 @@ import click
 
 from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
-from dpverify.cli.output import FORMATS, Writing, paint, rendered, say, writable
+from dpverify.cli.output import FORMATS, Writing, columns, is_terminal, paint, rendered, say, writable
 from dpverify.cli.settings import Settings, configured, judging
 from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import DpverifyError
@@ -78,10 +78,9 @@ def report(
     program = pdf.browser() if printed else None
     unread: list[Fault] = []
     specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
+    told = [PAGE, "index.md", *(f"results.{EXTENSIONS[style]}" for style in styles), *([THEOREMS, REFERENCES] if latex else [])]
     if not force:
-        own = [PAGE, "index.md", *(f"results.{EXTENSIONS[style]}" for style in styles)]
-        own += [*([THEOREMS, REFERENCES] if latex else []), *(["index.pdf"] if printed else [])]
-        refuse(output, own)
+        refuse(output, [*told, *(["index.pdf"] if printed else [])])
         refuse(output / where.curves, [data_name(stem) for stem in _stems(spec.file for spec in specs).values()])
     certificates = output / where.certificates
     writing = Writing()
@@ -113,7 +112,13 @@ def report(
     with writing.tried():
         _clean(output, run, where)
         for folder in (output, output / CERTIFICATES):
-            found_in(folder).add((), settings.digits)
+            listed = found_in(folder)
+            listed.pages = {}
+            if folder == certificates:
+                below = "../" if folder != output else ""
+                there = [name for name in told if (output / name).is_file()]
+                listed.pages = {below + name: sha256((output / name).read_bytes()).hexdigest() for name in there}
+            listed.add((), settings.digits)
     for name in (CERTIFICATES, CURVES):
         with contextlib.suppress(OSError):
             (output / name).rmdir()  # where nothing is left in it
@@ -216,4 +221,5 @@ def _told(results: Results) -> str:
     from dpverify.report import text
 
     surprises = [entry for entry in results.entries if not entry.as_expected]
-    return text.render(replace(results, entries=surprises), paint, whole=results.summary)
+    detail = text.PLAIN._replace(width=columns(), on_terminal=is_terminal())
+    return text.render(replace(results, entries=surprises), paint, whole=results.summary, detail=detail)

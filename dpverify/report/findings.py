@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,14 +14,26 @@ _VERDICTS = {VIOLATION: "REFUTED", NONCONFORMING: "REFUTED", NO_VIOLATION_SEEN: 
 """Findings are painted as the verdicts that they resemble; never as PROVED."""
 
 
-def lines(findings: Sequence[Finding], paint: Callable[[str, str], str]) -> Iterator[str]:
-    """The findings for people, under the claim that each is about. paint: colours a text by a verdict."""
+def lines(findings: Sequence[Finding], paint: Callable[[str, str], str], width: int | None = None) -> Iterator[str]:
+    """The findings for people, under the claim that each is about. paint: colours a text by a verdict. width: of a line."""
     for finding in findings:
         yield printable(f"{finding.file}, {finding.name}" + ("" if finding.expected != "REFUTED" else " (expected to be refuted)"))
         head, *rest = finding.text().split("\n")
         word = head.partition(":")[0].partition(" (")[0].partition(" of ")[0]
-        yield "  " + paint(word, _VERDICTS[finding.finding]) + printable(head[len(word) :])
-        yield from (printable(f"  {line}") for line in rest)
+        first, *more = _broken(printable(f"  {head}"), width)
+        yield "  " + paint(word, _VERDICTS[finding.finding]) + first[len(word) + 2 :]
+        yield from more
+        yield from (part for line in rest for part in _broken(printable(f"  {line}"), width))
+
+
+def _broken(line: str, width: int | None) -> list[str]:
+    """A line in lines of so many columns; one that is to be copied stays whole."""
+    if width is None or line.lstrip().startswith("replay: "):
+        return [line]
+    margin = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(
+        line.lstrip(), width, initial_indent=margin, subsequent_indent=f"{margin}    ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def record(finding: Finding) -> dict[str, Any]:

@@ -22,7 +22,8 @@ def _annotation(surprise: Surprise, root: Path) -> str:
     level = "notice" if surprise.known else surprise.level
     path = resolved(surprise.file)
     file = path.relative_to(root).as_posix() if path.is_relative_to(root) else surprise.file
-    place = f"file={_property(file)},line={surprise.line},title={_property(surprise.title)}"
+    column = "" if surprise.column is None else f",col={surprise.column}"
+    place = f"file={_property(file)},line={surprise.line}{column},title={_property(surprise.title)}"
     return f"::{level} {place}::{_data(surprise.message)}"
 
 

@@ -21,10 +21,11 @@ _HEAD: Final = 1 << 14
 
 @dataclass(slots=True)
 class Listed:
-    """files: what the page links to beside it, by name; digests: of those that it gives one of."""
+    """files: what the page links to beside it, by name; digests: of those that it gives one of; anchors: of the claims they are of."""
 
     files: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
+    anchors: dict[str, str] = field(default_factory=dict)
 
 
 def is_page(file: Path) -> bool:
@@ -51,10 +52,13 @@ class _Reader(HTMLParser):
         super().__init__()
         self.found = Listed()
         self.name = ""
+        self.claim = ""
         self.code: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        target = dict(attrs).get("href") or ""
+        known = dict(attrs)
+        target = known.get("href") or ""
+        self.claim = known.get("id") or self.claim if tag == "div" else self.claim
         if tag == "a" and target and not target.startswith("#"):
             name = os.fsdecode(unquote_to_bytes(target.removeprefix("./").encode(errors="surrogatepass")))
             self.found.files += [] if name in self.found.files else [name]
@@ -71,5 +75,6 @@ class _Reader(HTMLParser):
             text = "".join(self.code)
             if self.name and re.fullmatch("[0-9a-f]{64}", text):
                 self.found.digests[self.name] = text
+                self.found.anchors[self.name] = self.claim
                 self.name = ""
             self.code = None

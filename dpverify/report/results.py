@@ -47,7 +47,8 @@ UNREAD: Final = "not read"
 class Fault(NamedTuple):
     """An audit that could not be made, or a mechanism that could not be run, which is never a pass: of which claim, why, the exit code.
 
-    The code is 3 for a fault of dpverify itself, and 0 for an audit that was not to be made, since no code may be run.
+    The code is 3 for a fault of dpverify itself, and 0 for an audit that was not to be made, since no code may be run. place: the line and
+    column of what is wrong in a claim file, where that is known.
     """
 
     file: str
@@ -55,6 +56,7 @@ class Fault(NamedTuple):
     error: str
     code: int = 2
     what: str = "not audited"
+    place: tuple[int, int] | None = None
 
 
 class Surprise(NamedTuple):
@@ -76,6 +78,7 @@ class Surprise(NamedTuple):
     message: str
     fingerprint: str
     known: bool = False
+    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +172,9 @@ class Results:
             yield Surprise("audit", finding.finding, "error", finding.file, line, finding.name, title, said, mark, known=mark in self.known)
         for fault in self.faults:
             mark = _fingerprint(self.place(fault.file), fault.name, "FAULT", "")
-            line = self.lines.get((fault.file, fault.name), 1)
-            level = "error" if fault.code else "warning"
-            yield Surprise("audit", "FAULT", level, fault.file, line, fault.name, fault.what, f"{fault.name}: {fault.error}", mark)
+            line, column = fault.place or (self.lines.get((fault.file, fault.name), 1), None)
+            level, said = "error" if fault.code else "warning", f"{fault.name}: {fault.error}"
+            yield Surprise("audit", "FAULT", level, fault.file, line, fault.name, fault.what, said, mark, column=column)
 
 
 def audits_summary(findings: Sequence[Finding], faults: Sequence[Fault] = ()) -> str:

@@ -19,7 +19,7 @@ from dpverify.trusted.language.model import Claim
 ERROR_DIGITS: Final = 10
 """Of errors, for people."""
 WIDTH: Final = 100
-"""Columns of a line."""
+"""Columns of a line, where nothing narrower is known."""
 _INDENT: Final = " " * 9
 _LONGEST_NAME: Final = 28
 """Names that are longer push what follows to the right, or to the next line."""
@@ -31,13 +31,16 @@ Paint = Callable[[str, str], str]
 class Detail(NamedTuple):
     """How much is told. quiet: the last line alone. full: all that is known of every claim.
 
-    digits: of numbers; None for all asked for. overview: whether of many files, in few words.
+    digits: of numbers; None for all asked for. overview: whether of many files, in few words. width: columns of a line.
+    on_terminal: whether findings are broken into lines of this width too, which elsewhere keep one line each.
     """
 
     quiet: bool = False
     full: bool = False
     digits: int | None = 10
     overview: bool = False
+    width: int = WIDTH
+    on_terminal: bool = False
 
 
 PLAIN: Final = Detail()
@@ -62,7 +65,7 @@ def render(
     if heads and detail.digits is not None and not detail.full:
         detail = detail._replace(overview=True)
         first, heads = overview.head(heads)
-        said.extend(textwrap.wrap(printable(first), WIDTH, break_long_words=False, break_on_hyphens=False))
+        said.extend(textwrap.wrap(printable(first), detail.width, break_long_words=False, break_on_hyphens=False))
     for number, (_, group) in enumerate(groups):
         said.extend(map(printable, heads[number : number + 1]))
         width = min(_LONGEST_NAME, max(len(printable(named(entry.claim.name))) for entry in group))
@@ -70,13 +73,13 @@ def render(
             lines = claim_lines(entry, width, paint, detail, known=(entry.file, entry.claim.name) in known, before=before, reasons=reasons)
             said.extend(lines)
         if detail.full:
-            said.extend(_listed("rules", [", ".join(_rules(group))]))
-            said.extend(_listed("assumed", _assumed(group)))
+            said.extend(_listed("rules", [", ".join(_rules(group))], detail.width))
+            said.extend(_listed("assumed", _assumed(group), detail.width))
     if not detail.full:
-        said.extend(_listed("assumed", _assumed(results.entries)))
+        said.extend(_listed("assumed", _assumed(results.entries), detail.width))
     if detail.overview:
         said.extend(overview.tail(results.entries))
-    said.extend(findings.lines(results.findings, paint))
+    said.extend(findings.lines(results.findings, paint, detail.width if detail.on_terminal else None))
     return "\n".join([*said, last])
 
 
@@ -94,7 +97,7 @@ def claim_lines(
         after.append(f"expected {entry.expected}" + (", known from the baseline" if known else ""))
     after += [note.beside for note in entry.notes if note.beside]
     for known_of in _claimed(entry, detail, before):  # the fullest that a line holds
-        first, *rest = _packed([name, *map(printable, known_of[:1]), *after, *map(printable, known_of[1:])], WIDTH - len(_INDENT))
+        first, *rest = _packed([name, *map(printable, known_of[:1]), *after, *map(printable, known_of[1:])], detail.width - len(_INDENT))
         if not rest or detail.full:
             break
     yield (paint(f"{entry.verdict:8}", entry.verdict) + f" {first}").rstrip()
@@ -103,15 +106,15 @@ def claim_lines(
         if not note.assumed and (before is None or note not in before.notes):
             yield from wrapped(printable(f"warning: {note.said}"))
     for line in _below(entry, detail, reasons):
-        yield from wrapped(printable(line))
+        yield from wrapped(printable(line), detail.width)
 
 
-def wrapped(text: str) -> list[str]:
+def wrapped(text: str, width: int = WIDTH) -> list[str]:
     """A line below a claim's own, in as many lines as it takes."""
     if text.startswith("replay: "):
         return [f"{_INDENT}{text}"]  # to be copied
     broken = textwrap.wrap(
-        text, WIDTH, initial_indent=_INDENT, subsequent_indent=f"{_INDENT}  ", break_long_words=False, break_on_hyphens=False
+        text, width, initial_indent=_INDENT, subsequent_indent=f"{_INDENT}  ", break_long_words=False, break_on_hyphens=False
     )
     return broken or [_INDENT.rstrip()]
 
@@ -218,11 +221,11 @@ def _rules(entries: Sequence[Entry]) -> list[str]:
     return list(dict.fromkeys(name for entry in entries if entry.judgement is not None for name in entry.judgement.rules))
 
 
-def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:
+def _listed(title: str, lines: Sequence[str], width: int) -> Iterator[str]:
     """Lines beside a title in the column of verdicts."""
     for line in lines:
         broken = textwrap.wrap(
-            printable(line), WIDTH - len(_INDENT), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+            printable(line), width - len(_INDENT), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
         )
         for one in broken:
             yield f"{title:8} {one}"

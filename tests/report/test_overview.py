@@ -5,7 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.report import Entry, overview, text
+from dpverify.cli import output
+from dpverify.ground.finding import VIOLATION, Finding
+from dpverify.report import Entry, findings, overview, text
 from dpverify.report.results import Results
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.kernel import Judgement
@@ -85,3 +87,17 @@ def test_errors_are_left_to_the_file_alone_and_that_is_said():
 def test_all_that_is_known_is_told_in_words():
     one = entry(2, 0, "1/3", "1/3")
     assert "PROVED   a name  epsilon 2  tight epsilon 1/3" in told(("a", [one]), ("b", [one]), full=True)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_on_a_terminal_no_line_is_wider_than_it_and_no_word_is_broken(columns, monkeypatch):
+    said = "a sentence of many words " * 12
+    finding = Finding(
+        VIOLATION, "model", 1.0, 0.0, 1.5, 0.999, 1000, said, "x and x'", None, 3, 0.5, sampler="s", replay="dpverify " + "x" * 200
+    )
+    text = "\n".join(findings.lines([finding], lambda text, verdict: text, columns))
+    assert all(len(line) <= columns or line.lstrip().startswith("replay: ") for line in text.split("\n"))
+    assert set(text.split()) == set("\n".join(findings.lines([finding], lambda text, verdict: text)).split())
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert output.columns() == min(columns, 100)

@@ -44,9 +44,12 @@ def _file(file: File, *, opened: bool) -> Block:
 
 def claim(claimed: Claimed) -> Fold:
     """One claim, folded."""
-    entry = claimed.entry
-    summary: tuple[Inline, ...] = (Badge(entry.verdict, entry.as_expected), f" {entry.claim.name}")
-    return Fold(summary, shown(OF_CLAIM, claimed), anchor=claimed.anchor)
+    return Fold(summary(claimed), shown(OF_CLAIM, claimed), anchor=claimed.anchor)
+
+
+def summary(claimed: Claimed) -> Inline:
+    """What a claim that is folded shows."""
+    return (Badge(claimed.entry.verdict, claimed.entry.as_expected), f" {claimed.entry.claim.name}")
 
 
 def _verdicts(file: File) -> Inline:

@@ -47,6 +47,11 @@ def _blocks(content: Sequence[Block], level: int) -> str:
     return str(module.blocks(content, level))  # type: ignore[attr-defined]
 
 
+def part(content: Sequence[Block], level: int) -> str:
+    """Blocks as they stand in a page, but for the classes that a whole page gives to styles."""
+    return _without_gaps(_shorter(_blocks(content, level)))
+
+
 def _without_gaps(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if line.strip())
 

@@ -14,6 +14,8 @@ from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import Claim
 
 TITLE = "Claims"
+HEADER: Final = ("verdict", "claim", "epsilon", "delta", "sensitivity", "tight epsilon", "tight delta", "slack")
+"""Of the table of a file's claims; columns that say nothing of any of them are left out."""
 MANY: Final = 12
 """From so many claims on, a table of them can be sorted and filtered."""
 _DIGITS: Final = 12
@@ -21,11 +23,10 @@ _DIGITS: Final = 12
 
 def blocks(file: File) -> Sequence[Block]:
     """The table of a file's claims."""
-    header = ("verdict", "claim", "epsilon", "delta", "sensitivity", "tight epsilon", "tight delta", "slack")
-    rows = [_row(claimed) for claimed in file.claims]
-    kept = [i for i in range(len(header)) if i < 2 or any(row[i] not in ("", "0") for row in rows)]
-    table = [[row[i] for i in kept] for row in rows]
-    return [Table(f"Claims of {file.stem}", [header[i] for i in kept], table, interactive=len(rows) >= MANY)]
+    rows = [row(claimed) for claimed in file.claims]
+    kept = [i for i in range(len(HEADER)) if i < 2 or any(one[i] not in ("", "0") for one in rows)]
+    table = [[one[i] for i in kept] for one in rows]
+    return [Table(f"Claims of {file.stem}", [HEADER[i] for i in kept], table, interactive=len(rows) >= MANY)]
 
 
 def verdict(entry: Entry) -> Inline:
@@ -43,7 +44,8 @@ def counted(outcomes: Sequence[tuple[str, bool]]) -> Inline:
     return tuple(phrases)
 
 
-def _row(claimed: Claimed) -> tuple[Inline, ...]:
+def row(claimed: Claimed) -> tuple[Inline, ...]:
+    """A claim's cells, in the columns of `HEADER`."""
     entry = claimed.entry
     claim = entry.claim
     sensitivity = "by its query" if claim.query else "" if claim.sensitivity is None else format_expr(claim.sensitivity)

@@ -27,7 +27,7 @@ def blocks(file: File) -> Sequence[Block]:
     error = errors[0]
     sizes = [error.sizes, *([error.coordinate] if error.coordinate is not None else [])]
     whole = "size of the noise" if error.dimension == 1 else error.of.removeprefix("the ")
-    header = ("", whole, "one coordinate")[: 1 + len(sizes)]
+    header = ("share or mean", whole, "one coordinate")[: 1 + len(sizes)]
     rows = [(name, *(number(getattr(one, key)) for one in sizes)) for name, key in _NUMBERS]
     table = Table(f"Error of the noise, {file.stem}", header, rows, numeric=frozenset(range(1, len(header))))
     return [Row([_figure(file, error)]), Fold("In numbers", [table], aside=True)]

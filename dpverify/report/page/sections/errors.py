@@ -20,7 +20,7 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     if not found:
         return []
     neighbours = utility.neighbours(entry.claim)
-    header = ("", "this noise", "any mechanism, at least", "this noise, at most times that", "by", "for")
+    header = ("error", "this noise", "any mechanism, at least", "this noise, at most times that", "by", "for")
     rows: list[tuple[Inline, ...]] = [
         (one.what, one.own, one.least, one.ratio, Code(one.rule) if one.rule else "", neighbours if one.rule else "") for one in found
     ]

@@ -10,6 +10,7 @@ from dpverify.report.page.sections.claims import counted, tight, verdict
 from dpverify.report.page.subject import Claimed, File, Run
 
 TITLE = "Index"
+ALL = "All claims"
 _LONGEST = 60
 
 
@@ -38,13 +39,15 @@ def _files(run: Run) -> Table:
 
 
 def _claims(claims: Sequence[Claimed]) -> Table:
-    rows: list[Sequence[Inline]] = []
-    for one in claims:
-        entry = one.entry
-        name = Link(entry.claim.name, f"#{one.anchor}")
-        known = tight(entry)
-        rows.append((verdict(entry), name, one.file.stem, words.guarantee(entry.claim), f"tight {known}" if known else ""))
-    return Table("All claims", ("verdict", "claim", "mechanism", "claimed", "tight epsilon"), rows, interactive=True, cards=True)
+    return Table(ALL, ("verdict", "claim", "mechanism", "claimed", "tight epsilon"), list(map(row, claims)), interactive=True, cards=True)
+
+
+def row(one: Claimed) -> tuple[Inline, ...]:
+    """A claim's cells in the table of all claims."""
+    entry = one.entry
+    known = tight(entry)
+    name = Link(entry.claim.name, f"#{one.anchor}")
+    return verdict(entry), name, one.file.stem, words.guarantee(entry.claim), f"tight {known}" if known else ""
 
 
 def law(file: File) -> str:
