@@ -24,7 +24,11 @@ STATEMENT: Final = (
     "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps), and of what "
     "has nothing -log(1 - p). In both orders the greater of the two holds. Pure epsilons of samples are met, and deltas of tables."
 )
-CHECKED: Final = ("every part, in the order that is claimed, or in both", "rates are between 0 and 1", "groups are of whole numbers of records")
+CHECKED: Final = (
+    "every part, in the order that is claimed, or in both",
+    "rates are between 0 and 1",
+    "groups are of whole numbers of records",
+)
 ASSUMED: Final = ()
 SOURCE: Final = Source("docs/theory/composition.md#one-sided", "Smith 2009, on the secrecy of the sample")
 
@@ -34,11 +38,11 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
     Raises Rejected, Undecided, CertificateError.
 
-    premises: bounds on that side of the pure epsilons, in both orders, of the different parts that lose as much in each, in their order. "unknown":
-    the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated counts.
+    premises: bounds on that side of the pure epsilons, in both orders, of the different parts that lose as much in each, in their order.
+    "unknown": the numbers of those of which nothing is known from above. "row": which of several (epsilon, delta) that are stated counts.
     """
     side = parameters.get("side")
-    if side not in (("upper", "lower", "delta") if claim.order else ("upper",)):
+    if side not in ("upper", "lower", "delta") or not (claim.order or side == "upper"):
         raise Rejected(NAME, "the claim", "it is not about one order of neighbours, and no upper bound is asked for")
     if claim.order and not by_records(claim):
         raise Rejected(NAME, "adjacency", "neighbours are not by adding or removing a record")
