@@ -86,8 +86,7 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         from dpverify.search import selection_violations
 
         proposal.extend(lambda claim, _: selection_violations.propose(claim, proposal.steps), claim, digits)
-    made = isinstance(claim.mechanism, Combinator)
-    if claim.order or (made and any(isinstance(part.mechanism, Guarantee) for part in all_parts(claim.mechanism))):
+    if claim.order or any(isinstance(part.mechanism, Guarantee) for part in all_parts(claim.mechanism)):
         from dpverify.search import one_sided, privacy_profile
 
         if claim.order and claim.delta != ZERO:

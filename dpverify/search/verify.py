@@ -6,6 +6,7 @@ The search may be wrong about anything; what it proposes is only kept where the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -19,9 +20,10 @@ from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.language import certificate
 from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr
 from dpverify.trusted.language.model import Claim, Leaf, Space
+from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.well_formed import require_well_formed
 
@@ -66,17 +68,34 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     reasons = [*proposal.reasons, *kept.reasons]
     if judgement.verdict == "UNKNOWN" and None not in (judgement.lower, judgement.upper):
         what = "epsilon" if claim.measure is None else "value"
-        reasons.append(f"the claimed {what} lies within the enclosure of the tight one: ask for more digits, or claim another.")
+        reasons.append(_within(what, judgement.lower, judgement.upper, _sharp_at(claim, digits)))
     elif judgement.verdict == "UNKNOWN" and claim.measure is not None and judgement.upper is None and judgement.lower is not None:
         reasons.append("no upper bound is known in this measure: it wants a finite pure epsilon, Gaussian parts, or a guarantee in it.")
     elif judgement.verdict == "UNKNOWN" and None not in (judgement.delta_lower, judgement.delta_upper):
-        reasons.append("the claimed delta lies within the enclosure of the tight one: ask for more digits, or claim another.")
+        reasons.append(_within("delta", judgement.delta_lower, judgement.delta_upper, _sharp_at(claim, digits)))
     elif judgement.verdict == "UNKNOWN" and (judgement.upper is not None or judgement.delta_upper is not None):
         reasons.append("the claim is below the upper bound that is known, and no lower bound is: claim the bound, or audit a sampler.")
     judgement = _told(kept.trimmed(judgement), lines(kept.facts))
     proved = kept.proved
     packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
+
+
+def _sharp_at(claim: Claim, digits: int) -> float:
+    """How narrow an enclosure is, by its end, that rounding or a grid alone keeps open, and not what the rules leave between them.
+
+    A grid has a fifth of the digits; curves in other measures have few digits, however many are asked for.
+    """
+    return 10.0 ** -(digits / 2 if claim.measure is not None else digits // 5 - 1)
+
+
+def _within(what: str, lower: Any, upper: Any, sharp: float) -> str:
+    """What to do about a claim between the bounds."""
+    within = f"the claimed {what} lies within the enclosure of the tight one: "
+    with suppress(DpverifyError):
+        if not isinstance(upper, Infinite) and not constant(upper) - constant(lower) > sharp * constant(upper):
+            return within + "ask for more digits, or claim another."
+    return within + "the bounds that are known are no closer, with more digits either; claim one of them, or a value beyond."
 
 
 def _with_errors(kept: _Kept, digits: int) -> kernel.Judgement:

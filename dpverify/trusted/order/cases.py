@@ -77,12 +77,12 @@ def _above_its_ends(expr: Expr, domains: Mapping[str, Domain], wanted: Sign, fie
     names = symbols(expr)
     ends = {end for name in names for end in (domains[name].lower, domains[name].upper)}
     terms = set(_terms(expr))
-    smooth = not any(isinstance(term, Call) and term.name not in ("exp", "log") for term in terms)
+    smooth = all(not isinstance(term, Call) or term.name in ("exp", "log") for term in terms)
     if len(names) != 1 or None in ends or not smooth or not wanted <= AT_LEAST_ZERO:
         return False
     (name,) = names
-    fixed = [{name: Num(end)} for end in ends if end is not None]
-    if not all(constant(substitute(term, at)).is_finite() for at in fixed for term in terms):
+    fixed: list[dict[str, Expr]] = [{name: Num(end)} for end in ends if end is not None]
+    if any(not constant(substitute(term, at)).is_finite() for at in fixed for term in terms):
         return False  # it may not be continuous there
     derivative = load("language.derivatives").derivative
     bend = ratio(field, derivative(derivative(expr, name), name))

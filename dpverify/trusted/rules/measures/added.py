@@ -138,7 +138,7 @@ def _below(claim: Claim, root: Part, runs: Sequence[Run], premises: Sequence[Fac
     """All runs at the pair of neighbours that their bounds are of: of several mechanisms, where each is the same in both orders."""
     measure = measure_of(claim, NAME)
     if any(run.processed for run in runs) or not all(map(occurs, runs)):
-        raise Rejected(NAME, "the parts", "what a map of the output leaves to see is not known, or neighbours so far apart may not occur")
+        raise Rejected(NAME, "the parts", "a map of the output may leave less to be seen, or neighbours so far apart may not occur")
     if len(runs) > 1 and (claim.order or neighbours.undecided(root) or not all(even(run.part.mechanism) for run in runs)):
         raise Rejected(NAME, "the parts", "of several, it is not known that one pair of neighbours is the worst of all, in one order")
     if measure.name == "gdp" and (len(runs) > 1 or runs[0].times > 1):
