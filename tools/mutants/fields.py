@@ -1,7 +1,7 @@
 """Rules that forget a field: each read of a field of a part or a combinator below the trust line, replaced by the value that says nothing.
 
     python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/rules/measures/parallel_measures.py] [--field times]
-        [--slice 0/1] [--tests tests/curves/test_runs.py] [--list]
+        [--slice 0/1] [--tests tests/curves/test_runs.py] [--only law] [--list]
 
 Each change is tried against the claims of the law that every field counts (tests/laws/test_every_field.py): those of its sample that
 run the line, until one does not obey the law. What the law does not catch is tried against the rules' own tests, those that name the
@@ -28,10 +28,12 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import coverage
+import forks
 import operators
+import pytest
 import touched
 from operators import Mutant
 
@@ -171,16 +173,82 @@ def tests_about(files: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-def by_the_tests(mutants: list[Mutant], test_files: list[str], seconds: float, jobs: int) -> Iterator[tuple[Mutant, str, str]]:
-    """What the rules' own tests say of each change."""
-    files = run_of_mutants.below()
-    sources = {file: (ROOT / file).read_text(encoding="utf-8") for file in files}
+class Named(run_of_mutants.Warm):
+    """Tries each change on the test files that name its file, its own first, without a record of which test runs which line.
+
+    Of the tests of committed certificates those of its rule. A test that fails without any change says nothing.
+    """
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        if session.testsfailed:
+            raise pytest.UsageError("the tests cannot be collected")
+        session.config._tmp_path_factory.getbasetemp()
+        items = {item.nodeid: item for item in session.items}
+        placed = run_of_mutants._functions()
+
+        def work(task: tuple[Mutant | None, list[str]], out: TextIO) -> None:
+            mutant, names = task
+            try:
+                if mutant is not None:
+                    run_of_mutants._patch(mutant, placed)
+            except run_of_mutants._Outside:
+                return
+            with run_of_mutants.own_folder():
+                began, chosen = time.process_time(), [items[name] for name in names]
+                for number, item in enumerate(chosen, 1):
+                    forks.limit_cpu(self.plan.each)
+                    failed = not self._passes(item, chosen[number] if number < len(chosen) else None)
+                    print(json.dumps([number, item.nodeid if failed else ""]), file=out, flush=True)
+                    if mutant is not None and (failed or time.process_time() - began > self.plan.each):
+                        return
+
+        def forked(tasks: list[tuple[Any, list[str]]]) -> Iterator[tuple[Any, list[Any]]]:
+            for (mutant, _), ended in forks.forked(tasks, work, self.plan.jobs, lambda task: 600.0, float("inf")):
+                yield mutant, [json.loads(line) for line in ended.lines]
+
+        every = [(mutant, self._about(mutant, list(items))) for mutant in self.mutants]
+        killed: dict[Mutant, str] = {}
+        for mutant, lines in forked(every):
+            number, by = lines[-1] if lines else (0, "")
+            killed |= {mutant: by} if by else {}
+            self.keep(run_of_mutants.Result(mutant, "killed" if by else "survived", by, number))
+        for _, lines in forked([(None, sorted(set(killed.values())))]):
+            good = {killer for (_, failed), killer in zip(lines, sorted(set(killed.values())), strict=False) if not failed}
+            for mutant in (mutant for mutant, by in killed.items() if by not in good):
+                self.keep(run_of_mutants.Result(mutant, "survived", "", 0))
+        return True
+
+    @staticmethod
+    def _about(mutant: Mutant, names: list[str]) -> list[str]:
+        files = tests_about([mutant.file])
+        own = [name for name in names if name.partition("::")[0] in files and not name.startswith(ALWAYS)]
+        own.sort(key=lambda name: f"/{touched.test_of(mutant.file)}::" not in name)
+        rule = re.search(r'^(?:NAME|RULE): Final = "(.*)"', (ROOT / mutant.file).read_text(encoding="utf-8"), re.MULTILINE)
+        folder = ROOT / "reports" / "certificates"
+        certificates = [path for path in sorted(folder.glob("*.json")) if rule and f'"{rule[1]}"' in path.read_text(encoding="utf-8")]
+        ends = tuple(f"[{path.name.removesuffix('.cert.json')}]" for path in certificates[:: 1 + len(certificates) // 12])
+        return [*own, *(name for name in names if name.startswith(ALWAYS) and name.endswith(ends))]
+
+
+def by_the_tests(mutants: list[Mutant], test_files: list[str], seconds: float, jobs: int, keep: Callable[[Mutant, str, str], None]) -> None:
+    """What the rules' own tests say of each change, in a process of its own."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
     run_of_mutants.preload()
-    record = touched.Record.read(run_of_mutants.RECORD)
-    plan = run_of_mutants.Plan(files, sources, record, test_files, jobs, seconds, 10**6, False)
-    for result in run_of_mutants.run(plan, mutants):
-        killed = result.outcome in ("killed", "timed out")
-        yield result.mutant, "tests" if killed else "survived", result.by or f"{result.tried} tests"
+    run_of_mutants.SCRATCH.mkdir(parents=True, exist_ok=True)
+    plan = run_of_mutants.Plan([], {}, touched.Record(), test_files, jobs, seconds, 0, False)
+
+    def told(result: Any) -> None:
+        keep(result.mutant, "tests" if result.outcome == "killed" else "survived", result.by or f"{result.tried} tests")
+
+    plugins = [Named(plan, mutants, lambda at: None, told), run_of_mutants.NoShrinking()]
+    arguments = [*run_of_mutants.ARGUMENTS, f"--basetemp={run_of_mutants.SCRATCH / 'tmp'}", *test_files]
+    code = pytest.main(arguments, plugins=plugins)
+    print(f"pytest: {code}" if code else "", end="", flush=True)
+    os._exit(0)
 
 
 # -- the run -------------------------------------------------------------------------------------------
@@ -208,7 +276,7 @@ def main() -> int:
     parser.add_argument("--slice", default="0/1", help="of the changes, such as 0/2 and 1/2")
     parser.add_argument("--tests", action="append", help="these test files in place of those that name the file or its rule")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time that run tests")
-    parser.add_argument("--law", action="store_true", help="the law alone")
+    parser.add_argument("--only", choices=("law", "tests"), help="the law alone, or the tests alone")
     parser.add_argument("--again", action="store_true", help="also what was caught before")
     parser.add_argument("--list", action="store_true", help="list the changes")
     parser.add_argument("--table", action="store_true", help="print what is known of them, run nothing")
@@ -236,13 +304,13 @@ def main() -> int:
 
     open_ones = [] if given.table else [each for each in every if each.key not in argued]
     open_ones = [each for each in open_ones if given.again or known.get(key(each), [""])[0] not in ("law", "tests")]
-    for at, outcome, by in in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
+    for at, outcome, by in () if given.only == "tests" else in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
         keep(open_ones[at], outcome, by)
-    left = [each for each in open_ones if known[key(each)][0] != "law"]
-    if left and not given.law:
+    left = [each for each in open_ones if known.get(key(each), [""])[0] != "law"]
+    if left and given.only != "law":
         test_files = given.tests or tests_about({mutant.file for mutant in left})
-        for mutant, outcome, by in by_the_tests(left, test_files, given.seconds, given.jobs):
-            keep(mutant, outcome, by)
+        by_the_tests(left, test_files, given.seconds, given.jobs, keep)
+        known = json.loads(KEPT.read_text(encoding="utf-8"))
     outcomes = []
     for mutant in every:
         outcome = known.get(key(mutant), ["not tried"])[0]

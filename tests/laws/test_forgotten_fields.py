@@ -1,0 +1,68 @@
+"""Fields that a rule could forget without any claim of the law that every field counts showing it: what is then true, by hand.
+
+A scheme has no worse one, and other things are read to refuse. Each truth is a formula of two or three densities.
+"""
+
+import math
+
+import pytest
+
+from dpverify.search.verify import verify
+from dpverify.trusted import kernel
+from dpverify.trusted.language.certificate import unpack
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ONE, num, parse
+from dpverify.trusted.language.model import Claim, Compose, Part, Repeat, Subsample, Translation
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.parts import at_pair, candidates, neighbours
+from tests.generated import asked, laplace, table
+from tests.proofs import forged, line
+
+ROW = asked("1 0", adjacency="replace")
+EVEN = Part(laplace(2), query=ROW)
+UNEVEN = Part(Translation(parse("exp(-max(z, -3*z))")), query=ROW)
+
+
+def enclosed(mechanism):
+    """Both bounds on the tight epsilon, as floats."""
+    judgement = verify(Claim(mechanism, None)).judgement
+    return [None if bound is None else float(constant(bound).mid()) for bound in (judgement.lower, judgement.upper)]
+
+
+def test_a_sample_without_replacement_loses_as_much_in_the_order_in_which_what_is_beside_it_loses_the_most():
+    # neighbours {x, z} and {y, z}, one of two records drawn: with z = y the one order has log(1/2 e^(1/2) + 1/2), with z = x the other
+    sample = Part(Subsample(EVEN, parse("1/2"), "without_replacement"))
+    truth = 3 + math.log((math.exp(0.5) + 1) / 2)
+    assert enclosed(Compose((sample, UNEVEN))) == pytest.approx([truth, truth])
+
+
+def test_from_above_a_sample_without_replacement_is_at_all_its_neighbours_and_a_sample_by_itself_at_the_pair_of_all():
+    beside = Part(laplace(3), query=ROW)
+    drawn = Part(Subsample(EVEN, parse("1/2"), "without_replacement"))
+    root = Part(Compose((drawn, beside)))
+    (choice,) = candidates.choices(root)
+    assert drawn in at_pair.at(root, choice).mechanism.parts
+    assert drawn not in at_pair.at(root, choice, lower=True).mechanism.parts
+
+
+def test_the_inputs_of_a_table_on_a_sample_are_not_those_of_a_table_beside_it():
+    first = table("1/2 1/2", "1/4 3/4", "1/2 1/2", adjacent=((0, 1), (1, 2)))
+    second = table("1/2 1/2", "1/2 1/2", "1/8 7/8", adjacent=((0, 1), (1, 2)))
+    together = Compose((Part(Subsample(Part(first), parse("1/4"))), Part(second)))
+    assert neighbours.together(Part(together), linked=True) == ()
+    assert enclosed(together)[1] == pytest.approx(math.log(1 + (2 - 1) / 4) + math.log(4))
+
+
+def test_a_query_of_runs_is_a_row_for_each_run():
+    # two runs of laplace noise of scale 2 and one of scale 4, a record of the second kind in both rows
+    runs = Part(Repeat(Part(laplace(2), query=asked("1 1", adjacency="add-remove")), num(2)))
+    other = Part(laplace(4), query=asked("0 1", adjacency="add-remove"))
+    assert enclosed(Compose((runs, other))) == pytest.approx([1.25, 1.25])
+
+
+@pytest.mark.parametrize("lines", [[line("laplace", place=(0,)), line("single-part", {}, [0])], [line("other-measures", {"order": "2"})]])
+def test_what_is_known_of_one_run_is_not_known_of_two(lines):
+    once = Part(laplace(2), ONE)
+    kernel.replay(unpack(forged(Claim(Compose((once,)), num(1), None), "UNKNOWN", *lines)))
+    with pytest.raises(Rejected):
+        kernel.replay(unpack(forged(Claim(Compose((Part(Repeat(once, num(2))),)), num(1), None), "UNKNOWN", *lines)))
