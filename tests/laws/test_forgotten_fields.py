@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import Claim, Compose, Part, Repeat, Subsample, Translation
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts import at_pair, candidates, neighbours
-from tests.generated import asked, laplace, table
+from tests.generated import MEASURES, asked, laplace, table
 from tests.proofs import forged, line
 
 ROW = asked("1 0", adjacency="replace")
@@ -23,9 +23,9 @@ EVEN = Part(laplace(2), query=ROW)
 UNEVEN = Part(Translation(parse("exp(-max(z, -3*z))")), query=ROW)
 
 
-def enclosed(mechanism):
-    """Both bounds on the tight epsilon, as floats."""
-    judgement = verify(Claim(mechanism, None)).judgement
+def enclosed(mechanism, **asked):
+    """Both bounds on what is asked for, the tight epsilon where nothing is said, as floats."""
+    judgement = verify(Claim(mechanism, **{"epsilon": None, **asked})).judgement
     return [None if bound is None else float(constant(bound).mid()) for bound in (judgement.lower, judgement.upper)]
 
 
@@ -66,3 +66,9 @@ def test_what_is_known_of_one_run_is_not_known_of_two(lines):
     kernel.replay(unpack(forged(Claim(Compose((once,)), num(1), None), "UNKNOWN", *lines)))
     with pytest.raises(Rejected):
         kernel.replay(unpack(forged(Claim(Compose((Part(Repeat(once, num(2))),)), num(1), None), "UNKNOWN", *lines)))
+
+
+def test_the_divergence_of_three_runs_is_three_times_that_of_one():
+    once = math.log(2 / 3 * math.exp(1 / 2) + 1 / 3 * math.exp(-1))  # of order 2, of Laplace noise of scale 2
+    three = Compose((Part(Repeat(Part(laplace(2), ONE), num(3))),))
+    assert enclosed(three, **MEASURES["renyi-2"]) == pytest.approx([3 * once, 3 * once])
