@@ -4,6 +4,7 @@ A scheme has no worse one, and other things are read to refuse. Each truth is a 
 """
 
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -12,10 +13,10 @@ from dpverify.trusted import kernel
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Part, Repeat, Subsample, Translation
+from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Parallel, Part, Query, Repeat, Subsample, Translation
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts import at_pair, candidates, neighbours
-from tests.generated import MEASURES, asked, laplace, table
+from tests.generated import LEAVES, MEASURES, asked, gaussian, laplace, repeated, table
 from tests.proofs import forged, line
 
 ROW = asked("1 0", adjacency="replace")
@@ -72,3 +73,34 @@ def test_the_divergence_of_three_runs_is_three_times_that_of_one():
     once = math.log(2 / 3 * math.exp(1 / 2) + 1 / 3 * math.exp(-1))  # of order 2, of Laplace noise of scale 2
     three = Compose((Part(Repeat(Part(laplace(2), ONE), num(3))),))
     assert enclosed(three, **MEASURES["renyi-2"]) == pytest.approx([3 * once, 3 * once])
+
+
+def _at(share: str) -> dict[str, Part]:
+    """Compositions of noise whose answers move by a share of what they move by."""
+    whole, times = Fraction(share), num(Fraction(share))
+    once, normal = Part(laplace(2), times), Part(gaussian(2), times)
+    counts = [Part(gaussian(4), query=Query((tuple(whole * x for x in row),), "add-remove")) for row in ((1, 0), (1, 1))]
+    return {
+        "laplace-sums": Part(Compose((repeated(once, 3),))),
+        "gaussian-composition": Part(Compose((repeated(normal, 2), Part(gaussian(4), times)))),
+        "gaussian-composition of queries": Part(Compose((repeated(counts[0], 2), counts[1]))),
+        "loss-distribution": Part(Compose((once, normal))),
+        "laplace": Part(Compose((once,))),
+    }
+
+
+@pytest.mark.parametrize("name", _at("1"))
+def test_half_a_step_for_all_parts_in_parallel_moves_the_answers_of_each_half_as_far(name):
+    whole, half = _at("1")[name], _at("1/2")[name]
+    at = {"epsilon": parse("1/10"), "delta": None}
+    moved = verify(Claim(Lipschitz(Part(Parallel((whole, whole))), parse("1/2")), **at)).judgement
+    written = verify(Claim(Parallel((half, half)), **at)).judgement
+    assert name.split()[0] in moved.rules
+    assert float(constant(moved.delta_upper)) == pytest.approx(float(constant(written.delta_upper)))
+
+
+@pytest.mark.parametrize("inside", [Compose((repeated(LEAVES["table"].part, 3),)), Subsample(LEAVES["table"].part, parse("1/4"))])
+def test_between_two_inputs_there_is_no_half_step(inside):
+    parts = Part(Parallel((Part(inside), Part(inside))))
+    judgement = verify(Claim(Lipschitz(parts, parse("1/2")), parse("1/10"), delta=None)).judgement
+    assert judgement.delta_lower is None or constant(judgement.delta_lower) <= 0

@@ -75,6 +75,15 @@ def in_a_process(work: Callable[[], Iterator[object]], seconds: float) -> Iterat
     os.waitpid(child, 0)
 
 
+def import_all() -> None:
+    """Import all that may be changed, also what is imported where it is needed."""
+    import dpverify.trusted
+
+    for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
+        if module.name != "dpverify.trusted.kernel":
+            importlib.import_module(module.name)
+
+
 # -- the law -------------------------------------------------------------------------------------------
 
 
@@ -136,12 +145,9 @@ def tried(mutant: Mutant, placed: Any, names: list[str], seconds: float) -> tupl
 def by_the_law(mutants: Sequence[Mutant], seconds: float) -> Iterator[tuple[int, str, str]]:
     """What the law says of each change, by its number. To be run in a process of its own: it imports what is changed."""
     files = [file for file in run_of_mutants.below() if re.match("dpverify/trusted/(rules|parts|facts)/", file)]
-    import dpverify.trusted
     from tests import generated
 
-    for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
-        if module.name != "dpverify.trusted.kernel":
-            importlib.import_module(module.name)
+    import_all()
     code = "".join((ROOT / file).read_text(encoding="utf-8") for file in run_of_mutants.below())
     known = json.loads(CLAIMS.read_text(encoding="utf-8")) if CLAIMS.exists() else {}
     digests = {name: touched.digest(f"{code} {generated.named(name)!r}") for name in sample()}
@@ -176,14 +182,18 @@ def tests_about(files: Iterable[str]) -> list[str]:
 class Named(run_of_mutants.Warm):
     """Tries each change on the test files that name its file, its own first, without a record of which test runs which line.
 
-    Of the tests of committed certificates those of its rule. A test that fails without any change says nothing.
+    Of the tests of committed certificates those of its rule. A test that fails without any change says nothing. chosen: test files to
+    try whatever the file is.
     """
+
+    chosen: list[str] | None = None
 
     def pytest_runtestloop(self, session: Any) -> bool:
         if session.testsfailed:
             raise pytest.UsageError("the tests cannot be collected")
         session.config._tmp_path_factory.getbasetemp()
         items = {item.nodeid: item for item in session.items}
+        import_all()
         placed = run_of_mutants._functions()
 
         def work(task: tuple[Mutant | None, list[str]], out: TextIO) -> None:
@@ -206,7 +216,7 @@ class Named(run_of_mutants.Warm):
             for (mutant, _), ended in forks.forked(tasks, work, self.plan.jobs, lambda task: 600.0, float("inf")):
                 yield mutant, [json.loads(line) for line in ended.lines]
 
-        every = [(mutant, self._about(mutant, list(items))) for mutant in self.mutants]
+        every = [(mutant, list(items) if self.chosen else self._about(mutant, list(items))) for mutant in self.mutants]
         killed: dict[Mutant, str] = {}
         for mutant, lines in forked(every):
             number, by = lines[-1] if lines else (0, "")
@@ -230,8 +240,10 @@ class Named(run_of_mutants.Warm):
         return [*own, *(name for name in names if name.startswith(ALWAYS) and name.endswith(ends))]
 
 
-def by_the_tests(mutants: list[Mutant], test_files: list[str], seconds: float, jobs: int, keep: Callable[[Mutant, str, str], None]) -> None:
-    """What the rules' own tests say of each change, in a process of its own."""
+def by_the_tests(
+    mutants: list[Mutant], chosen: list[str] | None, seconds: float, jobs: int, keep: Callable[[Mutant, str, str], None]
+) -> None:
+    """What the rules' own tests say of each change, in a process of its own. chosen: these test files in place of them."""
     sys.stdout.flush()
     child = os.fork()
     if child:
@@ -239,12 +251,15 @@ def by_the_tests(mutants: list[Mutant], test_files: list[str], seconds: float, j
         return
     run_of_mutants.preload()
     run_of_mutants.SCRATCH.mkdir(parents=True, exist_ok=True)
+    test_files = chosen or tests_about({mutant.file for mutant in mutants})
     plan = run_of_mutants.Plan([], {}, touched.Record(), test_files, jobs, seconds, 0, False)
 
     def told(result: Any) -> None:
         keep(result.mutant, "tests" if result.outcome == "killed" else "survived", result.by or f"{result.tried} tests")
 
-    plugins = [Named(plan, mutants, lambda at: None, told), run_of_mutants.NoShrinking()]
+    named = Named(plan, mutants, lambda at: None, told)
+    named.chosen = chosen
+    plugins = [named, run_of_mutants.NoShrinking()]
     arguments = [*run_of_mutants.ARGUMENTS, f"--basetemp={run_of_mutants.SCRATCH / 'tmp'}", *test_files]
     code = pytest.main(arguments, plugins=plugins)
     print(f"pytest: {code}" if code else "", end="", flush=True)
@@ -292,28 +307,27 @@ def main() -> int:
         print("\n".join(mutant.title for mutant in every))
         return 0
     argued = run_of_mutants.argued()
-    known = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+
+    def kept() -> dict[str, list[str]]:
+        return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
 
     def key(mutant: Mutant) -> str:
         return json.dumps(mutant.key)
 
     def keep(mutant: Mutant, outcome: str, by: str) -> None:
-        known[key(mutant)] = outcome, by
-        KEPT.write_text(json.dumps(known, indent=0), encoding="utf-8")
+        KEPT.write_text(json.dumps({**kept(), key(mutant): [outcome, by]}, indent=0), encoding="utf-8")
         print(f"{outcome:12} {mutant.title} [{by}]", flush=True)
 
     open_ones = [] if given.table else [each for each in every if each.key not in argued]
-    open_ones = [each for each in open_ones if given.again or known.get(key(each), [""])[0] not in ("law", "tests")]
+    open_ones = [each for each in open_ones if given.again or kept().get(key(each), [""])[0] not in ("law", "tests")]
     for at, outcome, by in () if given.only == "tests" else in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
         keep(open_ones[at], outcome, by)
-    left = [each for each in open_ones if known.get(key(each), [""])[0] != "law"]
+    left = [each for each in open_ones if kept().get(key(each), [""])[0] != "law"]
     if left and given.only != "law":
-        test_files = given.tests or tests_about({mutant.file for mutant in left})
-        by_the_tests(left, test_files, given.seconds, given.jobs, keep)
-        known = json.loads(KEPT.read_text(encoding="utf-8"))
+        by_the_tests(left, given.tests, given.seconds, given.jobs, keep)
     outcomes = []
     for mutant in every:
-        outcome = known.get(key(mutant), ["not tried"])[0]
+        outcome = kept().get(key(mutant), ["not tried"])[0]
         outcomes.append((mutant, "argued" if mutant.key in argued else outcome if outcome in ("law", "tests") else "survived"))
     print("\n".join(table(outcomes)))
     return 1 if any(outcome == "survived" for _, outcome in outcomes) else 0
