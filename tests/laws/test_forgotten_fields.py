@@ -11,11 +11,12 @@ import pytest
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Lipschitz, Parallel, Part, Query, Repeat, Subsample, Translation
+from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Parallel, Part, Query, Repeat, Subsample, Translation
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.parts.places import ONE_STEP
 from tests.generated import LEAVES, MEASURES, asked, gaussian, laplace, repeated, table
 from tests.proofs import forged, line
 
@@ -104,3 +105,60 @@ def test_between_two_inputs_there_is_no_half_step(inside):
     parts = Part(Parallel((Part(inside), Part(inside))))
     judgement = verify(Claim(Lipschitz(parts, parse("1/2")), parse("1/10"), delta=None)).judgement
     assert judgement.delta_lower is None or constant(judgement.delta_lower) <= 0
+
+
+LADDER = Part(table("1/8 7/8", "1/4 3/4", "1/2 1/2", adjacent=((0, 1), (1, 2))))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "most"),
+    [
+        (Lipschitz(LADDER, parse("1/2")), 0),
+        (Lipschitz(Part(Lipschitz(LADDER, parse("4/3"))), parse("3/2")), math.log(2)),  # a step, and of that a step: not two
+        (Lipschitz(Part(Compose((Part(Lipschitz(LADDER, parse("4/3"))), LADDER))), parse("3/2")), 2 * math.log(2)),
+        (Lipschitz(Part(Group(LADDER, num(2))), ONE), math.log(4)),
+    ],
+)
+def test_a_lower_bound_is_of_inputs_that_whole_steps_lead_to(mechanism, most):
+    lower, upper = enclosed(mechanism)
+    assert (lower or 0) <= most + 1e-9 and upper >= most - 1e-9
+
+
+def test_a_sensitivity_that_is_asked_between_steps_is_shown_to_hold_there():
+    def told(constant):
+        return set(verify(Claim(Lipschitz(Part(laplace(2), ONE), parse(constant)), None)).judgement.assumptions)
+
+    assert told("1/2") - told("2")
+
+
+@pytest.mark.parametrize(
+    ("inside", "lines"),
+    [
+        (
+            Parallel((Part(laplace(2), ONE), Part(laplace(4), ONE))),
+            [
+                line("laplace", place=(0, {"part": 0})),
+                line("laplace", place=(0, {"part": 1})),
+                line("parallel-composition", {"index": "0"}, [0, 1], (0,)),
+            ],
+        ),
+        (
+            Subsample(Part(laplace(2), ONE), parse("1/4")),
+            [line("laplace", place=(0, {"part": 0})), line("poisson-subsampling", {}, [0], (0,))],
+        ),
+    ],
+)
+def test_the_curve_of_one_record_is_not_that_of_two(inside, lines):
+    def replayed(size):
+        return kernel.replay(unpack(forged(Claim(Group(Part(inside), num(size)), num(1), None), "UNKNOWN", *lines)))
+
+    assert replayed(1)[-1].says.upper is not None
+    with pytest.raises((Rejected, CertificateError)):
+        replayed(2)
+
+
+def test_the_curve_of_one_step_is_no_lower_bound_of_half_a_step():
+    claim = Claim(Lipschitz(Part(laplace(2), ONE), parse("1/2")), num(1), None)
+    lines = [line("laplace", place=(0, ONE_STEP)), line("group-privacy", {"epsilon": "1/4"}, [0], (0,))]
+    one, half = (fact.says for fact in kernel.replay(unpack(forged(claim, "UNKNOWN", *lines))))
+    assert one.lower is not None and half.upper is not None and half.lower is None
