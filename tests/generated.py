@@ -371,7 +371,8 @@ def drawn(every: Iterator[str], count: int, seed: int = 0) -> list[str]:
                 found.append(f"{made} {measure} {order} {draw.randrange(1000)}")
     return found
 
-# -- counts --------------------------------------------------------------------------------------------
+
+# -- runs, groups and samples -----------------------------------------------------------------------------
 
 
 def _often(part: Part | str, count: int, *others: tuple[Part | str, int], **how: object) -> Claim:
@@ -392,6 +393,18 @@ def _counting(sigma: int, row: str) -> Part:
     return Part(gaussian(sigma), query=asked(row, adjacency="add-remove"))
 
 
+def _further(part: Part) -> Mechanism:
+    return Group(Part(Lipschitz(part, num(2))), num(2))
+
+
+def _asked(row: str) -> Part:
+    return Part(laplace(4), query=asked(row, adjacency="add-remove"))
+
+
+def _sharing() -> Part:
+    return Part(Compose((_asked("1 0"), _asked("1 1"))))
+
+
 def _far(density: str, row: str) -> Part:
     return Part(Translation(parse(density)), query=asked(row, adjacency="l2"))
 
@@ -405,7 +418,7 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "loss-distribution": _often(_on_a_sample("gaussian"), 3, **MEASURES["epsilon-at"]),
     "finite-composition": _often("table", 3, **MEASURES["delta"]),
     "finite-losses": _often(_on_a_sample("table"), 3, epsilon=parse("1/10"), delta=None),
-    "finite-losses/inside": _often(_on_a_sample(repeated(LEAVES["response"].part, 3)), 2, epsilon=parse("1/10"), delta=None),
+    "finite-losses/inside": _often(_on_a_sample(repeated(LEAVES["response"].part, 2)), 2, epsilon=parse("1/10"), delta=None),
     "finite-losses/odds": _often(_on_a_sample("kary"), 3, epsilon=parse("1/10"), delta=None),
     "one-sided": _often("table-pairs", 3, order=ONE_SIDED),
     "one-sided/sample": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), None, order=ONE_SIDED),
@@ -415,10 +428,24 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "closed-profile": _often(Part(table("3/4 1/4", "1/4 3/4")), 3, **MEASURES["delta"]),
     "lattice": _often("discrete-gaussian", 3, **MEASURES["delta"]),
     "joint-moves": _often(_far("1/(1 + z**2)", "1 0"), 2, (_far("1/(4 + z**2)", "1 1"), 2)),
+    "joint-neighbours/group": Claim(Group(_sharing(), num(2)), None),
+    "joint-neighbours/map": Claim(Lipschitz(_sharing(), num(2)), None),
+    "joint-neighbours/curve": Claim(Group(_sharing(), num(2)), parse("1/2"), None),
+    "joint-neighbours/inside": Claim(Compose((Part(Group(_asked("1 0"), num(2))), _asked("1 1"))), None),
+    "combination/further": Claim(_further(LEAVES["laplace"].part), None),
+    "combination/mapped": Claim(Lipschitz(Part(Group(LEAVES["laplace"].part, num(2))), num(2)), None),
+    "combination/several": Claim(Group(Part(Compose((_on_a_sample("laplace"), LEAVES["laplace"].part))), num(2)), None),
+    "added-measures/further": Claim(_further(LEAVES["laplace"].part), **MEASURES["zcdp"]),
+    "gaussian/further": Claim(_further(LEAVES["gaussian"].part), **MEASURES["delta"]),
+    "gaussian-composition/further": Claim(Compose((Part(_further(LEAVES["gaussian"].part)), LEAVES["gaussian"].part)), **MEASURES["delta"]),
+    "finite-composition/group": Claim(
+        Compose((Part(Group(LEAVES["table-pairs"].part, num(2))), LEAVES["table-pairs"].part)), **MEASURES["delta"]
+    ),
+    "group-privacy": Claim(Group(_on_a_sample("laplace"), num(2)), **MEASURES["delta"]),
     "added-measures": _often("laplace", 3, **MEASURES["zcdp"]),
     "gaussian-measures": _often("gaussian", 3, **MEASURES["gdp"]),
     "combination": _often("table", 2, ("laplace", 3)),
     "parallel-composition": Claim(Parallel((repeated(LEAVES["laplace"].part, 3), LEAVES["laplace"].part)), **MEASURES["epsilon-at"]),
     "parallel-measures": Claim(Parallel((repeated(LEAVES["table"].part, 3), LEAVES["table"].part)), **MEASURES["zcdp"]),
 }
-"""For each rule that adds up runs of parts, by its name, claims that rest on it and of which the bound is above 0."""
+"""For each rule that puts parts together, by its name, claims that rest on it and of which the bound is above 0."""

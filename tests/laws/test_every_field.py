@@ -89,7 +89,7 @@ def test_every_field_of_a_kind_by_itself_counts(third):
 
 
 @pytest.mark.parametrize("name", generated.COUNTED)
-def test_how_often_a_part_runs_counts_in_every_rule_that_adds_up_runs(name):
+def test_how_often_how_far_and_how_likely_counts_in_every_rule_that_puts_parts_together(name):
     _, found = wrong([name])
     assert not found, "\n".join(found)
 

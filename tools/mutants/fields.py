@@ -1,7 +1,7 @@
 """Rules that forget a field: each read of a field of a part or a combinator below the trust line, replaced by the value that says nothing.
 
     python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/rules/measures/parallel_measures.py] [--field times]
-        [--slice 0/1] [--tests tests/curves/test_runs.py] [--list]
+        [--slice 0/1] [--tests tests/curves/test_runs.py] [--only law] [--list]
 
 Each change is tried against the claims of the law that every field counts (tests/laws/test_every_field.py): those of its sample that
 run the line, until one does not obey the law. What the law does not catch is tried against the rules' own tests, those that name the
@@ -28,10 +28,12 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import coverage
+import forks
 import operators
+import pytest
 import touched
 from operators import Mutant
 
@@ -71,6 +73,15 @@ def in_a_process(work: Callable[[], Iterator[object]], seconds: float) -> Iterat
         for line in told:
             yield json.loads(line)
     os.waitpid(child, 0)
+
+
+def import_all() -> None:
+    """Import all that may be changed, also what is imported where it is needed."""
+    import dpverify.trusted
+
+    for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
+        if module.name != "dpverify.trusted.kernel":
+            importlib.import_module(module.name)
 
 
 # -- the law -------------------------------------------------------------------------------------------
@@ -134,12 +145,9 @@ def tried(mutant: Mutant, placed: Any, names: list[str], seconds: float) -> tupl
 def by_the_law(mutants: Sequence[Mutant], seconds: float) -> Iterator[tuple[int, str, str]]:
     """What the law says of each change, by its number. To be run in a process of its own: it imports what is changed."""
     files = [file for file in run_of_mutants.below() if re.match("dpverify/trusted/(rules|parts|facts)/", file)]
-    import dpverify.trusted
     from tests import generated
 
-    for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
-        if module.name != "dpverify.trusted.kernel":
-            importlib.import_module(module.name)
+    import_all()
     code = "".join((ROOT / file).read_text(encoding="utf-8") for file in run_of_mutants.below())
     known = json.loads(CLAIMS.read_text(encoding="utf-8")) if CLAIMS.exists() else {}
     digests = {name: touched.digest(f"{code} {generated.named(name)!r}") for name in sample()}
@@ -171,16 +179,91 @@ def tests_about(files: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-def by_the_tests(mutants: list[Mutant], test_files: list[str], seconds: float, jobs: int) -> Iterator[tuple[Mutant, str, str]]:
-    """What the rules' own tests say of each change."""
-    files = run_of_mutants.below()
-    sources = {file: (ROOT / file).read_text(encoding="utf-8") for file in files}
+class Named(run_of_mutants.Warm):
+    """Tries each change on the test files that name its file, its own first, without a record of which test runs which line.
+
+    Of the tests of committed certificates those of its rule. A test that fails without any change says nothing. chosen: test files to
+    try whatever the file is.
+    """
+
+    chosen: list[str] | None = None
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        if session.testsfailed:
+            raise pytest.UsageError("the tests cannot be collected")
+        session.config._tmp_path_factory.getbasetemp()
+        items = {item.nodeid: item for item in session.items}
+        import_all()
+        placed = run_of_mutants._functions()
+
+        def work(task: tuple[Mutant | None, list[str]], out: TextIO) -> None:
+            mutant, names = task
+            try:
+                if mutant is not None:
+                    run_of_mutants._patch(mutant, placed)
+            except run_of_mutants._Outside:
+                return
+            with run_of_mutants.own_folder():
+                began, chosen = time.process_time(), [items[name] for name in names]
+                for number, item in enumerate(chosen, 1):
+                    forks.limit_cpu(self.plan.each)
+                    failed = not self._passes(item, chosen[number] if number < len(chosen) else None)
+                    print(json.dumps([number, item.nodeid if failed else ""]), file=out, flush=True)
+                    if mutant is not None and (failed or time.process_time() - began > self.plan.each):
+                        return
+
+        def forked(tasks: list[tuple[Any, list[str]]]) -> Iterator[tuple[Any, list[Any]]]:
+            for (mutant, _), ended in forks.forked(tasks, work, self.plan.jobs, lambda task: 600.0, float("inf")):
+                yield mutant, [json.loads(line) for line in ended.lines]
+
+        every = [(mutant, list(items) if self.chosen else self._about(mutant, list(items))) for mutant in self.mutants]
+        killed: dict[Mutant, str] = {}
+        for mutant, lines in forked(every):
+            number, by = lines[-1] if lines else (0, "")
+            killed |= {mutant: by} if by else {}
+            self.keep(run_of_mutants.Result(mutant, "killed" if by else "survived", by, number))
+        for _, lines in forked([(None, sorted(set(killed.values())))]):
+            good = {killer for (_, failed), killer in zip(lines, sorted(set(killed.values())), strict=False) if not failed}
+            for mutant in (mutant for mutant, by in killed.items() if by not in good):
+                self.keep(run_of_mutants.Result(mutant, "survived", "", 0))
+        return True
+
+    @staticmethod
+    def _about(mutant: Mutant, names: list[str]) -> list[str]:
+        files = tests_about([mutant.file])
+        own = [name for name in names if name.partition("::")[0] in files and not name.startswith(ALWAYS)]
+        own.sort(key=lambda name: f"/{touched.test_of(mutant.file)}::" not in name)
+        rule = re.search(r'^(?:NAME|RULE): Final = "(.*)"', (ROOT / mutant.file).read_text(encoding="utf-8"), re.MULTILINE)
+        folder = ROOT / "reports" / "certificates"
+        certificates = [path for path in sorted(folder.glob("*.json")) if rule and f'"{rule[1]}"' in path.read_text(encoding="utf-8")]
+        ends = tuple(f"[{path.name.removesuffix('.cert.json')}]" for path in certificates[:: 1 + len(certificates) // 12])
+        return [*own, *(name for name in names if name.startswith(ALWAYS) and name.endswith(ends))]
+
+
+def by_the_tests(
+    mutants: list[Mutant], chosen: list[str] | None, seconds: float, jobs: int, keep: Callable[[Mutant, str, str], None]
+) -> None:
+    """What the rules' own tests say of each change, in a process of its own. chosen: these test files in place of them."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
     run_of_mutants.preload()
-    record = touched.Record.read(run_of_mutants.RECORD)
-    plan = run_of_mutants.Plan(files, sources, record, test_files, jobs, seconds, 10**6, False)
-    for result in run_of_mutants.run(plan, mutants):
-        killed = result.outcome in ("killed", "timed out")
-        yield result.mutant, "tests" if killed else "survived", result.by or f"{result.tried} tests"
+    run_of_mutants.SCRATCH.mkdir(parents=True, exist_ok=True)
+    test_files = chosen or tests_about({mutant.file for mutant in mutants})
+    plan = run_of_mutants.Plan([], {}, touched.Record(), test_files, jobs, seconds, 0, False)
+
+    def told(result: Any) -> None:
+        keep(result.mutant, "tests" if result.outcome == "killed" else "survived", result.by or f"{result.tried} tests")
+
+    named = Named(plan, mutants, lambda at: None, told)
+    named.chosen = chosen
+    plugins = [named, run_of_mutants.NoShrinking()]
+    arguments = [*run_of_mutants.ARGUMENTS, f"--basetemp={run_of_mutants.SCRATCH / 'tmp'}", *test_files]
+    code = pytest.main(arguments, plugins=plugins)
+    print(f"pytest: {code}" if code else "", end="", flush=True)
+    os._exit(0)
 
 
 # -- the run -------------------------------------------------------------------------------------------
@@ -208,7 +291,7 @@ def main() -> int:
     parser.add_argument("--slice", default="0/1", help="of the changes, such as 0/2 and 1/2")
     parser.add_argument("--tests", action="append", help="these test files in place of those that name the file or its rule")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time that run tests")
-    parser.add_argument("--law", action="store_true", help="the law alone")
+    parser.add_argument("--only", choices=("law", "tests"), help="the law alone, or the tests alone")
     parser.add_argument("--again", action="store_true", help="also what was caught before")
     parser.add_argument("--list", action="store_true", help="list the changes")
     parser.add_argument("--table", action="store_true", help="print what is known of them, run nothing")
@@ -224,28 +307,27 @@ def main() -> int:
         print("\n".join(mutant.title for mutant in every))
         return 0
     argued = run_of_mutants.argued()
-    known = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+
+    def kept() -> dict[str, list[str]]:
+        return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
 
     def key(mutant: Mutant) -> str:
         return json.dumps(mutant.key)
 
     def keep(mutant: Mutant, outcome: str, by: str) -> None:
-        known[key(mutant)] = outcome, by
-        KEPT.write_text(json.dumps(known, indent=0), encoding="utf-8")
+        KEPT.write_text(json.dumps({**kept(), key(mutant): [outcome, by]}, indent=0), encoding="utf-8")
         print(f"{outcome:12} {mutant.title} [{by}]", flush=True)
 
     open_ones = [] if given.table else [each for each in every if each.key not in argued]
-    open_ones = [each for each in open_ones if given.again or known.get(key(each), [""])[0] not in ("law", "tests")]
-    for at, outcome, by in in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
+    open_ones = [each for each in open_ones if given.again or kept().get(key(each), [""])[0] not in ("law", "tests")]
+    for at, outcome, by in () if given.only == "tests" else in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
         keep(open_ones[at], outcome, by)
-    left = [each for each in open_ones if known[key(each)][0] != "law"]
-    if left and not given.law:
-        test_files = given.tests or tests_about({mutant.file for mutant in left})
-        for mutant, outcome, by in by_the_tests(left, test_files, given.seconds, given.jobs):
-            keep(mutant, outcome, by)
+    left = [each for each in open_ones if kept().get(key(each), [""])[0] != "law"]
+    if left and given.only != "law":
+        by_the_tests(left, given.tests, given.seconds, given.jobs, keep)
     outcomes = []
     for mutant in every:
-        outcome = known.get(key(mutant), ["not tried"])[0]
+        outcome = kept().get(key(mutant), ["not tried"])[0]
         outcomes.append((mutant, "argued" if mutant.key in argued else outcome if outcome in ("law", "tests") else "survived"))
     print("\n".join(table(outcomes)))
     return 1 if any(outcome == "survived" for _, outcome in outcomes) else 0
