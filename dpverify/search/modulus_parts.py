@@ -43,7 +43,7 @@ def propose(claim: Claim, digits: int = 20) -> list[dict[str, Any]]:
             ends: tuple[Side | None, Side] = (near or (None if line.half else search.near_end(bound)), far or search.far_end(bound))
             if line.whole:
                 with suppress(Rejected):
-                    evidence = {"bound": format_expr(bound), "near": side_text(ends[0]), "far": side_text(ends[1])}
+                    evidence = {"bound": format_expr(bound), "near": side_text(ends[0] or ends[1]), "far": side_text(ends[1])}
                     modulus_parts.check(claim, evidence)
                     return [{"rule": modulus_parts.NAME, "evidence": evidence}]
                 continue
