@@ -332,7 +332,10 @@ def test_an_end_whose_mass_no_start_shows_is_not_answered(density):
         integral(parse(density), "z", Fraction(2), None)
 
 
-@pytest.mark.parametrize(("density", "where"), [("1/z", r"at \+infinity"), ("exp(-z)*gamma(z)", r"at \+infinity"), ("1/(z - 2)", "to the right of 2"), ("1", r"at \+infinity")])
+@pytest.mark.parametrize(
+    ("density", "where"),
+    [("1/z", r"at \+infinity"), ("exp(-z)*gamma(z)", r"at \+infinity"), ("1/(z - 2)", "to the right of 2"), ("1", r"at \+infinity")],
+)
 def test_an_end_of_certainly_infinite_mass_is_named(density, where):
     with pytest.raises(Undecided, match=f"not integrable {where}"):
         integral(parse(density), "z", Fraction(2), None)
