@@ -1,7 +1,7 @@
 """Processes whose covariance is declared: norms, orthogonal laws, evaluations."""
 
-from dataclasses import replace
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
