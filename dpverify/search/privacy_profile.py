@@ -653,7 +653,8 @@ def _worst_whole_shift(run: Run, target: Target) -> Plan:
     while high_end - low_end > 1e-3:  # about where the greatest of them passes delta
         middle = (low_end + high_end) / 2
         low_end, high_end = (middle, high_end) if max(heights(middle)) > (target.delta or target.guess) else (low_end, middle)
-    found = heights(low_end)
+    # in a composition the mean losses count, which are as the areas under the curves
+    found = heights(low_end) if not target.inside else [sum(column) for column in zip(*map(heights, np.arange(0, 8, 0.125)), strict=True)]
     at = max(range(most), key=lambda k: found[k])
     return {"at": at + 1} if found[at] > found[-1] * (1 + 1e-9) else {}
 
