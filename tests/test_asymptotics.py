@@ -80,7 +80,7 @@ AT_INFINITY = [
     "besselk(1/2, x)",
     "besselk(1/4, x)*exp(x)", "logbesselk(0, sqrt(1 + x**2))", "logbesselk(5, x)", "x**(-1/2)*besselk(1/2, x)",
     "logexprel(x)", "logexprel(-x)", "logexprel(-x**2/2)", "logexprel(1/x)", "abs(x - 3)", "max(x, 2*x - 9) + min(x, 5)",
-    "floor(min(x, 3))",
+    "floor(min(x, 3))", "log(gamma(x))", "log(gamma(x/2 + 1/3)) - x*log(3)", "log(gamma(x + 1)) - log(gamma(x))",
     "x**2/(1 + x**3)",
     "1 - 1/x", "exp(-x)*x**7", "log(2 + exp(-x)*x)", "(x - 1)**2*exp(-2*x)", "sqrt(x + sqrt(x))", "exp(1/x)", "pi*x - sqrt(2)",
 ]  # fmt: skip

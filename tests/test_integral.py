@@ -252,6 +252,13 @@ def test_what_is_told_in_another_form_is_refused(told):
     ("1/(1 + z**2)", [4, 4], True),
     ("1/(1 + abs(z))", [4, 4], False),
     ("1/(z - 3)**2", [4, 4], False),  # no finite probability at 3
+    ("max(0, 3 - abs(z))", [4, 4], True),
+    ("exp(-abs(z))*(2 + z - 2*floor(z/2))", [4, 4], True),  # falls by e^2 over two integers
+    ("2 + z - 2*floor(z/2)", [4, 4], False),  # repeats for ever
+    ("exp(-abs(z))*(2 - z + 2*floor(z/2))", [4, 4], True),
+    ("exp(-abs(z))*(1/2 - z + 2*floor(z/2))", [4, 4], False),  # negative at odd integers
+    ("exp(z/3)*(1 + z - floor(z))", [4, 4], False),
+    ("1/(gamma(1 + abs(z))*3**abs(z))", [4, 4], True),
 ])  # fmt: skip
 def test_what_is_told_of_sums_is_checked(density, told, summable):
     assert integrable(line(density, integers=True), told) is summable
@@ -319,13 +326,16 @@ def test_integrals_over_half_lines_and_up_to_poles_are_those_of_calculus(density
     assert contains(integral(parse(density), "z", *ends), expected)
 
 
-@pytest.mark.parametrize("density", ["1/(z*log(z)**2)", "exp(-z)*gamma(z)", "log(1 + 1/z)/z**(1/2)"])
+@pytest.mark.parametrize("density", ["1/(z*log(z)**2)", "exp(-z)*gamma(z)/gamma(z + 1/2)", "log(1 + 1/z)/z**(1/2)"])
 def test_an_end_whose_mass_no_start_shows_is_not_answered(density):
     with pytest.raises(Undecided, match="not certain"):
         integral(parse(density), "z", Fraction(2), None)
 
 
-@pytest.mark.parametrize(("density", "where"), [("1/z", r"at \+infinity"), ("1/(z - 2)", "to the right of 2"), ("1", r"at \+infinity")])
+@pytest.mark.parametrize(
+    ("density", "where"),
+    [("1/z", r"at \+infinity"), ("exp(-z)*gamma(z)", r"at \+infinity"), ("1/(z - 2)", "to the right of 2"), ("1", r"at \+infinity")],
+)
 def test_an_end_of_certainly_infinite_mass_is_named(density, where):
     with pytest.raises(Undecided, match=f"not integrable {where}"):
         integral(parse(density), "z", Fraction(2), None)

@@ -134,10 +134,10 @@ def _tails(noise: Translation, lower: Fraction | None, upper: Fraction | None) -
     """Where the tails of noise on the integers start."""
     told: list[int | None] = []
     for end, place in ((lower, 0), (upper, 1)):
-        starts = [k for k in STARTS if k in lattice_sums.MAY_START and _summable(noise, place, k)] if end is None else [None]
-        if not starts:
+        start = None if end is not None else next((k for k in STARTS if k in lattice_sums.MAY_START and _summable(noise, place, k)), -1)
+        if start == -1:
             return None
-        told.append(starts[0])
+        told.append(start)
     return told
 
 

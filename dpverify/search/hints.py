@@ -7,11 +7,12 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import product as cartesian
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from flint import arb, ctx, fmpq_mat
 
-from dpverify.search.numeric import written
+from dpverify.search.later import Later
+from dpverify.search.numeric import vectorised, written
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.language.linear import linear_part
@@ -35,6 +36,11 @@ from dpverify.trusted.rules.curves.losses import Cell, Loss, whole_cells
 from dpverify.trusted.rules.curves.monotone import Rise, rises
 from dpverify.trusted.rules.curves.unimodal import Hints, Noise, Reading, read
 
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
+
 _LADDER: Final = (4, 5, 6, 8, 10, 12, 14, 17, 20, 25, 30, 35, 40, 50, 60, 80, 120, 200, 400, 1000)
 """Where an end may start: at 2^k."""
 _FAR: Final = 1 << 20
@@ -47,6 +53,10 @@ _ENDS: Final = range(1, 12)
 _SHARP: Final = 21
 _ROUNDED: Final = 30
 """Bits to which the greatest slope is found, where it is not known exactly, and that rounding at other precisions leaves."""
+_PLACES: Final = 4_000
+_LOOKED: Final = 64.0
+_CLEARLY: Final = 1e-3
+"""How many places, and how far out, floats are asked whether a density has several modes; and by how much it then rises."""
 _MOST_SIGNS: Final = 10
 """Greatest dimension whose sign vectors are tried for a vertex in every facet."""
 
@@ -240,6 +250,8 @@ def _unimodal(noise: Noise) -> tuple[Hints, dict[str, Any]]:
     profile = noise.profile if isinstance(noise, Radial) else noise.density
     name = "r" if isinstance(noise, Radial) else "z"
     parts = pieces(substitute(profile, {name: Sym("z")}), "z", lower, upper)
+    if _rises_again(parts):
+        raise reason
     for mode in _modes(parts) if isinstance(noise, Translation) else (Fraction(0),):
         about = [_moved(part, mode) for part in parts]
         for cuts in ((), tuple(sorted({cut for part in about for cut in _slopes(part)}))):
@@ -251,6 +263,22 @@ def _unimodal(noise: Noise) -> tuple[Hints, dict[str, Any]]:
             told = {"mode": written(mode)} if mode else {}
             return hints, told | ({"slopes": [written(cut) for cut in cuts]} if cuts else {})
     raise reason
+
+
+def _rises_again(parts: Sequence[Piece]) -> bool:
+    """Whether floats see the density fall and then rise by much more than they err, so that it has several modes."""
+    heights = []
+    for part in parts:
+        low, high = (-_LOOKED if part.lower is None else float(part.lower)), (_LOOKED if part.upper is None else float(part.upper))
+        if low < high:
+            at = np.unique(np.concatenate([np.linspace(low, high, _PLACES), low + (high - low) * np.geomspace(1e-6, 1, _PLACES)[:-1]]))
+            heights.append(vectorised(part.density, "z")(at[1:-1]))
+    seen = np.concatenate([[0.0], *heights])
+    seen = seen[np.isfinite(seen)]
+    top = int(np.argmax(seen))
+    return any(
+        bool(np.any(side > np.minimum.accumulate(side) * (1 + _CLEARLY) + seen[top] * _CLEARLY)) for side in (seen[top:], seen[top::-1])
+    )
 
 
 def _moved(part: Piece, mode: Fraction) -> Piece:

@@ -17,6 +17,7 @@ from dpverify.search.grids import diagonally, simple_values
 from dpverify.search.later import Later
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.facts.bounds import INFINITE
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, power, substitute
 from dpverify.trusted.language.logarithms import neg_log
@@ -40,6 +41,7 @@ else:
 
 _POWERS = (*range(-100, -8, 4), *range(-8, 25), *range(28, 101, 4))
 _MOST_LATTICE = 64
+_MOST_JUMPS = 24
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def best(loss: Loss, digits: int, known: Expr | None = None) -> Candidate | None
             _try(loss, top[0], top[1], sharp)
         if reached and sharp:
             return sharp[0]
-        for a, b in chain(_local(loss), _between(loss, top)):
+        for a, b in chain(_local(loss), _between(loss, top), _beside_jumps(loss, digits)):
             _try(loss, a, b, sharp)
         _try_all(loss, loss.far(digits), sharp)
         return _greatest(sharp)
@@ -261,6 +263,24 @@ def _between(loss: Loss, top: Candidate | None) -> Iterator[tuple[Expr, Expr]]:
         c = _newton(loss, float(grid[i - 1]), float(grid[i]), float(grid[i + 1]), loss.shift)
         if c is not None:
             yield loss.pair(c, 1 if low is top[0] else -1)
+
+
+def _beside_jumps(loss: Loss, digits: int) -> Iterator[tuple[Expr, Expr]]:
+    """Pairs that stand beside jumps, on either side, or the one so and the other a shift away: what is lost between them is a limit."""
+    if loss.only or not calls(loss.density, "floor"):
+        return
+    apart = Fraction(1, 2 ** (4 * digits + 8))
+    jumps = sorted(breaks(loss.density, loss.name), key=abs)[:_MOST_JUMPS]
+    beside = [at + side * apart for at in jumps for side in (1, -1) if not loss.half or at + side * apart > 0]
+    shift = loss.shift.value if isinstance(loss.shift, Num) else Fraction(loss.step)
+    for a, b in product(beside, beside):
+        if a != b and abs(a - b) <= shift:
+            yield Num(a), Num(b)
+    for a in beside:
+        for away in (shift - 2 * apart, 2 * apart - shift):
+            b = a + away
+            if not loss.half or b > 0:
+                yield from ((Num(a), Num(b)), (Num(b), Num(a)))
 
 
 def _peaks(heights: Any, ends: bool = True) -> list[int]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -30,6 +31,8 @@ from dpverify.search import (
 from dpverify.search import plans as building
 from dpverify.search.combination import shared
 from dpverify.search.kinds import curve_rules
+from dpverify.search.later import Later
+from dpverify.search.numeric import number, vectorised
 from dpverify.search.plans import COMPOSITIONS, Plan
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.orientation import facing
@@ -92,6 +95,11 @@ from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
 from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest, delta_told_words
 from dpverify.trusted.rules.selection.compared import asked
 
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
+
 Premises = Callable[[Claim], Plan | None]
 """Evidence for an upper bound on the pure epsilon of a single mechanism, where one is found."""
 
@@ -137,6 +145,9 @@ _SLOW = 1000
 _HIGH = 300
 """A dimension from which a curve by caps is tried out first."""
 _MOST_LONG = 12
+_MOST_WHOLE = 64
+_WEIGHED = 1000
+"""How far out the probabilities of integers are looked at for the shift that loses most."""
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
 
@@ -613,6 +624,8 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
                 told = told | asymptotics.evidence(noise)
             yield {"rule": name, **told}
             if name == lattice.NAME:
+                with suppress(DpverifyError, ValueError, OverflowError):
+                    yield {"rule": name, "any": True, **_worst_whole_shift(run, target)}
                 yield {"rule": name, "any": True}
 
 
@@ -628,6 +641,32 @@ def _of_a_process(name: str, noise: EllipticalProcess, target: Target) -> Iterat
 def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:
     with suppress(DpverifyError):
         yield every_shift.plan(run, target.epsilon, target.delta, rough=target.inside or target.drawn)
+
+
+def _worst_whole_shift(run: Run, target: Target) -> Plan:
+    """The shift at which noise on the integers loses most, about, where that is not the whole one and answers may move by less."""
+    most = math.floor(number(reach(run).lower) + 1e-9)
+    noise = run.part.mechanism
+    if not isinstance(noise, Translation) or run.part.query is not None or not 1 < most <= _MOST_WHOLE:
+        return {}
+    (low, high), places = noise.support, np.arange(-_WEIGHED, _WEIGHED + 1)
+    weights = np.nan_to_num(vectorised(noise.density, "z")(places.astype(float)))
+    weights[(places < (-math.inf if low is None else number(low))) | (places > (math.inf if high is None else number(high)))] = 0
+    weights = np.concatenate([np.zeros(most), weights / weights.sum(), np.zeros(most)])
+
+    def heights(epsilon: float) -> list[float]:
+        """The divergence at each shift, in the worse direction."""
+        factor = math.exp(epsilon)
+        return [max(float(np.maximum(weights - factor * np.roll(weights, s), 0).sum()) for s in (k, -k)) for k in range(1, most + 1)]
+
+    low_end, high_end = (target.epsilon,) * 2 if target.epsilon is not None else (0.0, 64.0)
+    while high_end - low_end > 1e-3:  # about where the greatest of them passes delta
+        middle = (low_end + high_end) / 2
+        low_end, high_end = (middle, high_end) if max(heights(middle)) > (target.delta or target.guess) else (low_end, middle)
+    # in a composition the mean losses count, which are as the areas under the curves
+    found = heights(low_end) if not target.inside else [sum(column) for column in zip(*map(heights, np.arange(0, 8, 0.125)), strict=True)]
+    at = max(range(most), key=lambda k: found[k])
+    return {"at": at + 1} if found[at] > found[-1] * (1 + 1e-9) else {}
 
 
 def _place(target: Target) -> Fraction:

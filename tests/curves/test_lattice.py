@@ -11,9 +11,10 @@ from flint import arb
 from dpverify.report import delta_enclosure
 from dpverify.search.events import probabilities
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.facts.assumptions import EVERY
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Radial, Staircase, Translation
+from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Query, Radial, Staircase, Translation
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.rules.curves import lattice as rule
@@ -345,3 +346,34 @@ def test_a_delta_just_below_1_is_told_to_the_digits_of_what_is_missing():
     lower, upper = map(MP.mpf, delta_enclosure(verify(narrow).judgement, 6))
     truth = 1 / (1 + 2 * MP.exp(-50) + 2 * MP.exp(-200))
     assert lower <= truth <= upper < 1 and upper - lower < MP.mpf(10) ** -24
+
+
+def test_where_a_shorter_shift_is_worse_the_lower_bound_is_there_too():
+    """Even integers weigh 20 times as much: over two steps hardly anything is lost."""
+    noise, p = on_integers("exp(-abs(z))*(20 - 19*(z - 2*floor(z/2)))"), lambda n: MP.exp(-MP.mpf(abs(n))) * (20 if n % 2 == 0 else 1)
+    each = [float(term_by_term(p, shift, MP.mpf(1) / 2)) for shift in (1, 2)]
+    found = verify(Claim(noise, parse("1/2"), None, sensitivity=num(2)), 8).judgement
+    assert each[0] > each[1]
+    assert float(found.delta_lower.value) == pytest.approx(each[0], abs=1e-9) == float(found.delta_upper.value)
+    assert any(EVERY in line for line in found.assumptions)
+    whole_shift = verify(Claim(noise, parse("1/2"), None, query=Query(((Fraction(2),),), "add-remove")), 8).judgement
+    assert float(whole_shift.delta_lower.value) == pytest.approx(each[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0, 3, "1", True, -1])
+def test_a_shift_of_a_lower_bound_is_a_whole_one_within_the_sensitivity(shift):
+    with pytest.raises(CertificateError, match="no whole shift"), precision(64):
+        rule.curve(on_integers("1 + abs(z)", "-2", "2"), Sensitivity(num(2), num(2)), unimodal.Hints(), None, shift)
+
+
+@pytest.mark.parametrize(
+    ("text", "lower", "p"),
+    [
+        ("3**z/gamma(z + 1)", "0", lambda n: MP.mpf(3) ** n / MP.factorial(n) if n >= 0 else MP.mpf(0)),
+        ("exp(-abs(z))*(2 + z - 2*floor(z/2))", None, lambda n: MP.exp(-MP.mpf(abs(n))) * (3 if n % 2 else 2)),
+    ],
+)
+def test_poisson_laws_and_weights_that_repeat_have_their_sums(text, lower, p):
+    each = max(term_by_term(p, shift, MP.mpf(1) / 2, 80) for shift in (1, -1))
+    found = verify(Claim(on_integers(text, lower), parse("1/2"), None, sensitivity=num(1)), 8).judgement
+    assert float(found.delta_lower.value) == pytest.approx(float(each), abs=1e-9) == float(found.delta_upper.value)

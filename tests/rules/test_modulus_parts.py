@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search import modulus_parts as search
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L1, Claim, Domain, Radial, Translation
@@ -101,3 +101,59 @@ def test_a_density_without_mass_at_an_end_has_no_bound():
     flat = line("1 + (z - floor(z))")
     with pytest.raises(Rejected, match="rise"):
         check(flat, {"bound": "10", "near": {"start": "0", "period": "1"}, "far": {"start": "0", "period": "1"}, "tree": ["corner", 0]})
+
+
+# -- noise on the integers -----------------------------------------------------------------------------------
+
+
+def integers(density, sensitivity="1"):
+    return Claim(Translation(parse(density), integers=True), None, sensitivity=parse(sensitivity))
+
+
+WHOLE = [
+    ("exp(-abs(abs(z) - 1))", 1, "1"),
+    ("exp(-abs(abs(z) - 1))", 3, "3"),
+    # from 1 to 2: (1 + 4)/(1 + 1), which no pair of reals a distance of 1 apart stops at
+    ("1/(1 + z**2)", 1, "log(5/2)"),
+    ("1/(1 + z**2)", 3, "log(10)"),
+    # odd integers weigh 3, even ones 2: from 1 to 2, and over two steps from 0 to 2
+    ("exp(-abs(z))*(2 + z - 2*floor(z/2))", 1, "1 + log(3/2)"),
+    ("exp(-abs(z))*(2 + z - 2*floor(z/2))", 2, "2"),
+    # even ones 20 times as much: a single step loses most
+    ("exp(-abs(z))*(20 - 19*(z - 2*floor(z/2)))", 2, "1 + log(20)"),
+]
+
+
+@pytest.mark.parametrize(("density", "most", "tight"), WHOLE)
+def test_on_the_integers_the_worst_pair_is_one_of_integers(density, most, tight):
+    claim = integers(density, str(most))
+    found = check(claim, evidence(claim))
+    assert certainly_le(parse(tight), found) and certainly_le(found, parse(f"{tight} + 10**(-18)"))
+    h = neg_log(parse(density))
+    with precision(64):
+        heights = {n: value(h, {"z": rational(Fraction(n))}) for n in range(-40, 41)}
+        worst = max(float((heights[b] - heights[a]).mid()) for a in heights for b in heights if abs(a - b) <= most)
+    assert worst == pytest.approx(float(constant(parse(tight)).mid()), abs=1e-12)
+    below = evidence(claim) | {"bound": f"{tight} - 10**(-9)"}
+    with pytest.raises(Rejected):
+        check(claim, below)
+
+
+@pytest.mark.parametrize(
+    ("density", "change"),
+    [
+        ("exp(-abs(z) - (z/3 - floor(z/3)))", {"near": {"start": "0", "period": "3/2"}}),
+        ("exp(-abs(abs(z) - 1))", {"near": "5000000"}),
+        ("exp(-abs(abs(z) - 40))", {"near": "16", "far": "16"}),
+    ],
+)
+def test_ends_that_do_not_take_integers_to_integers_or_lie_too_far_out_or_too_near_are_refused(density, change):
+    data = evidence(integers(density))
+    with pytest.raises((Rejected, Undecided)):
+        check(integers(density), data | change)
+
+
+def test_a_density_that_is_0_at_an_integer_has_no_bound():
+    data = evidence(integers("exp(-abs(abs(z) - 1))"))
+    with pytest.raises(Rejected, match="not certainly at most the bound"):
+        check(integers("abs(z)*exp(-abs(z))"), data | {"bound": "1000"})

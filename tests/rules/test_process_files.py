@@ -1,10 +1,14 @@
 """What claim files say of processes, and what is said where they are wrong."""
 
+import mpmath
 import pytest
 
 from dpverify.catalogue.reader import read_spec
 from dpverify.errors import SpecError
-from dpverify.trusted.language.expr import format_expr, num, parse
+from dpverify.search.verify import verify
+from dpverify.trusted.language.expr import num, parse
+
+MP = mpmath.mp.clone()
 
 
 def spec(tmp_path, mechanism, claim="epsilon = 1\ndelta = '1/2'\ndifference = 't'"):
@@ -63,9 +67,46 @@ def test_parameters_are_put_into_covariances_and_differences(tmp_path):
 
 
 def test_a_characteristic_functional_is_read_as_a_moment_generating_function(tmp_path):
-    stated = spec(tmp_path, "characteristic = '(1 + x)**(-5/2)'", "epsilon = 1\nsensitivity = 1")
+    stated = spec(tmp_path, "characteristic = 'exp(-x/2)*(1 + x)**(-5/2)'", "epsilon = 1\nsensitivity = 1")
     [transform] = stated.mechanism.transform
-    assert format_expr(transform) == "(1 - 2*u)**(-5/2)" or transform == parse("(1 - 2*u)**(-5/2)")
+    assert transform == parse("exp(u)*(1 - 2*u)**(-5/2)")
+
+
+@pytest.mark.parametrize(
+    ("text", "mean"),
+    [
+        ("mgf = '(1 - 2*u)**(-5/2)'", "gamma"),  # chi^2 with 5 degrees of freedom
+        ("characteristic = '(1 + x)**(-5/2)'", "gamma"),
+        ("characteristic = 'exp(-x/2)'", "one"),  # Gaussian
+        ("mgf = 'exp(u)/4 + 3*exp(9*u)/4'", "two"),
+        ("characteristic = 'exp(-sqrt(x))'", "levy"),  # Cauchy: V is 1/chi^2 with one degree of freedom
+        ("characteristic = 'exp(-3*sqrt(x/9))'", "levy"),
+    ],
+)
+def test_a_law_that_its_transform_shows_has_the_mean_of_gaussian_deltas(tmp_path, text, mean):
+    def gaussian(v):
+        mu = 1 / (2 * MP.sqrt(v))
+        return MP.ncdf(mu / 2 - 1 / mu) - MP.e * MP.ncdf(-mu / 2 - 1 / mu)
+
+    cuts = [0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 100, 10**4, MP.inf]
+    true = {
+        "gamma": lambda: MP.quad(lambda v: v**1.5 * MP.exp(-v / 2) / (2**2.5 * MP.gamma(2.5)) * gaussian(v), cuts[:-2]),
+        "one": lambda: gaussian(1),
+        "two": lambda: gaussian(1) / 4 + 3 * gaussian(9) / 4,
+        "levy": lambda: MP.quad(lambda v: v**-1.5 * MP.exp(-1 / (2 * v)) / MP.sqrt(2 * MP.pi) * gaussian(v), cuts),
+    }[mean]()
+    stated = spec(tmp_path, f"{text}\nscale = 2", "epsilon = 1\nsensitivity = 1\ndelta = 'tight'")
+    found = verify(stated, 10).judgement
+    assert float(found.delta_lower.value) == pytest.approx(float(true), abs=1e-9) == float(found.delta_upper.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["exp(u)*(1 - 2*u)**(-2)", "(2 - 2*u)**(-2)", "(1 + u)**(-2)", "(1 - u)**2", "1/2 + exp(u)/2", "exp(u**2)", "exp(-sqrt(u))"],
+)
+def test_what_is_of_no_known_form_stays_as_it_is_stated(tmp_path, text):
+    stated = spec(tmp_path, f"mgf = '{text}'", "epsilon = 1\nsensitivity = 1")
+    assert stated.mechanism.transform == (parse(text),)
 
 
 def test_parameters_named_as_variables_of_covariances_are_free_where_there_is_none(tmp_path):

@@ -7,6 +7,7 @@ from typing import Any
 from dpverify.catalogue.formulas.words import norm
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
+from dpverify.catalogue.kinds.laws import recognised
 from dpverify.catalogue.toml import Fields, show
 from dpverify.trusted.language.expr import (
     ONE,
@@ -220,7 +221,8 @@ def _process(_: Kind, table: Fields, values: Values) -> EllipticalProcess:
     if transform is not None:
         if table.has("support"):
             table.fault("support goes with mixing alone.")
-        return EllipticalProcess(ONE, transform=(transform,), **declared)
+        known_law = recognised(transform)
+        return EllipticalProcess(**{"mixing": ONE} | (known_law or {"transform": (transform,)}) | declared)
     if atoms is not None or nu is not None:
         if table.has("support"):
             table.fault("support goes with mixing, not with nu or atoms.")

@@ -50,7 +50,8 @@ LEAST_START: Final = Fraction(16)  # log log s / log s falls past exp(e) = 15.15
 VARIABLE: Final = "s>0"  # no claim can name a symbol so
 
 _MOST_FACTORS: Final = 10_000
-_KNOWN_AT_INFINITY: Final = frozenset(("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel"))
+_LOG_GAMMA: Final = "loggamma"
+_KNOWN_AT_INFINITY: Final = frozenset(("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel", _LOG_GAMMA))
 
 Side = Literal["+inf", "-inf", "right", "left"]
 
@@ -358,12 +359,12 @@ class GermCompiler(JetCompiler):
         if expr.name == "logratio":
             above, below, order = expr.args
             return self.compile(sub(call("log", above), mul(order, call("log", below))))
-        inside = expr.args[0]
-        gamma = inside if expr.name == "log" and isinstance(inside, Call) and inside.name == "gamma" else None
-        if gamma is not None or expr.name in _KNOWN_AT_INFINITY:
-            name, argument = (expr.name, inside) if gamma is None else ("loggamma", gamma.args[0])
+        name, argument = expr.name, expr.args[0]
+        if name == "log" and isinstance(argument, Call) and argument.name == "gamma":
+            name, argument = _LOG_GAMMA, argument.args[0]
+        if name in _KNOWN_AT_INFINITY:
             inner: Germ = self.run(argument)[0]
-            if inner.direction() > 0 and (inner.k.lo > 0 or (inner.k.hi < 0 and gamma is None)):
+            if inner.direction() > 0 and (inner.k.lo > 0 or (inner.k.hi < 0 and name != _LOG_GAMMA)):
                 found: Scalars = load("numbers.special_ends").at_infinity(self, name, argument, up=bool(inner.k.lo > 0))
                 return lambda env: found
         return super()._call(expr, nodes)

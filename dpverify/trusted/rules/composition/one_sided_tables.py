@@ -35,7 +35,7 @@ def curve(claim: Claim, number: Any) -> Curve:
     assert space is not None
     there = [at_pair.at(root, ((space, (Fraction(a), Fraction(b))),), lower=True) for a, b in listed]
     every = [[finite_losses.choice(run) for run in merged(part)] for part in there if part is not None]
-    pairs = [product_pair([(choice.laws[0], choice.times) for choice in choices]) for choices in every]
+    pairs = [product_pair([(law, times) for (law,), times in ((one.laws, one.times) for one in choices)]) for choices in every]
     upper = pairs[0]
     if len(pairs) > 1:  # what other samples of the records are at need not be the same pair
         together = all(leaf.linked for leaf in leaves(root))

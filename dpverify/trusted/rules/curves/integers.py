@@ -15,6 +15,7 @@ from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.balls import value
 from dpverify.trusted.numbers.lattice_sums import lattice_sum
 from dpverify.trusted.rules.curves.shapes import Z
+from dpverify.trusted.rules.curves.steps import Steps, steps_of
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Hints, limit_of, most_of
 
 _TABLE: Final = 256
@@ -101,7 +102,8 @@ class Law:
         self._right = Tail(shape)
         self._left = self._right if shape.even else Tail(shape.mirrored(0))
         self.total = self._left.beyond(1) + self._right.beyond(0)
-        self.alone, self._after = arb(0), arb(0)
+        self.alone = arb(0)
+        self._steps: Steps | None = None
         if shape.past is None:
             self._any(shift)
             return
@@ -114,13 +116,13 @@ class Law:
             self.alone = self.below(first + shift - 1) / self.total
 
     def _any(self, shift: int) -> None:
-        """Where sums term by term are to begin and to end, with what is beyond on the right."""
+        """The terms between two integers, in the order of their ratios, so that a sum is a few of them."""
         self._past, both = _TABLE, [self._left, self._right]
         while self._past < _LONGEST and not sum((tail.beyond(self._past) for tail in both), arb(0)) <= self.total * arb(2) ** -ctx.prec:
             self._past *= 2
-        self._after = self._right.beyond(self._past)
-        apart = (self.weight(n) for n in range(1 - self._past, self._past) if self.weight(n - shift).is_zero())
-        self.alone = sum(apart, arb(0)) / self.total
+        met = [(self.weight(n), self.weight(n - shift)) for n in range(1 - self._past, self._past)]
+        apart = sum((p for p, q in met if q.is_zero()), arb(0))
+        self._steps, self.alone = steps_of(apart, (pair for pair in met if not pair[1].is_zero())), apart / self.total
 
     def weight(self, n: int) -> arb:
         """p(n), not normalised."""
@@ -178,10 +180,13 @@ class Law:
         return most_of(self.below(n - 1), self._most_below(None if self._shape.concave else n - 1) - epsilon)
 
     def _term_by_term(self, epsilon: arb) -> arb:
+        if self._steps is not None:
+            beyond = self._doubt(1 - self._past, epsilon) + self._right.beyond(self._past)
+            return self._steps.excess(epsilon) + arb(0).union(beyond.upper())
         factor, least = epsilon.exp(), self.total * arb(2) ** -ctx.prec
         far = [k for k in _POWERS if self._gap(-(1 << k), factor) > 0 and self.weight(-(1 << k)) * (1 << k) > least]
-        last = min(-(4 << (far[-1] if far else _POWERS[0])), self._past) if self._shape.past is not None else 1 - self._past
+        last = min(-(4 << (far[-1] if far else _POWERS[0])), self._past)
         total = arb(0)
         for n in range(last, self._past):
             total += self._gap(n, factor).max(arb(0))
-        return total + arb(0).union((self._doubt(last, epsilon) + self._after).upper())
+        return total + arb(0).union(self._doubt(last, epsilon).upper())

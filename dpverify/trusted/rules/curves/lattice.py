@@ -9,6 +9,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.assumptions import EVERY
 from dpverify.trusted.facts.evaluate import falling, refined
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.orientation import oriented
@@ -57,7 +58,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of noise on the integers, or of a composition of which one part answers off them.
 
     parameters: those of `hints`; "peak", two integers: log-concave probabilities fall from the second on, and the first backwards;
-    "sensitivity" and "prec" as of other noise; "any", true where their shape is not looked at. Raises Rejected, Undecided.
+    "sensitivity" and "prec" as of other noise; "any", true where their shape is not looked at, and then "at", if given, the shift that the
+    lower bound is at, of which an answer that no query gives may move too. Raises Rejected, Undecided, CertificateError.
     """
     runs = merged(run.part, run.factor)
     alone = len(runs) == 1 and runs[0].times == 1
@@ -66,7 +68,10 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         every = whole is None and parameters.get("any") is True
         if whole is None:
             noise, reached = settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))
-            whole = curve(noise, reached, hints(parameters, NAME), None if every else peak(parameters))
+            shape = None if every else peak(parameters)
+            whole = curve(noise, reached, hints(parameters, NAME), shape, parameters.get("at"))
+            if run.part.query is not None and EVERY in whole.below:
+                raise Rejected(NAME, "at", "a query moves by its differences alone")
         if every:  # a query moves by its differences alone; which order of the pair has the record, `oriented` knows of the whole one
             lower = whole.lower if isinstance(run.part, OnePair) else oriented(whole, run).lower
             return settled.single(run, replace(whole, lower=lower))
@@ -92,12 +97,12 @@ def disjoint(runs: Sequence[Run]) -> Curve | None:
     return replace(apart(), lower=None) if off else None  # a contraction may leave no such neighbours
 
 
-def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None) -> Curve:
+def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None) -> Curve:
     """The curve of noise on the integers, or of staircase noise, at a sensitivity.
 
-    peak: as of `infer`, None for probabilities of any shape. Raises Rejected for another kind, a sensitivity that is not certainly at least
-    0, or is too large for these, or parameters that are not certainly in order,
-    Undecided where the probabilities are not proved unimodal or not summed.
+    peak: as of `infer`, None for probabilities of any shape. at: as of `infer`. Raises Rejected for another kind, a sensitivity that is
+    not certainly at least 0, or is too large for these, or parameters that are not certainly in order, Undecided where the probabilities
+    are not proved unimodal or not summed.
     """
     for bound in (reach.upper, reach.lower):
         if not certainly_le(ZERO, bound):
@@ -113,8 +118,12 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
     lower = _integer_pair(noise, least, hints, peak)
     upper = lower if most == least else _integer_pair(noise, most, hints, peak)
     if peak is None:
-        upper = greatest([upper, *(_integer_pair(noise, shift, hints, None) for shift in range(1, most))])
-        return Curve(dominating(upper), lower, (NAME,), (*ASSUMED, *sign_of(noise)))
+        pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, least: lower}
+        if at is not None and (type(at) is not int or not 1 <= at <= least):
+            raise CertificateError(f"{NAME}: 'at' is no whole shift up to the sensitivity.")
+        shown = least if at is None else at
+        upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *sign_of(noise))
+        return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != least))
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)
 
 

@@ -1,15 +1,4 @@
-"""Finitely many evaluations of elliptical noise on functions: noise of a norm in R^n, of which the norm of the difference is derived.
-
-Theorem: n evaluations of s sqrt(V) N, K_n their covariance under N, tell answers that differ by h apart as noise sqrt(V) times a standard
-vector of R^n does at l2 distance D_n/s, D_n^2 = h' K_n^-1 h: at most as if V were seen, and for V = b/Gamma(a) exactly as multivariate t
-noise of density (1 + r^2/(2 b))^-(a + n/2). D_n does not fall with n, and delta does not fall with D_n.
-
-Checked:
-- K_n is certainly positive definite, and h' K_n^-1 h enclosed, where the covariance is declared
-- the law of V is one, and positive; the scale is positive
-
-Source: docs/theory/processes.md#process-evaluations, Reimherr & Awan 2019, Corollary 1, corrected
-"""
+"""Finitely many evaluations of elliptical noise on functions: noise of a norm in R^n, of which the norm of the difference is derived."""
 
 from __future__ import annotations
 
@@ -30,10 +19,21 @@ from dpverify.trusted.order.evaluations import rank
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import spherical_caps
-from dpverify.trusted.rules.curves.observed_variance import law_of, observed
+from dpverify.trusted.rules.curves.observed_variance import Atoms, law_of, observed
 
 NAME: Final = "process-evaluations"
+STATEMENT: Final = (
+    "n evaluations of s sqrt(V) N, K_n their covariance under N, tell answers that differ by h apart as noise sqrt(V) times a standard "
+    "vector of R^n does at l2 distance D_n/s, D_n^2 = h' K_n^-1 h: at most as if V were seen, exactly so where V has one value, and for "
+    "V = b/Gamma(a) exactly as multivariate t noise of density (1 + r^2/(2 b))^-(a + n/2). D_n does not fall with n, and delta does not "
+    "fall with D_n."
+)
+CHECKED: Final = (
+    "K_n is certainly positive definite, and h' K_n^-1 h enclosed, where the covariance is declared",
+    "the law of V is one, and positive; the scale is positive",
+)
 ASSUMED: Final = ("only the evaluations are released", "the sampler is ideal")
+SOURCE: Final = Source("docs/theory/processes.md#process-evaluations", "Reimherr & Awan 2019, Corollary 1, corrected")
 FULL_RANK: Final = "the covariance of the evaluations has full rank, and the sensitivity is in its norm"
 
 
@@ -50,7 +50,12 @@ def curve(noise: Mechanism, moved: Sensitivity, exactly: bool) -> Curve:
     process = finite(noise, NAME)
     require_scale(process, moved)
     if not exactly:
-        return Curve(observed(law_of(process), div(moved.upper, process.scale)), None, (NAME,), assumed(process))
+        law, upper = law_of(process), div(moved.upper, process.scale)
+        seen = observed(law, upper)
+        if not (isinstance(law, Atoms) and len(law.values) == 1):
+            return Curve(seen, None, (NAME,), assumed(process))
+        # whoever sees a V of one value knows no more than before
+        return Curve(seen, seen if moved.exact else observed(law, div(moved.lower, process.scale)), (NAME,), assumed(process))
     radial = t_noise(process, num(rank(process)))
     found = spherical_caps.curve(radial, moved)
     return Curve(found.upper, found.lower, (NAME, *found.rules), assumed(process))
