@@ -26,9 +26,11 @@ _SPARE = 64
 """Bits beyond those asked for."""
 _FARTHEST = 1 << 12
 _ROUGH = 64
-_MOST_INSIDE = 10_000
+_MOST_INSIDE = 8_000
 """Pairs times outputs up to which the curve of a part is wanted at many epsilons."""
-_HALVINGS = 60
+_MOST_LOOKED = 40_000
+"""The same where it is wanted at one."""
+_HALVINGS = 30
 _LARGEST = 64.0
 _OF_NUMBERS = (24, 10)
 """Bits where numbers are told."""
@@ -69,7 +71,7 @@ def plan(run: Run, epsilon: float | None, delta: float | None, every: bool) -> P
             raise Undecided("one output alone is told, which others know exactly.")
         curve.height(words, arb(1), words.at_random(True))
         used = rule.MOST - words.left
-        if every and used > _MOST_INSIDE:
+        if used > (_MOST_INSIDE if every or epsilon is None else _MOST_LOOKED):
             raise Undecided("there are too many neighbours to look at all of them at many epsilons.")
         at = epsilon if epsilon is not None else _epsilon_at(words, delta or 0.0)
         words.left = rule.MOST
@@ -89,8 +91,7 @@ def _worst(words: rule.Words, factor: arb, way: int) -> dict[rule.Word, rule.Pai
         before = found[start[:-1]] if start else ((), ())
 
         def from_here(pair: rule.Pair, start: rule.Word = start) -> float:
-            steps = {word[: len(start) + 1] for word in words.ways if len(word) > len(start) and word[: len(start)] == start}
-            outputs = [one for step in steps for one in words.outputs(step)]
+            outputs = [one for step in words.after[start] for one in words.outputs(step)]
             return float(sum((curve.height(words, factor, words.at_random(True), None, 0, one, pair) for one in outputs), arb(0)).mid())
 
         near = [

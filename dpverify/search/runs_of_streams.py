@@ -18,13 +18,14 @@ from dpverify.search.stream_routes import Legs, run
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, format_expr, mul, num, substitute
-from dpverify.trusted.language.model import Claim, OnLine, Stream, Translation, Vector, on_integers
+from dpverify.trusted.language.model import Claim, OnLine, Stream, Translation, Vector, names_of, on_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.streams import FAMILIES, Form, Step, start_of, step_of, vertices
 from dpverify.trusted.rules.selection import alignment, worst_run
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, slopes
+from dpverify.trusted.rules.selection.followed import may_fail
 
 LONGEST: Final = 48
 """The most steps of a run that is looked at."""
@@ -368,14 +369,22 @@ def _rows(ground: Ground, path: Sequence[Used]) -> list[Kept] | None:
                     return None
             else:
                 rows.append(Kept(found, False, settled(found)))
-        for earlier in ground.steps[:branch]:
-            tried = [affine(form, number, -1) for form in earlier.when]
-            if any(settled(form) and not form.of and certainly_lt(ZERO, form.rest, domains) for form in tried):
+        open_ones: list[dict[tuple[int, int], Affine]] = []
+        for earlier, other in enumerate(ground.steps[:branch]):
+            tried = {(earlier, i): affine(form, number, -1) for i, form in enumerate(other.when)}
+            if any(settled(form) and not form.of and certainly_lt(ZERO, form.rest, domains) for form in tried.values()):
                 continue
-            noisy = [form for form in tried if not (settled(form) and not form.of)]
-            if len(noisy) != 1:
+            open_ones.append({key: form for key, form in tried.items() if not (settled(form) and not form.of)})
+            if not open_ones[-1]:
                 return None
-            rows.append(Kept(noisy[0], False, settled(noisy[0])))
+        if any(len(some) > 1 for some in open_ones):
+            guards = [{key: stream.steps[key[0]].when[key[1]] for key in some} for some in open_ones]
+            failing = may_fail(ground.question, frozenset(names_of(stream)), list(stream.steps[branch].when), guards)
+            open_ones = [{key: form for key, form in some.items() if key in failing} for some in open_ones]
+        for some in open_ones:
+            if len(some) > 1:
+                return None
+            rows += [Kept(form, False, settled(form)) for form in some.values()]
         rows += [Kept(affine(form, number), True, False) for form in own.tell]
         state |= {name: affine(form, number) for name, form in own.after.items()}
         for grown in stream.steps[branch].count:

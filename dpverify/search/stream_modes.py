@@ -38,6 +38,8 @@ Numbers = tuple[Fraction, ...]
 """The values of what is followed and always known as a number."""
 Edge = tuple[int, int, bool, int]
 """A mode, a branch, whether answers move in it, and the mode after it."""
+Compared = tuple[int, int]
+"""A branch, and one of its comparisons."""
 Guess = tuple[int, int, int]
 """A mode of guesses, a branch and the mode after it."""
 Apart = tuple[Fraction, ...]
@@ -46,17 +48,16 @@ Apart = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """The modes of an alignment. groups: of each mode, which of the shifts of what is drawn once. earlier: of each branch, those before
-    it that are compared. counted: what is followed and always a
-    number, which may pay; first, places and passes: its first values, those that there may be in each mode, and by edge those before it
-    and after it.
+    """The modes of an alignment. groups: of each mode, which of the shifts of what is drawn once. earlier: of each branch, the comparisons
+    of those before it that may be what fails. counted: what is followed and always a number, which may pay; first, places and passes: its
+    first values, those that there may be in each mode, and by edge those before it and after it.
     """
 
     spent: tuple[bool, ...]
     groups: tuple[int, ...]
     starts: tuple[int, ...]
     edges: tuple[Edge, ...]
-    earlier: tuple[frozenset[int], ...]
+    earlier: tuple[frozenset[Compared], ...]
     followed: tuple[str, ...]
     counted: tuple[str, ...]
     first: Numbers
@@ -77,7 +78,7 @@ def simple(question: Asked, stream: Stream, alone: bool) -> Iterator[Modes]:
         yield from (_only(taken, _after(stream, count)) for count in range(2, _LATER + 1))
 
 
-def _only(taken: Mapping[int, frozenset[int]], modes: Modes) -> Modes:
+def _only(taken: Mapping[int, frozenset[Compared]], modes: Modes) -> Modes:
     """Without branches that no run takes; the others compared with those alone before them that do not fail at once."""
     edges = tuple(edge for edge in modes.edges if edge[1] in taken)
     earlier = tuple(taken.get(branch, frozenset()) for branch in range(len(modes.earlier)))
@@ -109,7 +110,8 @@ def _simple(stream: Stream, alone: bool, later: frozenset[int]) -> Modes:
 
 def _without_guesses(stream: Stream, spent: tuple[bool, ...], edges: tuple[Edge, ...]) -> Modes:
     """Modes in which nothing is followed."""
-    earlier = tuple(frozenset(range(branch)) for branch in range(len(stream.steps)))
+    every = [(i, place) for i, branch in enumerate(stream.steps) for place in range(len(branch.when))]
+    earlier = tuple(frozenset(one for one in every if one[0] < branch) for branch in range(len(stream.steps)))
     return Modes(spent, (0,) * len(spent), (0,), edges, earlier, (), (), (), (((),),) * len(spent), ((((), ()),),) * len(edges))
 
 
@@ -141,13 +143,13 @@ def by_count(stream: Stream) -> Iterator[Modes]:
 class Control:
     """What is followed, its first values, and the branches from each of them, with the values after.
 
-    earlier: of each branch, those before it that may be compared before it is taken.
+    earlier: of each branch, the comparisons of those before it that may be what fails where it is taken.
     """
 
     names: tuple[str, ...]
     first: Held
     after: Mapping[Held, Mapping[int, Held]]
-    earlier: Sequence[frozenset[int]]
+    earlier: Sequence[frozenset[Compared]]
 
 
 def guesses(question: Asked, stream: Stream, points: Sequence[Vector], steep: Mapping[str, tuple[float, float]]) -> Iterator[Modes]:
@@ -192,7 +194,7 @@ def control_of(question: Asked, stream: Stream, names: tuple[str, ...]) -> Contr
     """What is known of these names on all runs; None where that is too much."""
     first = tuple(first_values(stream, names).values())
     after: dict[Held, dict[int, Held]] = {}
-    earlier = [frozenset[int]() for _ in stream.steps]
+    earlier = [frozenset[Compared]() for _ in stream.steps]
     open_ = [first]
     while open_:
         held = open_.pop()
@@ -215,7 +217,7 @@ class Table:
     """What it costs to go from one guess to another by a branch."""
 
     def __init__(
-        self, stream: Stream, names: Sequence[str], earlier: Sequence[frozenset[int]], points: Sequence[Vector],
+        self, stream: Stream, names: Sequence[str], earlier: Sequence[frozenset[Compared]], points: Sequence[Vector],
         steep: Mapping[str, tuple[float, float]],
     ) -> None:  # fmt: skip
         self.guessed = [tuple(map(Fraction, values)) for values in product((0, -1, 1), repeat=len(names))]
@@ -242,7 +244,7 @@ class Table:
     def _rows(self, number: int) -> tuple[list[tuple[Form, int]], list[tuple[Form, str]]]:
         """What is to grow or to stay, with the sign that it has, and what is to be as far apart as is said: a name of the state, or 0."""
         step = self._steps[number]
-        least = [(form, 1) for form in step.when] + [(form, -1) for i in self._earlier[number] for form in self._steps[i].when]
+        least = [(form, 1) for form in step.when] + [(self._steps[i].when[place], -1) for i, place in sorted(self._earlier[number])]
         return least, [(form, "") for form in step.tell] + [(step.after[name], name) for name in self._names if name in step.after]
 
     def _moved(self, number: int, apart: Apart, to: Apart, point: Vector) -> tuple[Fraction, ...]:

@@ -416,10 +416,10 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         for guard in own.when:
             row, moved = _form(guard, apart, constants)
             program.at_most({key: -x for key, x in (row | shape.more(mode, guard, -1)).items()}, moved, mark)
-        for earlier in modes.earlier[branch]:
-            for guard in step_of(stream, stream.steps[earlier]).when:
-                row, moved = _form(guard, apart, constants)
-                program.at_most(row | shape.more(mode, guard, 1), -moved, mark)
+        for earlier, place in sorted(modes.earlier[branch]):
+            guard = step_of(stream, stream.steps[earlier]).when[place]
+            row, moved = _form(guard, apart, constants)
+            program.at_most(row | shape.more(mode, guard, 1), -moved, mark)
         for told in own.tell:
             row, moved = _form(told, apart, constants)
             program.equals(row, -moved)

@@ -4,20 +4,26 @@ import itertools
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from dpverify.samplers.comparisons import of_noisy_max
 from dpverify.search import every_word as searched
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Part, Stream
+from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, neg, num, parse
+from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Part, Stream, names_of
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.selection import delta_every_word, every_word
-from tests.rules.test_every_word import EPSILON, KINDS, drawn, factor_of, joint, law_of, noise
-from tests.selections import largest, of, sparse
+from dpverify.trusted.rules.additive.axis import Line
+from dpverify.trusted.rules.selection import delta_every_word, every_word, followed
+from dpverify.trusted.rules.selection.compared import asked
+from tests.rules.test_every_word import EPSILON, KINDS, TWO_MODES, drawn, factor_of, joint, law_of, noise
+from tests.selections import largest, of, on_line, sparse
 
 # Each program takes how the answer to a step is asked for, given what has been told, and the noises by name, and tells its outputs.
 
@@ -198,3 +204,81 @@ def test_selections_that_tell_numbers(report, kind):
     with precision(192):
         curve = delta_every_word.infer(run, plan, ())
         assert all(abs(float(pair.worst(rational(EPSILON))) - excess) < 1e-12 for pair in (curve.lower, curve.upper))
+
+
+FAR, ABOVE_ZERO = parse("q + a - t - 5"), parse("q + b - t")
+LAPLACE = {scale: on_line(f"exp(-abs(z)/{scale})") for scale in (2, 8, 16)}
+BRANCHES = {
+    "far": Branch(emit="far", tell=(parse("q + a - t"),), count=(Named("cost", ONE),)),
+    "above": Branch(emit="above", tell=(parse("q + b - t"),), count=(Named("cost", num(2)),)),
+    "below": Branch(emit="below"),
+}
+NOT_FAR, NOT_ABOVE = Guard(neg(FAR), strict=True), Guard(neg(ABOVE_ZERO), strict=True)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        [("far", Guard(FAR)), ("above", Guard(ABOVE_ZERO)), ("below",)],
+        [("below", NOT_FAR, NOT_ABOVE), ("far", Guard(FAR)), ("above",)],
+        [("below", NOT_ABOVE, NOT_FAR), ("above", NOT_FAR), ("far",)],
+        [("above", NOT_FAR, Guard(ABOVE_ZERO)), ("far", Guard(FAR)), ("below",)],
+        [("above", NOT_FAR, Guard(ABOVE_ZERO)), ("below", NOT_FAR), ("far",)],
+    ],
+    ids=["as published", "below first", "below first, far last", "above first", "above first, far last"],
+)
+def test_the_order_of_comparisons_makes_no_difference(order):
+    """The adaptive sparse vector technique: 1 with these noises, whichever of its branches is written first (Ding et al. 2019)."""
+    once, fresh = (Drawn("rho", LAPLACE[2]),), (Drawn("a", LAPLACE[16]), Drawn("b", LAPLACE[8]))
+    steps = tuple(replace(BRANCHES[name], when=tuple(when)) for name, *when in order)
+    mechanism = Stream(("q",), once, fresh, (Named("t", parse("rho")),), (Named("cost", num(3)),), steps)
+    found = verify(of(mechanism)).judgement
+    assert found.lower == found.upper == ONE
+
+
+def test_an_earlier_branch_of_which_two_comparisons_may_fail_keeps_both():
+    """Out of a band: whichever end is passed, neither may be met again. One noise has to follow for both."""
+    mechanism = Stream(
+        ("q",), (Drawn("rho", LAPLACE[2]),), (Drawn("a", LAPLACE[8]),), (), (Named("cost", ONE),),
+        (
+            Branch((Guard(parse("q + a - rho")), Guard(parse("rho + 5 - q - a"))), "in", count=(Named("cost", ONE),)),
+            Branch(emit="out", count=(Named("cost", ONE),)),
+        ),
+    )  # fmt: skip
+    assert verify(of(mechanism)).judgement.upper == parse("1/8")
+    names = frozenset(names_of(mechanism))
+    band = {(0, place): guard for place, guard in enumerate(mechanism.steps[0].when)}
+    question = asked(of(mechanism), {}, "a test", wanted=Stream)
+    assert followed.may_fail(question, names, [], [band]) == {(0, 0), (0, 1)}
+    assert followed.may_fail(question, names, [Guard(parse("q + a - rho - 6"))], [band]) == set()  # beyond one end already
+    assert followed.may_fail(question, names, [Guard(parse("q + a - rho - 4"))], [band]) == {(0, 1)}  # the other holds
+
+
+@pytest.mark.parametrize("ties", ["first", "random"])
+def test_ties_are_decided_as_is_said(ties):
+    """Three answers with noise of 0 or 1, each with probability 1/2: by all eight cases."""
+    masses, told = {0: 1, 1: 1}, {"first": Counter(), "random": Counter()}
+    for noises in itertools.product((0, 1), repeat=3):
+        best = [i for i, x in enumerate(noises) if x == max(noises)]
+        told["first"][best[0]] += Fraction(1, 8)
+        for i in best:
+            told["random"][i] += Fraction(1, 8 * len(best))
+    mechanism = largest(noise(masses), 3, bounds=(num(0), num(1)), ties=ties)
+    words = every_word.Words.of(asked(of(mechanism), {}, every_word.NAME, near=True), {"cuts": [-4, 4]})
+    for i in range(3):
+        found = words.chance(every_word.Output(((str(i), 0),)), ((0, 0, 0),), words.at_random(True))
+        assert abs(found - rational(told[ties][i])) < 1e-12
+        assert words.at_random(True) == words.at_random(False) == (ties == "random")
+    law = of_noisy_max(mechanism, None)
+    drawn_ones = law.draw([Fraction(0)] * 3, 40_000, np.random.default_rng(5))[:, 0]
+    assert all(abs(np.mean(drawn_ones == i) - float(told[ties][i])) < 0.02 for i in range(3))
+
+
+def test_noise_with_several_modes_has_its_pure_epsilon_on_the_integers():
+    """Where h may jump at a point alone a bound about almost all points says nothing of the integers."""
+    assert verify(of(TWO_MODES)).judgement.upper == ONE
+    jumps = on_line("exp(-abs(z) + 3*(floor(z/2) + floor(-z/2)))", integers=True)
+    with pytest.raises(Rejected, match="may jump"):
+        Line.of(of(jumps), {})
+    with pytest.raises(Rejected, match="at least 1"):
+        Line.of(of(TWO_MODES, sensitivity="1/2"), {})

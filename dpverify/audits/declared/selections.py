@@ -378,14 +378,23 @@ class SelectionLaw(Declared):
 
 
 def _indices(mechanism: NoisyMax, x: Array, noise_of: Callable[[Any, float], _Noise], scale: float) -> Array:
-    """That of each candidate, of equal noisy answers the first one."""
+    """That of each candidate, of equal noisy answers the first one, or one at random where that is said."""
     noise = noise_of(mechanism.noise, scale)
+    at_random = noise.whole and mechanism.ties == "random"
+    marks, shares = np.polynomial.legendre.leggauss(len(x) // 2 + 1)  # exact for products of so many lines
     found = np.zeros(len(x))
     for answer in np.unique(x):
         t, weights = noise.nodes(float(answer), _around(noise, x))
         with np.errstate(divide="ignore"):
             less = np.log(np.stack([noise.below(t - other) for other in x]))
             same = np.log(np.stack([noise.up_to(t - other) for other in x])) if noise.whole else less
+        if at_random:  # in a random order what stands at u in [0, 1] wins those of the same place that stand after it
+            below, tied = np.exp(less), np.exp(same) - np.exp(less)
+            for i in np.flatnonzero(x == answer):
+                others = np.arange(len(x)) != i
+                lost = [np.prod(below[others] + (1 + u) / 2 * tied[others], axis=0) for u in marks]
+                found[i] = (shares / 2 @ np.array(lost)) @ weights
+            continue
         before = np.concatenate([np.zeros((1, len(t))), np.cumsum(less, axis=0)[:-1]])
         after = np.concatenate([np.cumsum(same[::-1], axis=0)[::-1][1:], np.zeros((1, len(t)))])
         for i in np.flatnonzero(x == answer):

@@ -94,7 +94,7 @@ def _go_along(way: Way) -> None:
     for number, lead in enumerate(way.leads):
         leads.setdefault((lead.mode, lead.branch, lead.moves), []).append((number, lead))
     place = frozenset(way.starts), tuple(first_values(way.stream, way.followed).items())
-    seen, open_, held = {place}, [place], set[tuple[int, frozenset[int]]]()
+    seen, open_, held = {place}, [place], set[tuple[int, frozenset[tuple[int, int]]]]()
     while open_:
         modes, known = open_.pop()
         moving = moves_of(way.alone, any(way.spent[mode] for mode in modes))
@@ -115,14 +115,14 @@ def _go_along(way: Way) -> None:
             raise Rejected(NAME, "follow", f"what is followed has more than {MOST_PLACES:,} different values")
 
 
-def _holds(way: Way, steps: Sequence[Step], lead: Lead, earlier: frozenset[int]) -> None:
+def _holds(way: Way, steps: Sequence[Step], lead: Lead, earlier: frozenset[tuple[int, int]]) -> None:
     """Raises Rejected where a branch does not come out as before, tells something else, or leaves the state apart in another way."""
     if way.alone and way.spent[lead.to] != (way.spent[lead.mode] or lead.moves):
         raise Rejected(NAME, "modes", "whether the one step is over is not kept")
     where = f"branch {lead.branch + 1}"
     if way.once(lead.to) != way.once(lead.mode):
         raise Rejected(NAME, where, "the mode after it has other shifts of what is drawn once")
-    own, before = steps[lead.branch], [guard for number in earlier for guard in steps[number].when]
+    own, before = steps[lead.branch], [steps[number].when[place] for number, place in earlier]
     for point, kept in ((d, apart) for d in way.points for apart in way.apart(lead.mode, d)):
         apart = kept | {name: at(vector, point) for name, vector in lead.shifts.items()}
         apart |= dict(zip(way.stream.answers, point, strict=True)) if lead.moves else {}

@@ -59,7 +59,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
 def beginnings(words: Words) -> list[Word]:
     """Of all words, those that go on."""
-    return list(dict.fromkeys(word[:place] for word in words.ways for place in range(len(word))))
+    return [word for word, longer in words.after.items() if longer]
 
 
 def read(words: Words, given: Any) -> Told:
@@ -108,11 +108,10 @@ def height(
         found = (p - factor * q).max(arb(0))
         if told is not None and words.is_open(so_far):
             found = arb(0).union(p.upper())
-    steps = {longer[: len(word) + 1] for longer in words.ways if len(longer) > len(word) and longer[: len(word)] == word}
-    if not steps:
+    if not words.after[word]:
         return found
     best = arb(0)
     for near in words.moves(pair) if told is None else (told[word],):
-        nexts = (one for step in steps for one in words.outputs(step, so_far.told))
+        nexts = (one for step in words.after[word] for one in words.outputs(step, so_far.told))
         best = best.max(sum((height(words, factor, ties, told, order, one, near) for one in nexts), arb(0)))
     return found + best

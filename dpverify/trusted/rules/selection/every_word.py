@@ -81,6 +81,8 @@ class Words:
     winner: Whole | None
     left: int = MOST
     known: dict[tuple[Output, Answers, bool], arb] = field(default_factory=dict)
+    near: dict[Answers, list[tuple[tuple[int, ...], tuple[int, ...]]]] = field(default_factory=dict)
+    after: dict[Word, list[Word]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, question: Asked, parameters: Mapping[str, Any]) -> Words:
@@ -120,7 +122,9 @@ class Words:
             groups = [Together(list(map(in_integers, group)), self.noises, self.spend) for group in linked(rows, free)]
             self.ways.setdefault(way.word, []).append(groups)
             for place in range(len(way.word) + 1):
-                start = way.word[:place]
+                start, longer = way.word[:place], way.word[: place + 1]
+                if longer not in (start, *self.after.setdefault(start, [])):
+                    self.after[start].append(longer)
                 ends = [self._reach(row, cuts) for row in way.told[: sum(count for _, count in start)]]
                 before = self.numbers.get(start, ends)
                 self.numbers[start] = [range(min(a.start, b.start), max(a.stop, b.stop)) for a, b in zip(before, ends, strict=True)]
@@ -196,17 +200,22 @@ class Words:
 
     def moves(self, before: Pair) -> list[Pair]:
         """The pairs of answers of neighbours with one step more."""
+        moved = tuple(tuple(y - x for x, y in zip(*rows, strict=True)) for rows in zip(*before, strict=True))
+        if moved not in self.near:
+            self.near[moved] = self._near(moved)
+        return [((*before[0], here), (*before[1], there)) for here, there in self.near[moved]]
+
+    def _near(self, before: Answers) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The answers of both neighbours to a step after others that moved so."""
         most, size = int(self.question.value(self.question.moved, "the sensitivity")), len(self.stream.answers)
-        families = FAMILIES.get(self.stream.neighbours, (self.stream.neighbours,))
         self.spend(len(self.between) * (2 * most + 1))
-        near = [(x, y) for x in self.between for y in range(x - most, x + most + 1) if y in self.between]
-        self.spend(len(near) ** size)
-        found = []
-        for step in product(near, repeat=size):
-            here, there = ((*side, tuple(pair[k] for pair in step)) for k, side in enumerate(before))
-            moved = [[Fraction(y - x, most or 1) for x, y in zip(*rows, strict=True)] for rows in zip(here, there, strict=True)]
+        each = [(x, y) for x in self.between for y in range(x - most, x + most + 1) if y in self.between]
+        self.spend(len(each) ** size)
+        families, found = FAMILIES.get(self.stream.neighbours, (self.stream.neighbours,)), []
+        for step in product(each, repeat=size):
+            moved = [[Fraction(x, most or 1) for x in row] for row in (*before, [y - x for x, y in step])]
             if any(together(self.stream, family, moved) for family in families):
-                found.append((here, there))
+                found.append((tuple(x for x, _ in step), tuple(y for _, y in step)))
         return found
 
     def pairs(self, steps: int, before: Pair = ((), ())) -> Iterator[Pair]:

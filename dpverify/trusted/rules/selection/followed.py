@@ -16,17 +16,22 @@ from dpverify.trusted.rules.selection.compared import Asked
 Values = Mapping[str, Expr]
 """Of what is followed, its value as a number, or a name of the state that has the same value, its own where nothing is known."""
 
+Guards = Mapping[tuple[int, int], Guard]
+"""Comparisons of a branch by its number and theirs."""
 Place = tuple[tuple[str, Expr], ...]
 """The same as a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A branch that may be taken. after: what is known after it; earlier: the branches before it that may be taken where it is."""
+    """A branch that may be taken. after: what is known after it.
+
+    earlier: the comparisons that may be what fails of branches before it, which may be taken where it is: numbers of branch and comparison.
+    """
 
     branch: int
     after: dict[str, Expr]
-    earlier: frozenset[int]
+    earlier: frozenset[tuple[int, int]]
 
 
 def can_be_followed(stream: Stream) -> frozenset[str]:
@@ -41,26 +46,48 @@ def first_values(stream: Stream, followed: Sequence[str]) -> dict[str, Expr]:
 
 def branches(question: Asked, stream: Stream, before: Values) -> Iterator[Taken]:
     """The branches that may be taken where that much is known."""
-    names, failed, earlier = frozenset(names_of(stream)), list[Guard](), list[int]()
+    names, failed, earlier = frozenset(names_of(stream)), list[Guard](), list[Guards]()
     for number, branch in enumerate(stream.steps):
         when = [Guard(substitute(guard.left, before), guard.strict) for guard in branch.when]
         told = [_settled(question, guard, names) for guard in when]
         if False in told:
             continue
-        undecided = [guard for guard, holds in zip(when, told, strict=True) if not holds]
+        undecided = {(number, place): guard for place, (guard, holds) in enumerate(zip(when, told, strict=True)) if not holds}
         excluded = _exclude_each_other(question, stream, [*failed, *when])
         if not excluded:
             changed = {each.name: each.value for each in branch.change}
             changed |= {each.name: add(Sym(each.name), each.value) for each in branch.count}
             after = {each.name: substitute(changed.get(each.name, Sym(each.name)), before) for each in (*stream.state, *stream.limits)}
-            yield Taken(number, _known(stream, tuple(before), after), frozenset(earlier))
+            yield Taken(number, _known(stream, tuple(before), after), may_fail(question, names, [*undecided.values()], earlier))
         if not undecided:
             return
         if excluded:
             continue
         if len(undecided) == 1:
-            failed.append(Guard(neg(undecided[0].left), not undecided[0].strict))
-        earlier.append(number)
+            failed += map(_negated, undecided.values())
+        earlier.append(undecided)
+
+
+def may_fail(question: Asked, names: frozenset[str], held: list[Guard], earlier: Sequence[Guards]) -> frozenset[tuple[int, int]]:
+    """What may fail of each earlier branch where some comparisons hold. What alone may fail of one does, and tells of the others."""
+
+    def excluded(guard: Guard) -> bool:
+        both = (Guard(add(guard.left, one.left), guard.strict or one.strict) for one in held)
+        return any(_settled(question, one, names) is False for one in both)
+
+    found, open_ = set[tuple[int, int]](), list(earlier)
+    while True:
+        left = [when for when in open_ if not any(map(excluded, when.values()))]
+        open_ = [{key: guard for key, guard in when.items() if not excluded(_negated(guard))} for when in left]
+        alone = [when for when in open_ if len(when) == 1]
+        if not alone:
+            return frozenset(found.union(*open_))
+        found |= alone[0].keys()
+        held = [*held, *map(_negated, alone[0].values())]
+
+
+def _negated(guard: Guard) -> Guard:
+    return Guard(neg(guard.left), not guard.strict)
 
 
 def places(question: Asked, stream: Stream, first: Values, name: str, most: int) -> dict[Place, list[Taken]]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, num, substitute
-from dpverify.trusted.language.model import Branch, Guard, OnLine, Stream, Translation, on_integers
+from dpverify.trusted.language.model import Guard, OnLine, Stream, Translation, names_of, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.parts.streams import Form, step_of
 from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.followed import may_fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,16 @@ def step(run: Run, number: int, branch: Any, answers: Any, noises: Any, moves: M
             _require(question, number, _comes_out(question, guard, values, 1))
         else:
             _keep(run, row, guard, number, values, 1)
-    for earlier in stream.steps[:branch]:
-        _fail(run, earlier, number, moves, values)
+    open_ones = [_open(run, earlier, number, moves, values) for earlier in range(branch)]
+    if any(len(rows) > 1 for rows in open_ones):  # what may fail is told by others that fail, or hold
+        guards = [{key: guard for key, (_, guard) in rows.items()} for rows in open_ones]
+        failing = may_fail(question, frozenset(names_of(stream)), list(taken.when), guards)
+        open_ones = [{key: row for key, row in rows.items() if key in failing} for rows in open_ones]
+    for rows in open_ones:
+        if len(rows) > 1:
+            raise Rejected(question.rule, where, "an earlier branch has several comparisons, each of which may be what fails")
+        for row, guard in rows.values():
+            _keep(run, row, guard, number, values, -1)
     run.rows += [run.row(form, number, moves, told=True) for form in own.tell]
     after = {name: run.row(form, number, moves) for name, form in own.after.items()}
     run.values |= {changed.name: substitute(changed.value, values) for changed in taken.change}
@@ -117,21 +126,20 @@ def _keep(run: Run, row: Row, guard: Guard, number: int, values: Mapping[str, Ex
     run.rows.append(Row({noise: sign * weight for noise, weight in row.of.items()}, sign * row.moved))
 
 
-def _fail(run: Run, earlier: Branch, number: int, moves: Mapping[str, Fraction], values: Mapping[str, Expr]) -> None:
-    """An earlier branch is not taken: by what no noise changes, or by its one comparison of noise where all others certainly hold."""
-    question = run.question
-    rows = [(run.row(form, number, moves), guard) for guard, form in zip(earlier.when, step_of(run.stream, earlier).when, strict=True)]
+def _open(
+    run: Run, earlier: int, number: int, moves: Mapping[str, Fraction], values: Mapping[str, Expr]
+) -> dict[tuple[int, int], tuple[Row, Guard]]:  # fmt: skip
+    """What may fail of an earlier branch, which is not taken: its comparisons of noise; nothing where another certainly fails."""
+    question, branch = run.question, run.stream.steps[earlier]
+    rows = [(run.row(form, number, moves), guard) for guard, form in zip(branch.when, step_of(run.stream, branch).when, strict=True)]
     if any(row.is_settled and _comes_out(question, guard, values, -1) for row, guard in rows):
-        return
+        return {}
     for row, guard in rows:
         if row.is_settled:
             _require(question, number, _comes_out(question, guard, values, 1))
-    open_ones = [(row, guard) for row, guard in rows if not row.is_settled]
-    _require(question, number, bool(open_ones))
-    if len(open_ones) > 1:
-        raise Rejected(question.rule, f"step {number + 1}", "an earlier branch has several comparisons, each of which may be what fails")
-    for row, guard in open_ones:
-        _keep(run, row, guard, number, values, -1)
+    found = {(earlier, place): one for place, one in enumerate(rows) if not one[0].is_settled}
+    _require(question, number, bool(found))
+    return found
 
 
 def inside(question: Asked, noise: OnLine, value: Num) -> None:
