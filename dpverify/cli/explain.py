@@ -110,12 +110,13 @@ def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
 
 def _rule_lines(name: str) -> Iterator[str]:
     from dpverify.project.formal.ledger import told
+    from dpverify.report.assumed import plain
     from dpverify.trusted.registry import EXPLAINED
 
     rule = EXPLAINED[name]
     yield f"{name}: {rule.STATEMENT}"
     yield from (f"checked: {line}" for line in rule.CHECKED)
-    yield from (f"assumed: {line}" for line in rule.ASSUMED)
+    yield from (f"assumed: {plain(line)}" for line in rule.ASSUMED)
     yield f"source: {rule.SOURCE}"
     yield from (f"machine-checked: {line}" for line in told(name))
     users = sorted({user for user, rules in _uses() if name in rules})

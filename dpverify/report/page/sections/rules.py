@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dpverify.project.formal.ledger import told
 from dpverify.report import proof
+from dpverify.report.assumed import plain
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run
 from dpverify.trusted.registry import EXPLAINED
@@ -31,7 +32,7 @@ def link(name: str) -> Inline:
 def _rule(name: str) -> Block:
     rule = EXPLAINED[name]
     rows: list[tuple[str, Inline]] = [("checked", line) for line in rule.CHECKED]
-    rows += [("assumed", line) for line in rule.ASSUMED]
+    rows += [("assumed", plain(line)) for line in rule.ASSUMED]
     rows += [("source", str(rule.SOURCE))]
     rows += [("machine-checked", line) for line in told(name)]
     return Fold(name, [Paragraph(rule.STATEMENT), Facts(rows)], anchor=f"rule-{name}")
