@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from dpverify.report.assumed import EQUALITY, TIGHTNESS
+from dpverify.report.assumed import EQUALITY, TIGHTNESS, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ _WORDS: Final = (
 
 def owner(assumption: str) -> Owner:
     """Who makes sure of an assumption."""
+    assumption = plain(assumption)
     if assumption.startswith(_TIGHTNESS):
         return NOBODY
     return next((one for one, words in _WORDS if any(word in assumption for word in words)), DATA)
