@@ -116,7 +116,7 @@ def test_what_exactly_suffices_is_not_rounded():
         (lambda: dp.calibrate(dp.gaussian, "sigma", sensitivity=1, epsilon=1), CalibrationError, "give the claim a delta above 0"),
         (lambda: dp.calibrate(dp.staircase(epsilon=1, gamma="least"), epsilon=1), CalibrationError, "There is nothing to calibrate."),
         (lambda: dp.calibrate(dp.laplace("greatest"), sensitivity=1, epsilon=1), CalibrationError, 'Write "least" for the end where'),
-        (lambda: dp.calibrate(dp.laplace(1), sensitivity=1, epsilon=1), SpecError, 'no number is looked for. Write "least"'),
+        (lambda: dp.calibrate(dp.laplace(1), sensitivity=1, epsilon=1), SpecError, 'no unknown to solve for. Write "least"'),
         (lambda: dp.calibrate(dp.laplace("lest"), sensitivity=1, epsilon=1), SpecError, "Is it meant in scale?"),
         (lambda: dp.calibrate(dp.compose(dp.laplace("least"), dp.laplace("least")), epsilon=1), SpecError, "Name the number once"),
         (lambda: dp.calibrate(dp.laplace("least"), sensitivity=1, epsilon="tight"), SpecError, "no claim is to be proved"),

@@ -108,7 +108,7 @@ def test_an_unknown_claim_says_why(spec):
 def test_the_text_answers_first_then_says_why(spec):
     out = run("verify", spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')).stdout.splitlines()
     assert out[0] == "PROVED   just above  epsilon 1.099  tight epsilon log(3) = 1.098612288..."
-    assert out[1] == "REFUTED  just below  epsilon 1.098  tight as above"
+    assert out[1] == "REFUTED  just below  epsilon 1.098  same tight epsilon"
     assert out[2].startswith("assumed  ") and all(line.startswith(" " * 9) for line in out[3:-1])
     assert out[-1] == "2 claims, 2 as expected"
     assert max(map(len, out)) <= 100

@@ -266,7 +266,7 @@ def test_a_notebook_shows_formula_verdict_picture_and_assumptions_without_a_link
         (lambda: dp.verify(dp.laplace(-1), sensitivity=1, epsilon=1), "laplace: scale = -1 is not positive."),
         (lambda: dp.verify(dp.laplace(1, sensitivity=2), sensitivity=1, epsilon=1), "stands both with the mechanism and with the claim"),
         (lambda: dp.verify(dp.translation("exp(-abs(x))"), sensitivity=1, epsilon=1), "The variable of this kind is z: write that"),
-        (lambda: dp.verify("gaussian", epsilon=1), "verify: epsilon: a claim that is read from a file says this itself."),
+        (lambda: dp.verify("gaussian", epsilon=1), "verify: epsilon: sensitivity, epsilon and the rest of the claim come from the file"),
         (lambda: dp.verify(3, epsilon=1), "3 is not a mechanism. Use dpverify.radial"),
         (lambda: dp.verify(dp.gaussian("least"), sensitivity=1, epsilon=1), "still to be found: `dpverify calibrate FILE` finds it"),
         (lambda: dp.verify(dp.gaussian(Decimal("NaN")), sensitivity=1, epsilon=1), "NaN"),

@@ -24,6 +24,7 @@ from dpverify.catalogue import declarations
 from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
+from dpverify.report import assumed
 from dpverify.report.stated import stated
 from dpverify.trusted.language.expr import FUNCTIONS
 from dpverify.trusted.registry import CURVES, RULES
@@ -123,7 +124,7 @@ def theorems(named: Mapping[str, Any], what: str) -> Iterator[str]:
         yield plain(said.statement)
         yield f"Checked:\n\n{bullets(said.checked)}"
         if theorem.ASSUMED:
-            yield f"Assumed:\n\n{bullets(theorem.ASSUMED)}"
+            yield f"Assumed:\n\n{bullets(map(assumed.plain, theorem.ASSUMED))}"
         yield f"Source: {plain(str(said.source))}"
 
 

@@ -99,7 +99,7 @@ def audit(
         epsilon, delta, sensitivity = None, 0, None
     beside = {"epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity}
     if claim is not None and (given := [name for name, value in beside.items() if value is not None]):
-        raise AuditError(f"audit: {', '.join(given)}: the claim says this itself. Leave it out.")
+        raise AuditError(f"audit: {', '.join(given)}: this comes from the claim; remove these arguments.")
     if query is not None and not callable(query):
         raise AuditError(f"query = {show(query)} is not callable. Linear queries go with a mechanism; else name a function of the data.")
     again = {

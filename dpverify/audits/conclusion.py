@@ -22,8 +22,8 @@ from dpverify.trusted.language.model import Claim
 MOST_OUTPUTS: Final = 200  # of a side that a finding carries
 
 _LEAK: Final = (
-    "the representation of the output (its last bits, the sign of zero) gives the true answer away, its distribution need not. Draw noise "
-    "in whole numbers, or round the sum to a coarse grid: docs/explanation/floating-point.md."
+    "the representation of the output (its last bits, the sign of zero) reveals the true answer even if the distribution is correct. Draw "
+    "noise in whole numbers, or round the sum to a coarse grid: docs/explanation/floating-point.md."
 )
 
 

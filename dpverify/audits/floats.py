@@ -102,8 +102,8 @@ class Reach:
         else:
             here, there, some = f"{x} or {x_prime}", "the other", low <= 2 < high or low <= 4 < high
         part = "y" if len(self.columns) == 1 else f"y[{', '.join(map(str, self.columns))}]"
-        event = f"{part} is a float that {here} + noise can round to, and {there} + noise cannot"
-        return event + (", or skips floats next to it" if some else "")
+        event = f"{part} is a float that {here} + noise can round to, and {there} + noise cannot produce"
+        return event + (", or produces with gaps nearby" if some else "")
 
 
 def float_partitions(x: Array, x_prime: Array, dtype: np.dtype[Any] | type[Any]) -> tuple[Partition, ...]:

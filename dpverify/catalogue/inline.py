@@ -31,7 +31,8 @@ def stated(noise: Any, claim: Mapping[str, Any]) -> Stated:
 def nothing_beside(claim: Mapping[str, Any]) -> None:
     """Refuse what is stated beside a claim that is whole. Raises SpecError."""
     if given := [key for key, value in claim.items() if value is not None]:
-        raise SpecError(f"verify: {', '.join(given)}: a claim that is read from a file says this itself. Leave it out.")
+        way = "sensitivity, epsilon and the rest of the claim come from the file; remove these arguments."
+        raise SpecError(f"verify: {', '.join(given)}: {way}")
 
 
 def unclaimed(noise: Noise) -> Claim:

@@ -232,7 +232,7 @@ class _Reader(Mechanisms):
 
     def spec(self) -> Spec:
         if "claims" in self.data and "claim" not in self.data:
-            self.faults.append(f"{self.file}: [[claims]] is not read. Write [[claim]], once for each claim.")
+            self.faults.append(f"{self.file}: unknown table [[claims]]. Write [[claim]], once for each claim.")
             self.data = {("claim" if key == "claims" else key): value for key, value in self.data.items()}
         top = Fields(self.data, self.file, self.faults)
         mechanism_table = top.need("mechanism", read_table, None, way="Write [mechanism], and below it its kind.")
@@ -399,9 +399,7 @@ class _Reader(Mechanisms):
             if not table.has(name):
                 continue
             if found is not None or table.has("epsilon"):
-                table.fault(
-                    f"{name} stands beside {'epsilon' if table.has('epsilon') else found and found.name}; a claim is in one measure."
-                )
+                table.fault(f"use either {name} or {'epsilon' if table.has('epsilon') else found and found.name}, not both.")
             value, at = (
                 (table.may(name, read_divergence, (None, Fraction(2))))
                 if name == "renyi"
@@ -413,7 +411,7 @@ class _Reader(Mechanisms):
 
     def _beside(self, table: Fields, measure: Measure | None, order: str, utility: bool) -> None:
         if measure is not None and table.has("delta"):
-            table.fault(f"delta stands beside {measure.name}, which has none: claim epsilon and delta in a claim of their own.")
+            table.fault(f"{measure.name} has no delta: claim epsilon and delta in a claim of their own.")
         if utility and (measure is not None or order):
             what = "order" if measure is None else measure.name
             table.fault(

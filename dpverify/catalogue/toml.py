@@ -110,10 +110,10 @@ def not_toml(error: Exception, text: str) -> str:
     if (sign := next((c for c in text if ord(c) < 32 and c not in "\t\r\n"), None)) is not None:
         return f"not TOML: {said}. It holds the character {sign!r}, which no text has."
     ways = {
-        "Invalid value": ' Words stand in quotes, as in kind = "builtin".',
+        "Invalid value": ' Quote strings, as in kind = "builtin".',
         "Expected newline": " What comes after the value is no part of it. Numbers are written as 0.5, and everything else in quotes.",
-        "Cannot overwrite a value": " A key stands twice in one table.",
-        "Cannot declare": " A table stands twice. [[claim]] has two brackets, once for each claim, and [mechanism] one.",
+        "Cannot overwrite a value": " Duplicate key in one table.",
+        "Cannot declare": " Duplicate table. [[claim]] has two brackets, once for each claim, and [mechanism] one.",
         "Unbalanced": " A quote or a bracket is not closed.",
         "Illegal character": " A quote is not closed on its line.",
         "Unclosed": " A bracket is not closed.",

@@ -30,7 +30,7 @@ def baseline(
     paths: tuple[str, ...], output: Path | None, audits: bool | None, settings: Settings, samples: int | None, confidence: float | None,
     seed: int | None, level: str | None, workers: int | None,
 ) -> int:  # fmt: skip
-    """Accept everything that is not as expected today: with the file that this writes, runs fail on what is new alone.
+    """Record all current failures as known: with the file that this writes, later runs fail only on new problems.
 
     What the file accepts of other claim files stays in it, and so do findings of audits without --audit. Faults cannot be accepted. Commit
     the file; it is made for reading.

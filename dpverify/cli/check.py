@@ -243,7 +243,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[P
         elif stated.expect != "UNKNOWN":
             yield f"missing: a certificate of {spec.file}, {claim.name}."
     for file in left:
-        yield f"extra: {file}: of no claim of these claim files, or of one that has a certificate already."
+        yield f"extra: {file}: matches no claim in these files, or duplicates one."
 
 
 def _difference(certified: Claim, meant: Claim) -> str:

@@ -110,13 +110,14 @@ def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
 
 def _rule_lines(name: str) -> Iterator[str]:
     from dpverify.project.formal.ledger import told
+    from dpverify.report.assumed import plain
     from dpverify.report.stated import stated
     from dpverify.trusted.registry import EXPLAINED
 
     said = stated(name)
     yield f"{name}: {said.statement}"
     yield from (f"checked: {line}" for line in said.checked)
-    yield from (f"assumed: {line}" for line in EXPLAINED[name].ASSUMED)
+    yield from (f"assumed: {plain(line)}" for line in EXPLAINED[name].ASSUMED)
     yield f"source: {said.source}"
     yield from (f"machine-checked: {line}" for line in told(name))
     users = sorted({user for user, rules in _uses() if name in rules})

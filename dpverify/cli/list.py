@@ -52,7 +52,7 @@ def _kinds() -> dict[str, str]:
 
     kinds = {kind: what for kind, what in WHAT.items() if kind != BUILTIN}
     needs = {name: ", ".join(field.name for field in builtin.fields if field.required) for name, builtin in BUILTINS.items()}
-    return {**kinds, **{f"builtin {name} ({needs[name]})": builtin.what for name, builtin in BUILTINS.items()}}
+    return {**{f"builtin {name} ({needs[name]})": builtin.what for name, builtin in BUILTINS.items()}, **kinds}
 
 
 def _shelf() -> dict[str, str]:

@@ -101,20 +101,19 @@ class Finding:
         if self.delta:
             claim += f", delta {self.delta:.6g}"
         sure = f"confidence {confidence_text(self.confidence)}"
-        shown = f"; epsilon is above {self.epsilon_lower:.6g}" if self.epsilon_lower > 0 else ""
+        shown = f"; lower confidence bound: epsilon > {self.epsilon_lower:.6g}" if self.epsilon_lower > 0 else ""
         if self.finding == VIOLATION:
             head = f"VIOLATION ({self.level} level) of {claim}, {sure}{shown}"
         elif self.finding == NONCONFORMING:
             head = f"NONCONFORMING ({self.level} level): not the declared density, {sure}{shown}"
         else:
             seen = self.detectable_epsilon
-            where = "in an event it looked at on these inputs"
-            power = "" if seen is None else f"; would have found epsilon >= {seen:.4g} nine times in ten, {where}"
+            power = "" if seen is None else f"; 90% power to detect epsilon >= {seen:.4g} (tested events and inputs only)"
             power = "; too few samples to find any epsilon" if seen == inf else power
             head = f"NO VIOLATION SEEN of {claim}, {sure}{power}{shown}"
         seed = "" if self.seed is None else f"; seed {self.seed}"
         lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]
-        lines += [f"  sampler: {self.sampler}; {self.samples} samples a side, {self.seconds:.2f} s{seed}"]
+        lines += [f"  sampler: {self.sampler}; {self.samples} samples per input, {self.seconds:.2f} s{seed}"]
         lines += [f"  note: {note}" for note in self.notes]
         replay = "not reproducible, for the sampler takes no generator" if self.seed is None else self.replay
         lines += [f"  replay: {replay}"] if replay else []

@@ -130,7 +130,7 @@ def _place(name: str, data: Mapping[str, Any]) -> Path_:
     if not places:
         near = [(key, *path) for key in ("mechanism", "claim") for path in _words(data.get(key), lambda text: meant(text.strip(), WORDS))]
         way = f"Is it meant in {_words_of(near[0])}? " if near else ""
-        said = f'{name}: no number is looked for. {way}Write "least" (or "greatest") in the place of one, such as sigma = "least".'
+        said = f'{name}: no unknown to solve for. {way}Write "least" (or "greatest") in the place of one, such as sigma = "least".'
         raise SpecError(said)
     if len(places) > 1:
         listed = "; ".join(map(_words_of, places))

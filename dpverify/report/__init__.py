@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dpverify.catalogue.notes import Note
+from dpverify.report.assumed import plain
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement
@@ -55,7 +56,7 @@ class Entry:
     def assumptions(self) -> tuple[str, ...]:
         """What no density can show, and the verdict rests on; what is not stated and taken for granted first."""
         unsaid = [note.assumed for note in self.notes if note.assumed]
-        return () if self.judgement is None else (*unsaid, *self.judgement.assumptions)
+        return () if self.judgement is None else (*unsaid, *map(plain, self.judgement.assumptions))
 
     @property
     def verdict(self) -> str:

@@ -61,7 +61,7 @@ def _audits(results: Results) -> Iterator[str]:
         return
     count = len(results.findings)
     yield from ("", f"<details><summary>{count} finding{'' if count == 1 else 's'} of audits</summary>", "")
-    yield from ("| finding | level | file | claim | claimed epsilon | epsilon is above | detectable | samples a side |", f"|{' --- |' * 8}")
+    yield from ("| finding | level | file | claim | claimed epsilon | epsilon above | detectable | samples per input |", f"|{' --- |' * 8}")
     for one in results.findings:
         numbers = (_number(one.epsilon), _number(one.epsilon_lower), _number(one.detectable_epsilon), str(one.samples))
         yield f"| {' | '.join((one.finding, one.level, literal(one.file), literal(one.name), *numbers))} |"

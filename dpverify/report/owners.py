@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from dpverify.report.assumed import EQUALITY, TIGHTNESS, plain
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:
@@ -15,20 +17,21 @@ class Owner:
     how: str
 
 
-SAMPLER: Final = Owner("who writes the sampler", "audit it (`dpverify audit`), read where its randomness comes from and what it releases")
-GUARANTEE: Final = Owner("who vouches for the guarantee", "name the proof or the library that it is taken from")
-DECLARATION: Final = Owner("who declares the mechanism", "check it with the text that it is taken from")
-QUERY: Final = Owner("who computes the answers", "derive the sensitivity from the code of the query, or state the query, and it is derived")
-DATA: Final = Owner("who knows the data", "compare it with what one person's records are, and with which data there can be")
-NOBODY: Final = Owner("nobody, for privacy", "only that a tight value cannot be smaller rests on it")
+SAMPLER: Final = Owner("sampler author", "audit it (`dpverify audit`), read where its randomness comes from and what it releases")
+GUARANTEE: Final = Owner("author of the guarantee", "name the proof or the library that it is taken from")
+DECLARATION: Final = Owner("author of the claim file", "check it with the text that it is taken from")
+QUERY: Final = Owner("author of the query", "derive the sensitivity from the code of the query, or state the query, and it is derived")
+DATA: Final = Owner("data owner", "compare it with what one person's records are, and with which data there can be")
+NOBODY: Final = Owner("not needed for privacy", "only that a tight value cannot be smaller rests on it")
 
-_TIGHTNESS: Final = ("for the lower bound: ", "for the equalities shown: ")
+_TIGHTNESS: Final = (TIGHTNESS, EQUALITY)
 _WORDS: Final = (
     (GUARANTEE, ("the guarantee that is stated",)),
     (
         SAMPLER,
         (
-            "sampler is ideal", "independent", "every subset of that size", "samples are drawn", "is released", "are released",
+            "samples exactly from the declared distribution", "independent", "every subset of that size", "samples are drawn",
+            "is released", "are released",
             "does not look at the data again", "the sample is not seen",
         ),
     ),
@@ -46,6 +49,7 @@ _WORDS: Final = (
 
 def owner(assumption: str) -> Owner:
     """Who makes sure of an assumption."""
+    assumption = plain(assumption)
     if assumption.startswith(_TIGHTNESS):
         return NOBODY
     return next((one for one, words in _WORDS if any(word in assumption for word in words)), DATA)

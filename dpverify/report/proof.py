@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dpverify.ground.outside import named
 from dpverify.report import Entry, brief, quantity
+from dpverify.report.assumed import plain
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.stated import stated
 from dpverify.report.utility import NAMES
@@ -93,7 +94,7 @@ def _step(lines: Sequence[Line], line: Line, bounds: Sequence[Bound], told: set[
     """One line of a proof: the bounds it proves, and the rule below them."""
     said = "; ".join(_bound(bound) for bound in bounds)
     needed = [(text, bound.side) for bound in bounds for text in of_a_bound(judgement.claim, bound, EXPLAINED[line.rule].ASSUMED)]
-    assumed = dict.fromkeys(text if text in judgement.assumptions else marked(text, side) for text, side in needed)
+    assumed = dict.fromkeys(plain(text if text in judgement.assumptions else marked(text, side)) for text, side in needed)
     return Step("bound", said, below=(_line(lines, line, told, tuple(Step("assumed", text) for text in assumed)),))
 
 
@@ -106,7 +107,7 @@ def _by_rule(errors: Iterable[tuple[str, ErrorBound]]) -> Iterator[tuple[str, li
 def _error(lines: Sequence[Line], rule: str, bounds: Sequence[ErrorBound], told: set[str]) -> Step:
     """The bounds on errors that a rule gives, and its line below them."""
     line = next(line for line in lines if line.rule == rule and not line.place)
-    assumed = dict.fromkeys(text for bound in bounds for text in (*EXPLAINED[rule].ASSUMED, *bound.assumed))
+    assumed = dict.fromkeys(plain(text) for bound in bounds for text in (*EXPLAINED[rule].ASSUMED, *bound.assumed))
     below = _line(lines, line, told, tuple(Step("assumed", text) for text in assumed))
     return Step("bound", "; ".join(map(_of_error, bounds)), below=(below,))
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from dpverify.ground.outside import named, printable
 from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short
+from dpverify.report.assumed import bare
 from dpverify.report.enclosures import witness_text
 from dpverify.report.phrases import advice, delta_text, replay, tight_text
 from dpverify.report.results import Results
@@ -135,7 +136,7 @@ def _claimed(entry: Entry, detail: Detail, before: Entry | None = None) -> Itera
         yield [f"{stated[0]} (tight)", *delta]
         return
     if before is not None and entry.as_expected and not detail.full and _same(entry, before, detail):
-        yield [*stated, "tight as above"]
+        yield [*stated, f"same tight {quantity(claim)}"]
         return
     epsilon = tight_text(entry, digits)
     for known in (epsilon, epsilon.partition(" = ")[2] or epsilon):
@@ -214,7 +215,7 @@ def _assumed(entries: Sequence[Entry]) -> list[str]:
     """What the judgements take for granted, each thing once."""
     assumed = dict.fromkeys(line for entry in entries for line in entry.assumptions)
     # what the verdict of one claim rests on is not said again for a bound of another
-    return [line for line in assumed if line.partition(" bound: ")[2] not in assumed]
+    return [line for line in assumed if bare(line) == line or bare(line) not in assumed]
 
 
 def _rules(entries: Sequence[Entry]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, Final, NamedTuple
 
+from dpverify.report.assumed import plain
 from dpverify.report.enclosures import common, plain_decimal
 from dpverify.search.utility import lacking
 from dpverify.trusted.facts.bounds import Infinite
@@ -77,7 +78,7 @@ def record(claim: Claim, judgement: Judgement | None, decimal: Decimals) -> dict
 def _enclosed(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals, coordinate: int | None = None) -> dict[str, Any]:
     below, above = (_bound(errors, measure, "this", side, coordinate) for side in ("lower", "upper"))
     lower, upper = decimal(below and below[1].value, 0), decimal(above and above[1].value, 1)
-    assumed = list(dict.fromkeys(text for one in (below, above) if one is not None for text in one[1].assumed))
+    assumed = list(dict.fromkeys(plain(text) for one in (below, above) if one is not None for text in one[1].assumed))
     told: dict[str, Any] = {"assumptions": assumed} if assumed else {}
     if lower is None and upper is None:
         return {"reason": lacking(claim, measure)}
@@ -93,7 +94,7 @@ def _least(claim: Claim, errors: Errors, measure: Measure, decimal: Decimals, *,
     if least is None or lower is None:
         return {"reason": lacking(claim, NECESSARY.get(measure, NECESSARY_LOSS))}
     rule, bound = least
-    where = {"neighbours": neighbours(claim), "assumptions": list(bound.assumed)}
+    where = {"neighbours": neighbours(claim), "assumptions": list(map(plain, bound.assumed))}
     found = {"lower": lower, "rule": family(claim, rule), "theorem": rule, **where}
     ratio = decimal(most_times(errors, measure), 1) if proved else None
     return found if ratio is None else {**found, "ratio": ratio}

@@ -36,8 +36,6 @@ SENTENCES: Final[Mapping[str, str]] = {
     "answer": "answer {at}",
     "answers-at-distance": "answers at distance {distance}",
     "answers-that-differ": "answers that differ by {by}",
-    "output": "answers q and q' with an output y0 at ({from_q}) from q and at ({from_other}) from q'",
-    "output-in-units": "answers q and q' with an output y0 at ({from_q}) from q and at ({from_other}) from q', in units of the scale",
     "difference-in-functionals": "answers whose difference has the norm {norm} in {count} standardised functionals",
     "histograms": "histograms {histograms}: answers q and q' whose difference is {moved}",
     "one-record-replaced": "that differ by a record of type {type} in the place of one of type 1",
@@ -134,6 +132,11 @@ def counted(count: Any, what: str) -> str:
     return f"{count} {what}{'' if str(count) == '1' else 's'}"
 
 
+def _output(told: Said) -> str:
+    here, there = (f"({text})" if "," in text else text for text in (told["from_q"], told["from_other"]))
+    return f"answers q and q', and an output y0 with y0 - q = {here} and y0 - q' = {there}"
+
+
 def _output_towards(told: Said) -> str:
     beside = {"right": " from above", "left": " from below"}.get(told["side"], "")
     at = told["side"] if told["point"] is None else f"{told['point']}{beside}"
@@ -204,6 +207,7 @@ def _tuples(told: Said) -> str:
 
 
 MADE: Final[Mapping[str, Callable[[Said], str]]] = {
+    "output": _output, "output-in-units": lambda told: f"{_output(told)}, in units of the scale",
     "output-towards": _output_towards, "counts": _counts, "moves": _moves, "told": _told, "any-of-words": _any_of_words,
     "answers-of-both": _answers_of_both, "event": _event, "first-and-others": _first_and_others, "first-is-greatest": _first_is_greatest,
     "negatives-then-positives": _negatives_then_positives, "packing": _packing, "tuples": _tuples,

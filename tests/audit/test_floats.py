@@ -241,9 +241,9 @@ def test_nothing_is_learned_from_safe_samplers_even_with_too_little_noise(name, 
 
 def test_an_event_is_told_in_words_with_both_true_answers():
     partition = Reach((0.0,), (1.0,), (0,))
-    assert partition.describe(5, 7) == "y is a float that 0.0 + noise can round to, and 1.0 + noise cannot"
-    assert partition.describe(0, 2) == "y is a float that 1.0 + noise can round to, and 0.0 + noise cannot"
-    assert partition.describe(4, 7).endswith("cannot, or skips floats next to it")
+    assert partition.describe(5, 7) == "y is a float that 0.0 + noise can round to, and 1.0 + noise cannot produce"
+    assert partition.describe(0, 2) == "y is a float that 1.0 + noise can round to, and 0.0 + noise cannot produce"
+    assert partition.describe(4, 7).endswith("cannot produce, or produces with gaps nearby")
 
 
 def test_a_violation_of_floats_says_what_leaks_and_what_to_do():

@@ -210,8 +210,8 @@ epsilon = "1/2"
     [
         ('dp_verify(spec="two.toml", claim="half", expect="refuted")', ""),
         ('dp_verify("two.toml", claim="one")', ""),
-        ('dp_verify(spec="two.toml", claim="one", epsilon="1/1000")', "epsilon: a claim that is read from a file says this itself"),
-        ('dp_audit(print, spec="two.toml", claim="one", epsilon=3)', "audit: epsilon: the claim says this itself"),
+        ('dp_verify(spec="two.toml", claim="one", epsilon="1/1000")', "epsilon: sensitivity, epsilon and the rest of the claim come from"),
+        ('dp_audit(print, spec="two.toml", claim="one", epsilon=3)', "audit: epsilon: this comes from the claim"),
         ("dp_audit(print)", "test_it: what is claimed? Mark it @pytest.mark.dp_claim"),
     ],
 )

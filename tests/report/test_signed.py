@@ -166,8 +166,8 @@ def test_an_assumption_is_of_who_can_know_it(said, who):
 
 def test_the_page_says_who_makes_sure_of_each_assumption_and_of_how_many_claims_it_is_one(page):
     part = page[page.index("What you have to make sure of") : page.index("Rules")]
-    assert "the sampler is ideal who writes the sampler" in part and "2 claims" in part
-    assert "the query moves by at most the stated sensitivity in the noise's norm who computes the answers" in part
+    assert "the implementation samples exactly from the declared distribution sampler author" in part and "2 claims" in part
+    assert "the query moves by at most the stated sensitivity in the noise's norm author of the query" in part
 
 
 # -- what is claimed -----------------------------------------------------------------------------------

@@ -74,7 +74,8 @@ def lines(*entries, full=False):
 def test_a_tight_value_that_the_claim_above_has_is_not_told_again_where_it_is_not_asked_for():
     claims = [entry(*of) for of in ((1, "1/3", "1/3"), (2, "1/3", "1/3"), (None, "1/3", "1/3"), (1, "1/3", "1/2"))]
     assert lines(("a", claims)) == [
-        "epsilon 1  tight epsilon 1/3", "epsilon 2  tight as above", "tight epsilon 1/3", "epsilon 1  tight epsilon in [0.3333333333, 0.5]",
+        "epsilon 1  tight epsilon 1/3", "epsilon 2  same tight epsilon", "tight epsilon 1/3",
+        "epsilon 1  tight epsilon in [0.3333333333, 0.5]",
     ]  # fmt: skip
     assert lines(("a", claims[:2]), full=True)[1] == "epsilon 2  tight epsilon 1/3"
 

@@ -383,9 +383,9 @@ HEAD = '[mechanism]\nkind = "builtin"\nname = "laplace"\nparameters = {{ scale =
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ("zcdp = 1\ngdp = 1", "gdp stands beside zcdp; a claim is in one measure."),
-        ("epsilon = 1\nzcdp = 1", "zcdp stands beside epsilon; a claim is in one measure."),
-        ("zcdp = 1\ndelta = 0", "delta stands beside zcdp, which has none: claim epsilon and delta in a claim of their own."),
+        ("zcdp = 1\ngdp = 1", "use either gdp or zcdp, not both."),
+        ("epsilon = 1\nzcdp = 1", "use either zcdp or epsilon, not both."),
+        ("zcdp = 1\ndelta = 0", "zcdp has no delta: claim epsilon and delta in a claim of their own."),
         ("zcdp = 1\nutility = true", "utility = true stands beside zcdp"),
         ('epsilon = 1\norder = "one-sided"\nutility = true', "utility = true stands beside order"),
         ("zcdp = -1", "zcdp = -1 is negative"),

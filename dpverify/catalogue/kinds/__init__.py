@@ -29,11 +29,15 @@ IN_FILES: Final[Mapping[str, Kind]] = {name: kind for name, kind in KINDS.items(
 """The kinds that claim files name, but for `builtin`."""
 
 
+_KNOWN: Final = (model.Compose, model.Subsample, model.NoisyMax, model.AboveThreshold, model.Exponential, model.Table, model.Translation)
+"""What most people have heard of, which lists of kinds begin with, behind the builtins."""
+
+
 def _starters() -> Iterator[tuple[str, Starter, str]]:
-    for name, kind in IN_FILES.items():
+    yield BUILTIN, named.STARTER, named.WHAT
+    kinds = IN_FILES.items()
+    for name, kind in sorted(kinds, key=lambda one: _KNOWN.index(one[1].model) if one[1].model in _KNOWN else len(_KNOWN)):
         assert kind.starter is not None
-        if issubclass(kind.model, model.Compose):  # before what is made of parts
-            yield BUILTIN, named.STARTER, named.WHAT
         yield name, kind.starter, kind.what
 
 

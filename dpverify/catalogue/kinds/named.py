@@ -156,7 +156,7 @@ def _names() -> str:
 
 
 STARTER: Final = Starter(
-    brief="a mechanism with a name.",
+    brief="a mechanism by its name: laplace, gaussian, randomized_response and others.",
     mechanism=_names()
     + """\
 kind = "builtin"

@@ -38,10 +38,11 @@ def found(finding: Finding) -> list[Block]:
         ("claimed", f"{epsilon}, delta {finding.delta:.6g}" if finding.delta else epsilon),
     ]
     sure = f"confidence {confidence_text(finding.confidence)}"
-    rows.append(("epsilon is above", f"{finding.epsilon_lower:.6g}, at {sure}") if finding.epsilon_lower > 0 else ("said at", sure))
+    above = ("lower confidence bound", f"epsilon > {finding.epsilon_lower:.6g}, at {sure}")
+    rows.append(above if finding.epsilon_lower > 0 else ("said at", sure))
     if finding.detectable_epsilon is not None:
-        where = "nine times in ten, in an event it looked at on these inputs"
-        rows.append(("would have seen", f"epsilon of at least {finding.detectable_epsilon:.4g}, {where}"))
+        where = "(tested events and inputs only)"
+        rows.append(("90% power to detect", f"epsilon >= {finding.detectable_epsilon:.4g} {where}"))
     rows += [(name, said) for name, said in (("event", finding.event), ("inputs", finding.pair)) if said]
     rows += [("sampler", Code(finding.sampler)), ("samples", f"{finding.samples} on each input")]
     rows += [("seed", "none: the sampler draws its own randomness" if finding.seed is None else str(finding.seed))]
@@ -71,7 +72,7 @@ def _pictures(finding: Finding) -> Iterator[Figure]:
     if len(bounds) > 1:
         claim = [] if finding.epsilon is None else [Mark(f"claimed {finding.epsilon:.4g}", finding.epsilon)]
         sure = confidence_text(finding.confidence)
-        caption = f"What epsilon is above, at confidence {sure}, after so many samples: {bounds[-1][1]:.4g} at the end."
-        y = Axis("epsilon is above (nats)", low=0.0)
+        caption = f"The lower confidence bound on epsilon, at confidence {sure}, after so many samples: {bounds[-1][1]:.4g} at the end."
+        y = Axis("lower confidence bound on epsilon (nats)", low=0.0)
         chart = Chart(f"Bound on epsilon, {name}", caption, x, y, [Series("", [bounds], "step")], claim)
         yield Figure(chart.svg(f"audit-{mark}-bound"), caption)

@@ -35,7 +35,7 @@ def blocks(run: Run) -> Sequence[Block]:
         said = "Nothing new: all that is not as expected is known from the baseline."
     summary = run.results.summary.replace("_", " ")
     head: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), *_made(run), Items(_counts(run))]
-    head += [Section("To look at", _listed(new, run), anchor=":to-look-at")] if new else []
+    head += [Section("Needs attention", _listed(new, run), anchor=":to-look-at")] if new else []
     if warnings := run.results.warnings:
         noted: list[Inline] = [(Badge("warning", fine=False), f" {one.file}, line {one.line}: {one.message}") for one in warnings]
         head += [Fold(f"{words.count(len(warnings), 'warning')}: what authors of claims may not mean", [Items(noted)])]
@@ -87,7 +87,7 @@ def _listed(surprises: Sequence[Surprise], run: Run) -> list[Block]:
             said = _claim(claimed.entry) if one.source == "claim" else _audit(lines, one)
             items.append((badge, " ", Link(f"{claimed.file.stem}: {one.name}", f"#{claimed.anchor}"), f" (line {one.line}). {said}"))
         replays += [line.removeprefix(_REPLAY) for line in lines if line.startswith(_REPLAY)]
-    again = Fold("The commands that show this again", [Listing("\n".join(dict.fromkeys(replays)))])
+    again = Fold("Commands to reproduce", [Listing("\n".join(dict.fromkeys(replays)))])
     return [Items(items), *([again] if replays else [])]
 
 

@@ -25,7 +25,8 @@ def blocks(run: Run) -> Sequence[Block]:
 def _files(run: Run) -> Table:
     audited = any(file.findings or file.faults for file in run.files)
     wrong = [one for one in run.results.surprises if not one.known]
-    header = ("mechanism", *(("surprises",) if wrong else ()), "verdicts", *(("audits",) if audited else ()), "claims", "law")
+    new, seen = ("unexpected results",) if wrong else (), ("audits",) if audited else ()
+    header = ("mechanism", *new, "verdicts", *seen, "claims", "distribution")
     rows: list[Sequence[Inline]] = []
     for file in run.files:
         count = sum(one.file == file.path for one in wrong)

@@ -11,7 +11,7 @@ from dpverify.report.page.subject import File
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.model import kind_of
 
-TITLE = "What was understood"
+TITLE = "Mechanism as parsed"
 _NAMED = 4
 """As many claims as are named at once."""
 

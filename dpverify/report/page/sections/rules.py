@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dpverify.project.formal.ledger import told
 from dpverify.report import proof
+from dpverify.report.assumed import plain
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run
 from dpverify.report.stated import stated
@@ -32,7 +33,7 @@ def link(name: str) -> Inline:
 def _rule(name: str) -> Block:
     said = stated(name)
     rows: list[tuple[str, Inline]] = [("checked", line) for line in said.checked]
-    rows += [("assumed", line) for line in EXPLAINED[name].ASSUMED]
+    rows += [("assumed", plain(line)) for line in EXPLAINED[name].ASSUMED]
     rows += [("source", str(said.source))]
     rows += [("machine-checked", line) for line in told(name)]
     return Fold(name, [Paragraph(said.statement), Facts(rows)], anchor=f"rule-{name}")

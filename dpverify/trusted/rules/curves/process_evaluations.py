@@ -11,7 +11,7 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Add, Expr, Sym, add, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import L2, EllipticalProcess, Mechanism, Radial
+from dpverify.trusted.language.model import L2, EllipticalProcess, Mechanism, Radial, Source
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes

@@ -1,0 +1,31 @@
+"""One label for each assumption, and what rests on it, in every place where people read it."""
+
+import pytest
+
+from dpverify.report.assumed import bare, plain
+from dpverify.search.measure_words import OCCUR
+from dpverify.trusted.facts import assumptions
+from dpverify.trusted.registry import EXPLAINED
+
+
+@pytest.mark.parametrize(
+    ("assumption", "label"),
+    [
+        (assumptions.IDEAL, "the implementation samples exactly from the declared distribution"),
+        (assumptions.ATTAINED, "some neighbouring inputs differ by exactly the sensitivity"),
+        (assumptions.WHOLE_ATTAINED, "some neighbouring counts differ by floor(sensitivity)"),
+        (assumptions.marked(assumptions.ATTAINED, "lower"), "(tightness only) some neighbouring inputs differ by exactly the sensitivity"),
+        (assumptions.marked("a", "upper"), "(upper bound only) a"),
+        (OCCUR, "(equality only) the stated distance is attained"),
+        ("the parts draw independent noise", "the parts draw independent noise"),
+    ],
+)
+def test_an_assumption_has_its_label(assumption, label):
+    assert plain(assumption) == plain(label) == label
+    assert bare(label) == plain(bare(label)) and not bare(label).startswith("(")
+
+
+def test_no_two_assumptions_have_one_label():
+    known = {line for rule in EXPLAINED.values() for line in rule.ASSUMED}
+    known |= {value for name, value in vars(assumptions).items() if name.isupper() and isinstance(value, str)}
+    assert len({plain(line) for line in known}) == len(known)
