@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpverify.trusted.facts import assumptions as known
+from dpverify.trusted.facts.assumed_of_moves import WHOLE_ATTAINED
 
 TIGHTNESS: Final = "(tightness only) "
 UPPER: Final = "(upper bound only) "
@@ -16,7 +17,7 @@ _LABELS: Final = {
     known.IDEAL: "the implementation samples exactly from the declared distribution",
     known.ATTAINED: "some neighbouring inputs differ by exactly the sensitivity",
     known.TURNED: "some neighbouring inputs differ by exactly the sensitivity, in the worst direction",
-    known.WHOLE_ATTAINED: "some neighbouring counts differ by floor(sensitivity)",
+    WHOLE_ATTAINED: "some neighbouring counts differ by floor(sensitivity)",
     known.EVERY: "neighbouring inputs differ by every distance up to the sensitivity, in every direction",
     known.ONWARD: "neighbours of neighbours move the answer on in the same direction",
     "answers at the stated distance occur": "the stated distance is attained",
