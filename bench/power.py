@@ -1,7 +1,8 @@
 """Measure the power and the false alarms of audits and write reports/power.md: `python bench/power.py [PART...]`, all without arguments.
 
 Parts: pairs (noise 10 % too small, against the information limit), half (half noise), conformance (the scale alone), floats (naive
-samplers), clean (samplers without a fault), alarms (whole audits of claims that hold exactly), testers (each test by itself).
+samplers), clean (samplers without a fault), alarms (whole audits of claims that hold exactly), testers (each test by itself),
+stated (what an audit says that it would have found, at a delta).
 A part that is not run keeps its section of the report. Runs are spread over two processes with one thread each, but for the naive
 samplers, whose seconds of wall-clock time count: those go one after the other.
 """
@@ -27,7 +28,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is there: two processes
 
 import numpy as np
 import scipy
-from scipy import stats
+from scipy import optimize, stats
 
 from dpverify.audits import FLOAT, MODEL, VIOLATION, Finding, audit, bounds
 from dpverify.audits.bets import Bets, mixture
@@ -60,6 +61,9 @@ FLOAT_PAIRS, FLOAT_SECONDS = 2000, 0.1
 CLEAN_SEEDS, CLEAN_PAIRS = range(10_000, 11_000), 11_000  # so many that the pairs for floating point come up
 NULL_SEEDS, NULL_PAIRS = range(20_000, 22_000), 3000
 CHUNKS, CHUNK = range(30_000, 30_020), 100  # runs of a test by itself: a generator each
+STATED_SEEDS, STATED_PAIRS = range(50_000, 50_200), 100_000
+STATED = ((1.0, 1.0), (1.0, 0.5), (3.0, 1.0), (3.0, 0.5))  # standard deviations, and epsilons at which their delta is claimed
+POWER = 0.9
 ALPHA = 0.05
 GRID = 2.0**-20
 LOOKS = np.unique(np.geomspace(16, 20_000, 60).astype(int))  # pairs after which bets by themselves are looked at
@@ -667,6 +671,50 @@ def testers() -> Iterator[str]:
         yield f"| {name} | {runs} | {count} | {share:.4f} | {math.sqrt(share * (1 - share) / runs):.4f} | {kept(share <= most)} |"
 
 
+def stated() -> Iterator[str]:
+    """Whether what an audit says that it would have found is found."""
+    yield "An audit of normal noise that claims its tight epsilon at a delta says what it would have found. Then as many runs"
+    yield f"({len(STATED_SEEDS)}, {seeds_text(STATED_SEEDS)}) of noise so much smaller that its epsilon at this delta is just that; 99.9 %,"
+    yield f"at most {STATED_PAIRS:,} pairs. Promised: found in nine of ten."
+    yield ""
+    yield "| sigma | claimed | delta | box | would have found | sigma of that | found | kept |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for sigma, epsilon in STATED:
+        for white in (True, False):
+            delta = normal_delta(epsilon, 1 / sigma)
+            first = stated_run(sigma, epsilon, white, sigma, STATED_SEEDS[0] - 1)
+            least = max(first.detectable_epsilon or 0.0, epsilon)
+            smaller = optimize.brentq(lambda s: normal_delta(least, 1 / s) - delta, sigma / 20, sigma)  # noqa: B023
+            found = sum(spread(partial(stated_found, sigma, epsilon, white, smaller), STATED_SEEDS))
+            share = found / len(STATED_SEEDS)
+            cells = (sigma, epsilon, f"{delta:.3g}", "white" if white else "black", f"{least:.4f}", f"{smaller:.4f}", f"{share:.3f}")
+            yield f"| {' | '.join(map(str, cells))} | {kept(share >= POWER)} |"
+
+
+def normal_delta(epsilon: float, mu: float) -> float:
+    """The tight delta of normal noise, mu its sensitivity over its standard deviation (Balle & Wang 2018)."""
+    return float(stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu))
+
+
+def stated_run(sigma: float, epsilon: float, white: bool, drawn: float, seed: int, pairs: int | None = None) -> Finding:
+    """What an audit of the claim says of noise of the standard deviation `drawn`: of the model."""
+    delta = parse(repr(normal_delta(epsilon, 1 / sigma) * (1 + 1e-9)))
+    noise = Translation(parse(f"exp(-z**2/{2 * Fraction(str(sigma)) ** 2})"))
+    claim = Claim(noise if white else Sampled(), parse(repr(epsilon)), delta, parse("1"))
+
+    def sample(data: Any, size: int, rng: np.random.Generator) -> Array:
+        return np.asarray(np.round((data[0] + rng.normal(0, drawn, size)) / GRID) * GRID)
+
+    inputs: dict[str, Any] = {} if white else {"pairs": [([0.0], [1.0])]}
+    finding = audit(sample, claim, **inputs, samples=pairs or STATED_PAIRS, confidence=SURE, seed=seed)
+    return of_level(finding, MODEL) or next(one for one in (finding, *finding.also) if one.finding != VIOLATION)
+
+
+def stated_found(sigma: float, epsilon: float, white: bool, drawn: float, seed: int, pairs: int | None = None) -> bool:
+    """Whether the model is refuted."""
+    return stated_run(sigma, epsilon, white, drawn, seed, pairs).finding == VIOLATION
+
+
 PARTS: Final[Mapping[str, tuple[str, Callable[[], Iterator[str]]]]] = {
     "pairs": ("Noise 10 % too small", pairs),
     "half": ("Half noise", half),
@@ -675,6 +723,7 @@ PARTS: Final[Mapping[str, tuple[str, Callable[[], Iterator[str]]]]] = {
     "clean": ("Samplers without a fault", clean),
     "alarms": ("False alarms of whole audits", alarms),
     "testers": ("False alarms of each test", testers),
+    "stated": ("What would have been found", stated),
 }
 
 

@@ -31,6 +31,7 @@ from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line
 from dpverify.audits.run import Run, Settings, run
 from dpverify.audits.target import Target, load, show, timed
+from dpverify.audits.threads import one_thread
 from dpverify.audits.told import as_told
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
@@ -48,6 +49,7 @@ from dpverify.trusted.language.model import Claim, Sampled
 CONFIDENCE: Final = 1 - 1e-6
 
 
+@one_thread()
 @stdout_aside()
 @named_arguments
 def audit(
@@ -162,6 +164,8 @@ def _audit(
     known = root if target.reproducible else None
     if shared is None:
         return _noted(concluded(state, claim, target, confidence, known, replay), said)
+    if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
+        return _noted(_remembering(concluded(state, claim, target, confidence, known, replay), shared), said)
     alone = one_by_one(target)
     with Engine(alone, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
         again = run(plan, settings, engine, Journal(None, root), progress)
@@ -171,15 +175,24 @@ def _audit(
 
 def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
     """What shows that outputs of one call of the sampler are not independent, if something does."""
-    if not target.vectorised:
-        return None
     first = next(iter(state.crossings.values())).test.pair if state.crossings else state.alive[0]
     pair, doubtful = state.pair(first), state.largest if MODEL in state.crossings or state.nonconforming else 0
     kept = [calls for sides in state.kept.values() for calls in sides]
     left = state.settings.samples - state.done
-    batches = dependence(kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal)
+    batches = dependence(
+        kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal, one_a_call=not target.vectorised
+    )
     journal.save()
     return batches
+
+
+def _remembering(finding: Finding, shared: Batches) -> Finding:
+    """What is said of a sampler that keeps something between calls, in place of what was counted as if it did not."""
+    note = "what was counted says nothing of its law: counts suppose that outputs are independent"
+    return replace(
+        finding, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(), also=(),
+        detectable_epsilon=None, notes=(*finding.notes, note), path=None,
+    )  # fmt: skip
 
 
 def _dependent(finding: Finding, shared: Batches, replay: str) -> Finding:
@@ -193,6 +206,7 @@ def _dependent(finding: Finding, shared: Batches, replay: str) -> Finding:
     return replace(finding, also=(*also, fault)) if finding.finding == VIOLATION else replace(fault, also=(finding, *also))
 
 
+@one_thread()
 @stdout_aside()
 def audit_query(
     query: Callable[[Any], Any],
@@ -257,6 +271,7 @@ def _queried(
     return replace(_of_query(searched.finding, claim, confidence, inputs["seed"], name, replay), notes=(searched.text(),)), searched.text()
 
 
+@one_thread()
 @stdout_aside()
 def audit_spec(
     spec: Spec,

@@ -39,6 +39,7 @@ class Batches:
     """What was seen of calls on either input. nearer, further: comparisons won by the same call or by the other one.
 
     same, apart: pairs of equal outputs of one call, of two calls. repeats, together: log wealth of the bets on these, and on mean ranks.
+    one_a_call: whether a call gives one output, so that what is said of a call is of calls that follow each other.
     """
 
     nearer: int = 0
@@ -48,6 +49,7 @@ class Batches:
     repeats: float = 0.0
     together: float = 0.0
     looked_at: int = 0
+    one_a_call: bool = False
 
     def see(self, calls: Sequence[Outputs]) -> None:
         """Calls on one input, two by two."""
@@ -101,6 +103,8 @@ class Batches:
     def text(self) -> str:
         """What was seen, in words."""
         near, repeats, together = self._wealth
+        if self.one_a_call:
+            return self._text_of_calls(near, repeats, together)
         if near >= min(max(repeats, together), CLEAR):  # the plainest words that are clear
             seen = (
                 f"{self.nearer} of {self.nearer + self.further} outputs are nearer to the next one of the same call than to that of "
@@ -111,6 +115,24 @@ class Batches:
         else:
             seen = "the outputs of a call are great or small, or far out, together, and differ from those of others more than by chance"
         return f"outputs within a batch are not independent: {seen}. Draw noise of its own for each of the `size` outputs of a call"
+
+    def _text_of_calls(self, near: float, repeats: float, together: float) -> str:
+        if near >= min(max(repeats, together), CLEAR):
+            seen = (
+                f"{self.nearer} of {self.nearer + self.further} outputs are nearer to that of the next call than to that of a much later "
+                "one, where half of them would be"
+            )
+        elif repeats >= min(together, CLEAR):
+            seen = f"{self.same} of {self.same + self.apart} pairs of equal outputs are of calls near each other, where half would be"
+        else:
+            seen = "outputs of calls near each other are great or small, or far out, together"
+        return f"the sampler keeps something between calls: its outputs are not independent: {seen}. Let each call draw noise of its own"
+
+
+def halved(calls: Sequence[Outputs]) -> list[Outputs]:
+    """Outputs of calls that give one each, as if two calls gave them: the first half and the second, which memory tells apart."""
+    parts = ((each, len(each) // 2) for each in calls)
+    return [part for each, half in parts for part in (each[np.arange(half)], each[np.arange(half, 2 * half)])]
 
 
 def _off_together(ranks: Array, size: int) -> float:
@@ -128,17 +150,18 @@ def _off_together(ranks: Array, size: int) -> float:
 
 
 def dependence(
-    kept: Sequence[Sequence[Outputs]], pair: tuple[Any, Any], doubtful: int, left: int, threshold: float, engine: Engine, journal: Journal
-) -> Batches | None:
-    """What shows that outputs of a call are not independent; None where nothing does.
+    kept: Sequence[Sequence[Outputs]], pair: tuple[Any, Any], doubtful: int, left: int, threshold: float, engine: Engine, journal: Journal,
+    *, one_a_call: bool = False,
+) -> Batches | None:  # fmt: skip
+    """What shows that outputs of a call, or of calls that follow each other, are not independent; None where nothing does.
 
     kept: the calls on each input that are remembered. doubtful: how many outputs the largest call gave where something was found, else 0:
     then a few more calls on the pair are made, for what was found supposes independence. left: how many more outputs on each input the run
     may ask for, unless it has seen next to nothing. threshold: of the log wealth.
     """
-    seen = Batches()
+    seen = Batches(one_a_call=one_a_call)
     for each in kept:
-        seen.see(each)
+        seen.see(halved(each) if one_a_call else each)
     longest = max((len(part) for calls in kept for part in calls[1:]), default=0)
     size, calls = min(doubtful, MOST), 2
     if size < MORE_CALLS * MORE_OUTPUTS or longest >= size:
@@ -155,7 +178,7 @@ def dependence(
             for side, outputs in zip(sides, result.kept, strict=True):
                 side.append(outputs)
         for side in sides:
-            seen.see(side)
+            seen.see(halved(side) if one_a_call else side)
     return seen if seen.log_wealth() >= threshold else None
 
 

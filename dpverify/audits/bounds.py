@@ -8,7 +8,7 @@ from math import exp, log
 from typing import Final
 
 import numpy as np
-from scipy.special import betainc, betaincc, betainccinv, betaincinv, logit, ndtri, ndtri_exp, xlog1py, xlogy
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, expit, logit, ndtri, ndtri_exp, xlog1py, xlogy
 
 from dpverify.audits.bets import Bets, Floats, Law, mixture
 from dpverify.audits.partition import Counts, CurvePoint
@@ -22,6 +22,9 @@ EXCLUDED: Final = 1e-3  # of the risk, for the confidence interval of p outside 
 CLIMB: Final = 1e-4  # the resolution, in epsilon, of what is found by climbing or halving
 NARROW: Final = 1e-9  # of epsilon, where a surplus passes 0
 LARGE: Final = 40.0  # an epsilon that no run can tell from infinity
+STEP: Final = 1e-3  # the resolution of how many times as large losses are
+TRIED: Final = 40
+MOST_TIMES: Final = 16.0  # by so much larger losses are looked at, for what a run could have found
 ENDS: Final = (-110.0, 28.0)  # of t = log((p - delta) / (1 - p)); further out lie the nulls next to p = delta and p = 1
 
 
@@ -162,6 +165,70 @@ def detectable_epsilon(bets: Bets, pairs: int, law: Law, log_threshold: float, p
         middle = (low + top) / 2
         low, top = (low, middle) if refuted(middle) else (middle, top)
     return top
+
+
+Family = Callable[[float], tuple[Floats, Floats]]
+"""The laws of cells under x and x' where the losses between both are so many times as large as declared, or as seen."""
+
+
+def grown(law: Law, pairs: int) -> Family:
+    """The family of the laws that were seen: their log likelihood ratios, less a standard error, are taken so many times."""
+    p, q = ((np.asarray(side, float) / np.sum(side) + 0.5 / pairs) / (1 + 0.5 * len(side) / pairs) for side in law)
+    losses, middle = np.log(q / p), (p + q) / 2
+    losses = np.sign(losses) * (np.abs(losses) - np.sqrt((1 / p + 1 / q) / pairs)).clip(0)
+
+    def family(times: float) -> tuple[Floats, Floats]:
+        left, right = (middle * expit(sign * times * losses) for sign in (-1, 1))
+        return left / left.sum(), right / right.sum()
+
+    return family
+
+
+def detectable_at_delta(
+    bets: Bets, pairs: int, family: Family, log_threshold: float, delta: float, base: float, power: float = 0.9
+) -> float:  # fmt: skip
+    """The same of claims with a delta, where an event that is worst at one epsilon is not at another: of losses that all are larger.
+
+    Looked at are samplers of a family, as noise of a smaller scale is one. What their epsilon is at delta, cells show from below: by how
+    much they show too little of the family's first, whose epsilon is `base`, is added, as much as it may have grown, which for normal noise
+    is by the square of `times`.
+    """
+    squares = bets.log_factors**2
+
+    def refuted(times: float) -> bool:
+        left, right = family(times)
+        cells = np.outer(left, right).ravel()
+        mean = bets.log_factors @ cells
+        spread = np.sqrt(pairs * (squares @ cells - mean**2).clip(0))
+        return bool((pairs * mean + bets.log_prior - float(ndtri(power)) * spread >= log_threshold).any())
+
+    def shown(times: float) -> float:
+        left, right = family(times)
+        return max(_epsilon_of_cells(left, right, delta), _epsilon_of_cells(right, left, delta))
+
+    tried = np.geomspace(1.0, MOST_TIMES, TRIED)  # cells that tell the smaller noise may not tell what is smaller still
+    missed = [index for index, times in enumerate(tried.tolist()) if not refuted(times)]
+    if missed and missed[-1] == len(tried) - 1:
+        return float("inf")
+    low, top = tried[missed[-1] if missed else 0].item(), tried[missed[-1] + 1 if missed else 0].item()
+    while top - low > STEP:
+        middle = (low + top) / 2
+        low, top = (low, middle) if refuted(middle) else (middle, top)
+    missing = max(0.0, base - shown(1.0))
+    at_top = shown(top)
+    return max(min(top**2 * base, at_top + top**2 * missing), at_top, base)
+
+
+def _epsilon_of_cells(p: Floats, q: Floats, delta: float) -> float:
+    """The epsilon at delta of laws of few cells: of the best set of them."""
+    low, high = 0.0, LARGE
+    while high - low > CLIMB / 8:
+        epsilon = (low + high) / 2
+        if np.maximum(p - exp(epsilon) * q, 0).sum() > delta:
+            low = epsilon
+        else:
+            high = epsilon
+    return high
 
 
 def _check(confidence: float, delta: float) -> None:

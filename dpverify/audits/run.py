@@ -237,6 +237,7 @@ class Run:
     final: bool = False
     complete: bool = False  # all that was planned has been sampled
     learned_share: float = LEARNED_ALONE / GENERATIONS
+    of_declaration: dict[int, Test] = field(default_factory=dict)
     float_share: float = FLOATING_ALONE
 
     def __post_init__(self) -> None:
@@ -259,7 +260,8 @@ class Run:
             alternatives = [law for scale in SCALES if (law := declared.law(left, right, scale)) is not None]
             partition = declared.partition(left, right)
             bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
-            self._add(MODEL, index, partition if origin is None else Moved(partition, origin), DECLARED / pairs, bets)
+            moved = partition if origin is None else Moved(partition, origin)
+            self.of_declaration[index] = self._add(MODEL, index, moved, DECLARED / pairs, bets)
             same = declared.kind in SAME_NOISE
             share = CONFORMING * (1 - POOLED if same else 1) / (2 * pairs)
             checked = (self._checked(declared, left, share, origin), self._checked(declared, right, share, origin))
@@ -658,8 +660,33 @@ class Run:
             if test.level == MODEL and test.pairs_seen:
                 law = tuple(test.counts.sum(axis=axis) / test.pairs_seen for axis in (1, 0))
                 threshold = -log(self.settings.sequential) - log(test.share)
-                epsilons.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold, POWER, self.plan.delta))
+                if self.plan.delta and self.plan.epsilon is not None:
+                    base = min(self.plan.epsilon, self._declared_epsilon())
+                    family = self._smaller_noise(test) or bounds.grown(law, test.pairs_seen)
+                    epsilons.append(bounds.detectable_at_delta(test.bets, test.pairs_seen, family, threshold, self.plan.delta, base, POWER))
+                else:
+                    epsilons.append(bounds.detectable_epsilon(test.bets, test.pairs_seen, law, threshold, POWER, self.plan.delta))
         return min(epsilons)
+
+    def _smaller_noise(self, test: Test) -> bounds.Family | None:
+        """The laws of a test's cells where the declared noise is smaller; None of cells that were learned."""
+        declared, answers = self.plan.declared, self.plan.pairs[test.pair].answers
+        if declared is None or answers is None or declared.dimension != 1 or test is not self.of_declaration.get(test.pair):
+            return None
+        if declared.law(*answers) is None:
+            return None
+
+        def family(times: float) -> tuple[Array, Array]:
+            laws = declared.law(*answers, 1 / times)
+            assert laws is not None
+            return laws
+
+        return family
+
+    def _declared_epsilon(self) -> float:
+        """The least epsilon of the declared curve at the claimed delta; inf where none is known."""
+        curve = None if self.plan.declared is None else self.plan.declared.curve()
+        return min((point.epsilon for point in curve or () if point.delta <= self.plan.delta), default=float("inf"))
 
 
 def event_text(test: Test, counts: Counts, low: int, high: int) -> str:

@@ -51,7 +51,8 @@ class Finding:
     confidence: 1 - the probability that this run says VIOLATION or NONCONFORMING of a sampler that deserves neither.
     samples: runs on each side. event: what was seen, in words, and how often on each side. pair: the two inputs, shortened.
     detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten, inf if there is none; None after a violation.
-    It is that of alternatives which show on the inputs that were run, in an event that the run looked at, as often on one side as was seen.
+    It is that of alternatives which show on the inputs that were run, in an event that the run looked at, as often on one side as was seen;
+    of a claim with a delta, of alternatives whose log likelihood ratios all are larger, as those of smaller noise are.
     seed: None where the sampler takes no generator, so that the run cannot be repeated.
     also: what else the same run found: a fault of another level, nonconformance, or that no violation of the model was seen.
     replay: one line that finds it again, of the command line or of Python; empty where the sampler takes no generator.
@@ -108,9 +109,10 @@ class Finding:
             head = f"NONCONFORMING ({self.level} level): not the declared density, {sure}{shown}"
         else:
             seen = self.detectable_epsilon
-            power = "" if seen is None else f"; 90% power to detect epsilon >= {seen:.4g} (tested events and inputs only)"
+            where = "smaller noise on these inputs" if self.delta else "tested events and inputs only"
+            power = "" if seen is None else f"; 90% power to detect epsilon >= {seen:.4g} ({where})"
             power = "; too few samples to find any epsilon" if seen == inf else power
-            head = f"NO VIOLATION SEEN of {claim}, {sure}{power}{shown}"
+            head = f"NO VIOLATION SEEN ({self.level} level) of {claim}, {sure}{power}{shown}"
         seed = "" if self.seed is None else f"; seed {self.seed}"
         lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]
         lines += [f"  sampler: {self.sampler}; {self.samples} samples per input, {self.seconds:.2f} s{seed}"]

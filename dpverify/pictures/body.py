@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
@@ -31,6 +34,10 @@ MOST: Final = 100_000
 """Differences of neighbours of which the hull is looked for."""
 _FLAT: Final = 1e-7
 _ALIKE: Final = 1e-9
+_DECIMALS: Final = 9
+"""Digits of places, from the first of the greatest of them on, to which they are rounded before anything is decided by them."""
+_SAME: Final = 1e-9
+"""How much two variances may differ, as a share of the greatest, that are taken for one."""
 
 Segment = tuple[Point, Point]
 
@@ -196,14 +203,15 @@ def _round(dimension: int) -> Array:
 
 
 def _seen(of: str, dimension: int, solid: _Solid, ball: Array | None) -> BodyPicture:
-    values, vectors = np.linalg.eigh(solid.covariance)
-    deviations = np.sqrt(values[::-1])
-    ends = _signed(vectors.T[::-1]) * deviations[:, None]
+    values, vectors = _axes(solid.covariance)
+    deviations = np.sqrt(values)
+    ends = _signed(vectors) * deviations[:, None]
     view = np.eye(2) if dimension == 2 else np.array((ACROSS, UPWARDS))
     front, back = ((), ()) if dimension == 2 or solid.vertices is None else _edges(solid.vertices)
-    axes = tuple((_point(-end @ view.T), _point(end @ view.T)) for end in ends)
+    seen = _points(np.concatenate((-ends, ends)) @ view.T)
+    axes = tuple(zip(seen[: len(ends)], seen[len(ends) :], strict=True))
     round_ball = None if ball is None else _outline(ball @ view.T) if len(ball) else ()
-    draws = tuple(_point(x) for x in solid.uniform @ view.T)
+    draws = _points(solid.uniform @ view.T)
     return BodyPicture(
         of, dimension, _outline(solid.touched @ view.T), front, back, round_ball, axes, tuple(float(x) for x in deviations), draws
     )
@@ -215,12 +223,63 @@ def _signed(vectors: Array) -> Array:
     return np.asarray(vectors * np.sign(vectors[np.arange(len(vectors)), at])[:, None])
 
 
-def _point(place: Array) -> Point:
-    return float(place[0]), float(place[1])
+def _grain(points: Array) -> Fraction:
+    """What places are multiples of, once they are rounded."""
+    greatest = float(np.abs(points).max(initial=0.0))
+    return Fraction(10) ** (math.floor(math.log10(greatest)) - _DECIMALS) if greatest > 0 else Fraction(1)
+
+
+def _points(places: Array) -> tuple[Point, ...]:
+    """To as many digits as no plot shows, so that how a machine adds up is not seen."""
+    unit = _grain(places)
+    return tuple((float(round(Fraction(x) / unit) * unit), float(round(Fraction(y) / unit) * unit)) for x, y in places.tolist())
+
+
+def _axes(covariance: Array) -> tuple[Array, Array]:
+    """Variances along the axes, the greatest first, and the axes.
+
+    Of axes of one variance any may be taken: those nearest to the coordinates are, whatever a library of linear algebra takes.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    values, vectors = values[::-1], vectors.T[::-1]
+    axes: list[Array] = []
+    first = 0
+    while first < len(values):
+        last = first + int((np.abs(values[first:] - values[first]) <= _SAME * values[0]).sum())
+        projected = (vectors[first:last].T @ vectors[first:last]).round(_DECIMALS)  # of each coordinate, into their space
+        mine: list[Array] = []
+        while len(mine) < last - first:
+            rest = projected - sum((np.outer(axis, axis @ projected) for axis in mine), np.zeros_like(projected))
+            lengths = np.linalg.norm(rest, axis=0).round(_DECIMALS)
+            mine.append(rest[:, lengths.argmax()] / np.linalg.norm(rest[:, lengths.argmax()]))
+        axes += mine
+        first = last
+    return values, np.array(axes)
 
 
 def _outline(points: Array) -> tuple[Point, ...]:
-    return tuple(_point(points[k]) for k in ConvexHull(points).vertices)
+    """The corners of the hull of points in the plane, counterclockwise from the lowest of the leftmost; those on its sides are none.
+
+    Exact on rounded points: neither their order nor their last digits decide which are corners.
+    """
+    unit = _grain(points)
+    places = sorted({(round(x / unit), round(y / unit)) for x, y in ((Fraction(a), Fraction(b)) for a, b in points.tolist())})
+
+    def half(ordered: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for x, y in ordered:
+            while len(found) > 1:
+                (a, b), (c, d) = found[-2:]
+                if (c - a) * (y - b) - (d - b) * (x - a) > 0:
+                    break
+                found.pop()
+            found.append((x, y))
+        return found[:-1]
+
+    corners = (*half(places), *half(reversed(places)))
+    if len(corners) < 3:
+        raise ArithmeticError("too thin to be seen")
+    return tuple((float(x * unit), float(y * unit)) for x, y in corners)
 
 
 def _edges(vertices: Array) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
@@ -233,12 +292,13 @@ def _edges(vertices: Array) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
             sides[i, j].append(equation[:3])
     front: list[Segment] = []
     back: list[Segment] = []
+    places = _points(vertices @ view.T)
     for (i, j), normals in sorted(sides.items()):
         if np.abs(normals[0] - normals[-1]).max() < _FLAT:
             continue  # inside a facet that is cut into triangles
         seen = max(float(normal @ sight) for normal in normals) > _FLAT
-        (front if seen else back).append((_point(vertices[i] @ view.T), _point(vertices[j] @ view.T)))
-    return tuple(front), tuple(back)
+        (front if seen else back).append((places[i], places[j]))
+    return tuple(sorted(front)), tuple(sorted(back))
 
 
 def _floats(rows: Matrix) -> Array:

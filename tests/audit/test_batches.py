@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpverify.audits import audit
+import dpverify
+from dpverify.audits import audit, threads
 from dpverify.audits.batches import Batches
 from dpverify.audits.outputs import encode
 from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
@@ -94,3 +95,73 @@ def test_a_scale_that_a_call_draws_for_all_its_outputs_is_seen():
     rng, seen = np.random.default_rng(0), Batches()
     seen.see([encode(scale_of_a_call([0.0], 512, rng), 512) for _ in range(16)])
     assert seen.log_wealth() > 20
+
+
+# -- samplers with memory between calls ---------------------------------------------------------------------------
+
+
+class Walk:
+    """Normal noise whose single outputs are right, and of which each remembers a share of the one before."""
+
+    def __init__(self, share):
+        self.share, self.last = share, None
+
+    def __call__(self, data, rng):
+        fresh = rng.normal()
+        self.last = fresh if self.last is None else self.share * self.last + np.sqrt(1 - self.share**2) * fresh
+        return float(np.round((data[0] + self.last) * 2**20) / 2**20)
+
+
+def walked(share, white, seed):
+    walk = Walk(share)
+    declared, inputs = ((dpverify.gaussian(sigma=1),), {"sensitivity": 1}) if white else ((), {"pairs": [([0.0], [1.0])]})
+    return dpverify.audit(lambda data, rng: walk(data, rng), *declared, epsilon=1, delta="0.127", samples=4000, seed=seed, **inputs)
+
+
+@pytest.mark.parametrize("white", [True, False])
+@pytest.mark.parametrize("share", [0.9, 0.999])
+def test_a_sampler_with_memory_between_calls_is_named_and_no_violation(share, white):
+    finding = walked(share, white, 1)
+    assert finding.finding == "NONCONFORMING" and finding.also == () and finding.epsilon_lower == 0
+    assert finding.event.startswith("the sampler keeps something between calls: its outputs are not independent: ")
+    assert any("counts suppose that outputs are independent" in note for note in finding.notes)
+
+
+def test_little_memory_is_no_violation_even_where_it_is_not_seen():
+    assert {walked(0.5, white, 1).finding for white in (True, False)} <= {"NO_VIOLATION_SEEN", "NONCONFORMING"}
+
+
+def test_a_sampler_that_repeats_its_outputs_is_named():
+    class Again(Walk):
+        def __call__(self, data, rng):
+            self.last = rng.normal() if self.last is None or rng.random() < 0.1 else self.last
+            return float(np.round((data[0] + self.last) * 2**20) / 2**20)
+
+    again = Again(0)
+    finding = dpverify.audit(lambda data, rng: again(data, rng), epsilon=1, delta="0.127", samples=4000, seed=1, pairs=[([0.0], [1.0])])
+    assert finding.finding == "NONCONFORMING" and "keeps something between calls" in finding.event
+
+
+def test_a_sampler_without_memory_is_not_said_to_have_one():
+    assert not [seed for seed in range(8) if "keeps something" in walked(0.0, seed % 2, seed).event]
+
+
+def test_an_audit_has_one_thread_of_linear_algebra_and_gives_the_others_back():
+    libraries = list(threads._libraries())
+    if not libraries:
+        pytest.skip("no OpenBLAS here")
+    before = [int(current()) for _, current in libraries]
+    for change, _ in libraries:
+        change(2)
+    try:
+        seen = []
+
+        def sampler(data, size, rng):
+            seen.extend(int(current()) for _, current in libraries)
+            return rng.laplace(data[0], 1, size)
+
+        dpverify.audit(sampler, epsilon=2, pairs=[([0.0], [1.0])], samples=300, seed=0)
+        assert set(seen) == {1} and [int(current()) for _, current in libraries] == [2] * len(libraries)
+    finally:
+        for (change, _), count in zip(libraries, before, strict=True):
+            change(count)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import dpverify
 from dpverify.audits.bets import mixture
@@ -130,3 +130,17 @@ def test_coupled_runs_have_the_laws_of_single_ones():
     np.testing.assert_allclose(joint.sum(axis=1), p, atol=1e-12)
     np.testing.assert_allclose(joint.sum(axis=0), q, atol=1e-12)
     assert joint[2, 0] == pytest.approx(0.2)
+
+
+# -- what an audit says that it would have found ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("sigma", "epsilon", "white"), [(1.0, 1.0, True), (3.0, 1.0, False), (3.0, 1.0, True)])
+def test_an_epsilon_at_a_delta_that_would_have_been_found_nine_times_in_ten_is(sigma, epsilon, white):
+    """The whole law is that of smaller noise, whose epsilon at the claimed delta is known in closed form; `make power` has 200 runs."""
+    delta, pairs, runs = POWER.normal_delta(epsilon, 1 / sigma), 40_000, 12
+    said = POWER.stated_run(sigma, epsilon, white, sigma, 1, pairs)
+    assert epsilon < said.detectable_epsilon < 4 * epsilon
+    smaller = optimize.brentq(lambda s: POWER.normal_delta(said.detectable_epsilon, 1 / s) - delta, sigma / 20, sigma)
+    found = sum(POWER.stated_found(sigma, epsilon, white, smaller, seed, pairs) for seed in range(100, 100 + runs))
+    assert found >= stats.binom.ppf(0.001, runs, 0.9)

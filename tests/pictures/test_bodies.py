@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpverify.pictures.body import ACROSS, UPWARDS, body
+from dpverify.pictures.body import ACROSS, UPWARDS, _axes, _outline, body
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Query, Radial, Translation
 
@@ -138,3 +138,25 @@ def test_the_same_claim_has_the_same_picture():
 )
 def test_what_has_no_body_that_can_be_seen_has_no_picture(claim):
     assert body(claim) is None
+
+
+# -- the same on every machine --------------------------------------------------------------------------------------
+
+
+def test_an_outline_depends_neither_on_the_order_of_points_nor_on_their_last_digits():
+    rng = np.random.default_rng(0)
+    corners = np.array([(1, 0), (1, 1), (0, 1), (-1, 0), (-1, -1), (0, -1)], float)
+    points = np.concatenate([corners, (corners + np.roll(corners, 1, axis=0)) / 2, corners / 3])  # the middle of a side is no corner
+    outlines = {_outline(rng.permutation(points) * (1 + 1e-13 * rng.standard_normal(points.shape))) for _ in range(20)}
+    assert outlines == {((-1.0, -1.0), (0.0, -1.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (-1.0, 0.0))}
+
+
+def test_axes_of_one_variance_are_those_nearest_to_the_coordinates():
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        noise = 1e-14 * rng.standard_normal((3, 3))
+        values, axes = _axes(np.diag([1.0, 1.0, 1.0]) + noise + noise.T)
+        assert np.allclose(axes, np.eye(3), atol=1e-6) and np.allclose(values, 1)
+        values, axes = _axes(np.array([[2.0, 1, 1], [1, 2, 1], [1, 1, 2]]) / 3 + noise + noise.T)
+        assert np.allclose(np.abs(axes[0]), 3**-0.5) and np.allclose(axes @ axes.T, np.eye(3), atol=1e-7)
+        assert np.allclose(np.abs(axes[1]), np.array([2, 1, 1]) / 6**0.5, atol=1e-6)
