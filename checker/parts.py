@@ -138,7 +138,8 @@ def combination(claim, q, evidence, premises):
     """docs/theory/composition.md#combination."""
     side, q, at = sided(q, evidence)
     values = Values(side, premises)
-    must(q.kind in COMBINATORS and claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
+    sure(q.kind in COMBINATORS, "coordinates of noise as parts of their own")
+    must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
     relation(claim)
     several = len(leaves(q.mechanism)) > 1
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
