@@ -138,7 +138,8 @@ def combination(claim, q, evidence, premises):
     """docs/theory/composition.md#combination."""
     side, q, at = sided(q, evidence)
     values = Values(side, premises)
-    must(q.kind in COMBINATORS and claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
+    sure(q.kind in COMBINATORS, "coordinates of noise as parts of their own")
+    must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
     relation(claim)
     several = len(leaves(q.mechanism)) > 1
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
@@ -240,6 +241,7 @@ def joint(q, evidence, side, values):
     """The greatest loss at one pair of neighbours that all parts share, from above; from below that at a named pair."""
     listed, known = leaves(q.mechanism), set(spaces(q.mechanism))
     sure(len(known) == 1, "parts that share several kinds of neighbours")
+    sure(not any(m["kind"] in STEPS for m, _ in every(q.mechanism)), "neighbours that are several steps apart")
     adjacency, ((kind, n),) = {part["query"]["adjacency"] for _, part in listed if part["query"]}, known
     real = adjacency <= {"l1", "l2"} and bool(adjacency)
     values.assumed += [IDEAL, *["histograms are real"] * real]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from typing import Any
 
 from dpverify.search.proposal import Premise, Proposal, Steps
@@ -27,7 +29,7 @@ from dpverify.trusted.language.model import (
     Translation,
     all_parts,
 )
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.one_pair import is_told
@@ -201,7 +203,7 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
         if isinstance(mechanism, Noise | Kernel) and proposal.extend(equal_answers.propose, claim, digits):
             return  # nothing is less than 0
         kinds.extend(proposal, claim, mechanism, digits, premises(digits, above=True))
-        if any(leaf.several for leaf in neighbours.leaves(whole(claim).part)):
+        if any(leaf.several for leaf in neighbours.leaves(whole(claim).part)) and _far_apart(claim, proposal.steps):
             from dpverify.search import combination
 
             found = premises(digits)
@@ -212,6 +214,17 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
         from dpverify.search import positivstellensatz
 
         proposal.extend(lambda claim, _: positivstellensatz.propose(claim, proposal.steps), claim, digits)
+
+
+def _far_apart(claim: Claim, steps: Steps) -> bool:
+    """Whether steps leave bounds on the pure epsilon that are certainly no rounding apart, or parameters open."""
+    ends, proof = {"lower": 0.0, "upper": math.inf}, Proof(claim)
+    for step in steps:
+        with suppress(DpverifyError):
+            for b in as_bounds(proved(proof, (), step).says):
+                value = math.inf if isinstance(b.value, Infinite) else float(constant(b.value).mid())
+                ends[b.side] = max(ends["lower"], value) if b.side == "lower" else min(ends["upper"], value)
+    return ends["upper"] > ends["lower"] + 1e-9 * max(1.0, ends["lower"])
 
 
 def precision_for(digits: int) -> int:

@@ -179,6 +179,15 @@ def test_different_discrete_gaussians_attain_the_sum_of_their_rho_at_order_two(t
     assert number(laplace.lower) < number(laplace.upper)
 
 
+def test_what_is_assumed_of_parts_at_one_pair_of_neighbours_names_the_adjacency_of_the_file(tmp_path):
+    part = '{{ kind = "builtin", name = "laplace", scale = {}, query = [{}], adjacency = "replace" }}'
+    both = f'kind = "compose"\nparts = [{part.format(1, [1, 0])}, {part.format(2, [0, 1])}]'
+    found = judged(tmp_path, both, 'zcdp = "1/10"')
+    assert found.verdict == "REFUTED"
+    assert any("(replace)" in line for line in found.assumptions)
+    assert not any("(add-remove)" in line for line in found.assumptions)
+
+
 def test_more_digits_are_advised_where_a_grid_alone_keeps_the_claim_open_and_help_there(tmp_path):
     part = '{{ kind = "builtin", name = "{}", {} = 1, sensitivity = 1 }}'
     both = f'kind = "compose"\nparts = [{part.format("laplace", "scale")}, {part.format("gaussian", "sigma")}]'

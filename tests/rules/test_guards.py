@@ -139,7 +139,7 @@ HYPOTHESES = {
         "the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",
     ),
     "composition.post_processing": ("the map does not look at the data again",),
-    "guarantees.bounded_range": ("the scores move by at most their sensitivity",),
+    "guarantees.bounded_range": (*IDEAL, "the noises are independent of each other"),
 }  # fmt: skip
 
 

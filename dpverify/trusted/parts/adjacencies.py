@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpverify.trusted.language.model import Mechanism, Subsample, all_parts
+from dpverify.trusted.parts.one_pair import OnePair
 
 _NEIGHBOURS: Final = {"poisson": "add-remove", "without_replacement": "replace"}
 _SCHEMES: Final = {"poisson": "Poisson", "without_replacement": "without-replacement"}
@@ -19,7 +20,7 @@ def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]
         if part.adjacency:
             holders.setdefault(part.adjacency, "a part")
         if part.query is not None:
-            holders.setdefault(part.query.adjacency, "a part's query")
+            holders.setdefault(part.space[2] if isinstance(part, OnePair) else part.query.adjacency, "a part's query")
         if isinstance(part.mechanism, Subsample):
             holders.setdefault(_NEIGHBOURS[part.mechanism.scheme], f"{_SCHEMES[part.mechanism.scheme]} sampling")
     return holders

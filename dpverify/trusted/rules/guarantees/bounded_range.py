@@ -31,7 +31,7 @@ STATEMENT: Final = (
     "range 2 beta Du, Du the sensitivity of the score u; beta Du where all scores move in the same direction, or one alone."
 )
 CHECKED: Final = ("eta is positive",)
-ASSUMED: Final = ()
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 SOURCE: Final = Source("docs/theory/composition.md#bounded-range", "Dong, Durfee & Rogers 2020, Sections 4 and 5")
 
 
