@@ -13,7 +13,19 @@ from dpverify.trusted import kernel
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Parallel, Part, Query, Repeat, Subsample, Translation
+from dpverify.trusted.language.model import (
+    Claim,
+    Compose,
+    Exponential,
+    Group,
+    Lipschitz,
+    Parallel,
+    Part,
+    Query,
+    Repeat,
+    Subsample,
+    Translation,
+)
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.places import ONE_STEP
@@ -162,3 +174,16 @@ def test_the_curve_of_one_step_is_no_lower_bound_of_half_a_step():
     lines = [line("laplace", place=(0, ONE_STEP)), line("group-privacy", {"epsilon": "1/4"}, [0], (0,))]
     one, half = (fact.says for fact in kernel.replay(unpack(forged(claim, "UNKNOWN", *lines))))
     assert one.lower is not None and half.upper is not None and half.lower is None
+
+
+def test_a_group_inside_is_as_far_from_below_as_from_above():
+    one, other = (Part(laplace(4), query=asked(row, adjacency="add-remove")) for row in ("1 0", "1 1"))
+    assert enclosed(Compose((Part(Group(one, num(2))), other))) == pytest.approx([3 / 4, 3 / 4])
+
+
+def test_points_that_no_step_leads_to_are_no_neighbours_in_two_steps():
+    # points at 0 and 2, neighbours within 1: there are none, nor any two steps from one to the other
+    zero, two = num(0), num(2)
+    points = Exponential(((zero, num(-2)), (num(-2), zero)), ONE, None, ((zero,), (two,)), "l1")
+    lower, _ = enclosed(Group(Part(points, ONE), two))
+    assert (lower or 0) <= 1e-9
