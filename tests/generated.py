@@ -423,7 +423,7 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "one-sided": _often("table-pairs", 3, order=ONE_SIDED),
     "one-sided/sample": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), None, order=ONE_SIDED),
     "one-sided/delta": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), parse("1/20"), None, order=ONE_SIDED),
-    "one-sided/group": Claim(Group(LEAVES["table-pairs"].part, num(2)), None, order=ONE_SIDED),
+    "one-sided/group": Claim(Group(_on_a_sample("laplace"), num(2)), None, order=REVERSE),
     "combination/sample": Claim(Compose((_on_a_sample("laplace"), _on_a_sample("response"))), None),
     "sampled-measures": Claim(Subsample(LEAVES["gaussian"].part, parse("1/4")), **MEASURES["renyi-2"]),
     "closed-profile": _often(Part(table("3/4 1/4", "1/4 3/4")), 3, **MEASURES["delta"]),

@@ -241,3 +241,9 @@ def test_two_steps_of_inputs_in_one_order_lose_as_much_as_the_last_over_the_firs
     truth = math.log(1000 / 4 + 1000 / (4 * 999))
     _, upper = enclosed(Group(Part(rows), num(2)), order="one-sided", **MEASURES["renyi-2"])
     assert upper is None or upper >= truth - 1e-9
+
+
+def test_what_is_put_together_half_a_step_away_has_no_lower_pair():
+    claim = Claim(Lipschitz(Part(Compose((repeated(LEAVES["response"].part, 3),))), parse("1/2")), num(1), None)
+    (fact,) = kernel.replay(unpack(forged(claim, "UNKNOWN", line("optimal-composition", place=({"part": 0},)))))
+    assert fact.says.upper is not None and fact.says.lower is None
