@@ -418,11 +418,14 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "loss-distribution": _often(_on_a_sample("gaussian"), 3, **MEASURES["epsilon-at"]),
     "finite-composition": _often("table", 3, **MEASURES["delta"]),
     "finite-losses": _often(_on_a_sample("table"), 3, epsilon=parse("1/10"), delta=None),
-    "finite-losses/inside": _often(_on_a_sample(repeated(LEAVES["response"].part, 2)), 2, epsilon=parse("1/10"), delta=None),
+    "finite-losses/inside": Claim(
+        Compose((_on_a_sample(repeated(LEAVES["response"].part, 2)), LEAVES["response"].part)), parse("1/10"), None
+    ),
     "finite-losses/odds": _often(_on_a_sample("kary"), 3, epsilon=parse("1/10"), delta=None),
     "one-sided": _often("table-pairs", 3, order=ONE_SIDED),
     "one-sided/sample": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), None, order=ONE_SIDED),
     "one-sided/delta": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), parse("1/20"), None, order=ONE_SIDED),
+    "one-sided/group": Claim(Group(_on_a_sample("laplace"), num(2)), None, order=REVERSE),
     "combination/sample": Claim(Compose((_on_a_sample("laplace"), _on_a_sample("response"))), None),
     "sampled-measures": Claim(Subsample(LEAVES["gaussian"].part, parse("1/4")), **MEASURES["renyi-2"]),
     "closed-profile": _often(Part(table("3/4 1/4", "1/4 3/4")), 3, **MEASURES["delta"]),

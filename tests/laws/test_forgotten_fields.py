@@ -7,17 +7,31 @@ import math
 from fractions import Fraction
 
 import pytest
+from flint import arb
 
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Parallel, Part, Query, Repeat, Subsample, Translation
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.language.model import (
+    Claim,
+    Compose,
+    Exponential,
+    Group,
+    Guarantee,
+    Lipschitz,
+    Parallel,
+    Part,
+    Query,
+    Repeat,
+    Subsample,
+    Translation,
+)
+from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.parts import at_pair, candidates, neighbours, released
 from dpverify.trusted.parts.places import ONE_STEP
-from tests.generated import LEAVES, MEASURES, asked, gaussian, laplace, repeated, table
+from tests.generated import LEAVES, MEASURES, asked, gaussian, integers, laplace, repeated, table
 from tests.proofs import forged, line
 
 ROW = asked("1 0", adjacency="replace")
@@ -56,10 +70,9 @@ def test_the_inputs_of_a_table_on_a_sample_are_not_those_of_a_table_beside_it():
 
 
 def test_a_query_of_runs_is_a_row_for_each_run():
-    # two runs of laplace noise of scale 2 and one of scale 4, a record of the second kind in both rows
-    runs = Part(Repeat(Part(laplace(2), query=asked("1 1", adjacency="add-remove")), num(2)))
-    other = Part(laplace(4), query=asked("0 1", adjacency="add-remove"))
-    assert enclosed(Compose((runs, other))) == pytest.approx([1.25, 1.25])
+    runs, other = (Part(laplace(2), query=asked(row, adjacency="add-remove")) for row in ("1 1", "0 1"))
+    query = released.answered(Claim(Compose((repeated(runs, 2), other)), None))
+    assert query == asked("1 1", "1 1", "0 1", adjacency="add-remove")
 
 
 @pytest.mark.parametrize("lines", [[line("laplace", place=(0,)), line("single-part", {}, [0])], [line("other-measures", {"order": "2"})]])
@@ -100,7 +113,15 @@ def test_half_a_step_for_all_parts_in_parallel_moves_the_answers_of_each_half_as
     assert float(constant(moved.delta_upper)) == pytest.approx(float(constant(written.delta_upper)))
 
 
-@pytest.mark.parametrize("inside", [Compose((repeated(LEAVES["table"].part, 3),)), Subsample(LEAVES["table"].part, parse("1/4"))])
+@pytest.mark.parametrize(
+    "inside",
+    [
+        Compose((repeated(LEAVES["table"].part, 3),)),
+        Compose((repeated(LEAVES["response"].part, 3),)),
+        Compose((LEAVES["response"].part, LEAVES["kary"].part)),
+        Subsample(LEAVES["table"].part, parse("1/4")),
+    ],
+)
 def test_between_two_inputs_there_is_no_half_step(inside):
     parts = Part(Parallel((Part(inside), Part(inside))))
     judgement = verify(Claim(Lipschitz(parts, parse("1/2")), parse("1/10"), delta=None)).judgement
@@ -162,3 +183,67 @@ def test_the_curve_of_one_step_is_no_lower_bound_of_half_a_step():
     lines = [line("laplace", place=(0, ONE_STEP)), line("group-privacy", {"epsilon": "1/4"}, [0], (0,))]
     one, half = (fact.says for fact in kernel.replay(unpack(forged(claim, "UNKNOWN", *lines))))
     assert one.lower is not None and half.upper is not None and half.lower is None
+
+
+def test_a_group_inside_is_as_far_from_below_as_from_above():
+    one, other = (Part(laplace(4), query=asked(row, adjacency="add-remove")) for row in ("1 0", "1 1"))
+    assert enclosed(Compose((Part(Group(one, num(2))), other))) == pytest.approx([3 / 4, 3 / 4])
+
+
+def test_points_that_no_step_leads_to_are_no_neighbours_in_two_steps():
+    # points at 0 and 2, neighbours within 1: there are none, nor any two steps from one to the other
+    zero, two = num(0), num(2)
+    points = Exponential(((zero, num(-2)), (num(-2), zero)), ONE, None, ((zero,), (two,)), "l1")
+    lower, _ = enclosed(Group(Part(points, ONE), two))
+    assert (lower or 0) <= 1e-9
+
+
+PURE = Part(Guarantee("approximate", ((parse("1/4"), num(0)),)))
+TWICE = Part(Guarantee("approximate", ((parse("1/2"), num(0)),)))
+ALL_NEAR = Part(table("1/8 7/8", "1/4 3/4", "1/2 1/2"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "evidence", "once", "twice"),
+    [
+        ("finite-composition", {}, LADDER, ALL_NEAR),
+        ("optimal-composition", {}, PURE, TWICE),
+        ("renyi-composition", {"points": [["4", "3"]]}, Part(gaussian(4), ONE), Part(gaussian(2), ONE)),
+    ],
+)
+def test_a_composition_two_steps_away_is_that_of_parts_two_steps_away(rule, evidence, once, twice):
+    def at(claim, place):
+        (fact,) = kernel.replay(unpack(forged(claim, "UNKNOWN", line(rule, evidence, place=place))))
+        with precision(128):
+            return float(fact.says.upper.worst(arb(1) / 2))
+
+    together, apart = (Compose((repeated(part, 2),)) for part in (once, twice))
+    moved = at(Claim(Group(Part(together), num(2)), num(1), None), ({"part": 0},))
+    assert moved == pytest.approx(at(Claim(apart, num(1), None), ())) and moved > at(Claim(together, num(1), None), ()) + 1e-6
+
+
+def test_samples_of_tables_two_steps_away_are_refused():
+    sample = Part(Subsample(LADDER, parse("1/4")))
+    inside, steps = Compose((repeated(sample, 2),)), line("finite-losses", place=({"part": 0},))
+    assert kernel.replay(unpack(forged(Claim(Group(Part(inside), ONE), num(1), None), "UNKNOWN", steps)))
+    with pytest.raises(Rejected):
+        kernel.replay(unpack(forged(Claim(Group(Part(inside), num(2)), num(1), None), "UNKNOWN", steps)))
+
+
+def test_several_runs_off_the_integers_tell_neighbours_apart():
+    off = Part(integers("exp(-abs(z)/2)"), query=asked("1/2", adjacency="add-remove"))
+    (fact,) = kernel.replay(unpack(forged(Claim(Compose((repeated(off, 3),)), num(1), None), "UNKNOWN", line("lattice"))))
+    assert fact.says.lower is not None and fact.says.upper.worst(arb(1)) == 1
+
+
+def test_two_steps_of_inputs_in_one_order_lose_as_much_as_the_last_over_the_first():
+    rows = table("1/1000 999/1000", "1/10 9/10", "1/2 1/2", adjacent=((1, 0), (2, 1)))
+    truth = math.log(1000 / 4 + 1000 / (4 * 999))
+    _, upper = enclosed(Group(Part(rows), num(2)), order="one-sided", **MEASURES["renyi-2"])
+    assert upper is None or upper >= truth - 1e-9
+
+
+def test_what_is_put_together_half_a_step_away_has_no_lower_pair():
+    claim = Claim(Lipschitz(Part(Compose((repeated(LEAVES["response"].part, 3),))), parse("1/2")), num(1), None)
+    (fact,) = kernel.replay(unpack(forged(claim, "UNKNOWN", line("optimal-composition", place=({"part": 0},)))))
+    assert fact.says.upper is not None and fact.says.lower is None
