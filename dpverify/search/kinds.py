@@ -29,7 +29,6 @@ from dpverify.trusted.language.model import (
     Stream,
     Table,
     Translation,
-    on_integers,
 )
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
@@ -124,7 +123,7 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
     from dpverify.search import point_witness
 
     proposal.extend(partial(point_witness.propose, known=known), claim, digits)
-    whole = on_integers(claim.mechanism) and known is None  # what bounds noise on the line need not be met on the integers
+    whole = known is None and isinstance(claim.mechanism, Translation) and claim.mechanism.integers  # bounds on the line need not be met
     if not ((exact and not whole) or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
         if isinstance(claim.mechanism, Product):
             from dpverify.search import product_lipschitz

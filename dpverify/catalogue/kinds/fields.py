@@ -209,8 +209,7 @@ MGF: Final = Field(
     "mgf",
     EXPRESSION,
     "The moment generating function of V, an expression in u, where no more is known of its law: delta is then bounded by Theorem 5 of "
-    "Reimherr and Awan. One of a gamma law, of Levy's or of finitely many values is read as that law. Give this, characteristic, mixing, "
-    "atoms or nu.",
+    "Reimherr and Awan. Give this, characteristic, mixing, atoms or nu.",
     default=None,
     examples=("(1 - 2*u)**(-5/2)",),
 )

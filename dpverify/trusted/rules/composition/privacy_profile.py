@@ -44,7 +44,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """
     curve, others = curve_of_claim(claim, parameters, premises)
     if others:
-        raise CertificateError(f"{NAME}: it wants no premise but the curve.")
+        raise CertificateError(f"{NAME}: it wants one premise, the curve of the whole, or none for listed pairs.")
     curve = _in_the_order(claim, curve)
     bounds = [*_deltas(claim, curve, parameters), *_epsilons(claim, curve, parameters)]
     if not bounds:
