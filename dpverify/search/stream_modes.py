@@ -17,12 +17,14 @@ from dpverify.trusted.language.expr import Expr, Num, symbols
 from dpverify.trusted.language.model import Stream, Vector
 from dpverify.trusted.parts.streams import Form, start_of, step_of
 from dpverify.trusted.rules.selection.compared import Asked
-from dpverify.trusted.rules.selection.followed import branches, first_values
+from dpverify.trusted.rules.selection.followed import branches, first_values, is_over
 
 _BRANCHES: Final = 4
 """The most branches of which some may lead to another mode."""
 _LATER: Final = 4
 """The most steps after that of the one answer that moves in which the state may be apart in other ways."""
+_LEVELS: Final = 40
+"""The most values of what is followed with a mode for each."""
 _COUNTED: Final = 8
 """The most values of a counter that modes are made of."""
 _HELD: Final = 4
@@ -134,6 +136,31 @@ def by_count(stream: Stream) -> Iterator[Modes]:
             edges.append((values[value], branch, True, values[after]))
     found = _without_guesses(stream, (False,) * len(values), tuple(edges))
     yield replace(found, followed=(stream.limits[0].name,))
+
+
+def by_place(question: Asked, stream: Stream) -> Iterator[Modes]:
+    """A mode for all that is followed, where these are few: what is kept may be apart in another way after each step."""
+    names = tuple(dict.fromkeys((*numbers_of(stream), *(limit.name for limit in stream.limits))))
+    first = first_values(stream, names)
+    start, earlier = tuple(first.items()), [frozenset[Compared]() for _ in stream.steps]
+    modes, edges, level = {start: 0}, list[tuple[int, int, Any]](), [start]
+    queries = int(stream.queries.value) if isinstance(stream.queries, Num) else _LEVELS
+    for _ in range(min(queries, _LEVELS)):
+        following = []
+        for place in level:
+            for taken in branches(question, stream, dict(place)):
+                after = tuple(taken.after.items())
+                edges.append((modes[place], taken.branch, after))
+                earlier[taken.branch] |= taken.earlier
+                if after not in modes and not is_over(question, stream, taken.after):
+                    modes[after] = len(modes)
+                    following.append(after)
+        level = following
+        if len(modes) > _LEVELS:
+            return
+    over = len(modes)  # where no step comes after it
+    leads = tuple((mode, branch, True, modes.get(after, over)) for mode, branch, after in edges)
+    yield replace(_without_guesses(stream, (False,) * (over + 1), leads), followed=names, earlier=tuple(earlier))
 
 
 # -- guesses ----------------------------------------------------------------------------------------------------------
