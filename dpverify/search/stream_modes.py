@@ -138,8 +138,11 @@ def by_count(stream: Stream) -> Iterator[Modes]:
     yield replace(found, followed=(stream.limits[0].name,))
 
 
-def by_place(question: Asked, stream: Stream) -> Iterator[Modes]:
-    """A mode for all that is followed, where these are few: what is kept may be apart in another way after each step."""
+def by_place(question: Asked, stream: Stream, alone: bool) -> Iterator[Modes]:
+    """A mode for all that is followed, where these are few: what is kept may be apart in another way after each step.
+
+    alone: others after the one answer has moved.
+    """
     names = tuple(dict.fromkeys((*numbers_of(stream), *(limit.name for limit in stream.limits))))
     first = first_values(stream, names)
     start, earlier = tuple(first.items()), [frozenset[Compared]() for _ in stream.steps]
@@ -159,8 +162,19 @@ def by_place(question: Asked, stream: Stream) -> Iterator[Modes]:
         if len(modes) > _LEVELS:
             return
     over = len(modes)  # where no step comes after it
-    leads = tuple((mode, branch, True, modes.get(after, over)) for mode, branch, after in edges)
-    yield replace(_without_guesses(stream, (False,) * (over + 1), leads), followed=names, earlier=tuple(earlier))
+    leads = still = [(mode, branch, not alone, modes.get(after, over)) for mode, branch, after in edges]
+    chains = over if alone and over <= _COUNTED else int(alone)  # by where it has moved, if these are not too many
+    after_it = [(over + 1) * (1 + chain) for chain in range(chains)]
+    spent = (False,) * (over + 1) + (True,) * (over + 1) * chains
+    if alone:
+        leads = still + [(mode, branch, True, to + after_it[mode % chains]) for mode, branch, _, to in still]
+        leads += [(mode + later, branch, False, to + later) for later in after_it for mode, branch, _, to in still]
+    reached, size = {0}, 0
+    while len(reached) > size:
+        size = len(reached)
+        reached |= {lead[-1] for lead in leads if lead[0] in reached}
+    leads = [lead for lead in leads if lead[0] in reached]
+    yield replace(_without_guesses(stream, spent, tuple(leads)), followed=names, earlier=tuple(earlier))
 
 
 # -- guesses ----------------------------------------------------------------------------------------------------------

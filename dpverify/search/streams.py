@@ -260,7 +260,8 @@ def _best(
     alone = family == "one"
     found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(question, stream, alone))
     best = next((one for one in found if one is not None), None)
-    more, used = [] if alone else [by_count(stream)], None
+    more, used = [by_place(question, stream, alone) if alone and _reads(stream) else by_count(stream)], None
+    more = more if not alone or _reads(stream) else []
     if not alone and (best is None or best.way["each"] != "0"):
         more.append(guesses(question, stream, vertices(stream, family), steep))
     for modes in chain.from_iterable(more):
@@ -275,7 +276,7 @@ def _best(
         loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in every)
         best = next((one for one in loosely if one is not None), None)
     if best is None and not alone and _reads(stream) and not losses.others and not question.whole:
-        placed = by_place(question, stream)
+        placed = by_place(question, stream, alone)
         turned = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True, turned=True) for modes in placed)
         best = next((one for one in turned if one is not None), None)
     return best
