@@ -433,8 +433,8 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         constants = dict(zip(stream.answers, point, strict=True)) if moves else {}
         mark, own = (branch, point if moves else (Fraction(0),) * len(point)), step_of(stream, stream.steps[branch])
         turns = shape.turns(own)
-        after = {name: _turned(form, turns) for name, form in own.after.items()}
-        own = Step(tuple(_turned(form, turns) for form in own.when), tuple(_turned(form, turns) for form in own.tell), after)
+        kept_after = {name: _turned(form, turns) for name, form in own.after.items()}
+        own = Step(tuple(_turned(form, turns) for form in own.when), tuple(_turned(form, turns) for form in own.tell), kept_after)
         for guard in own.when:
             row, moved = _form(guard, apart, constants)
             program.at_most({key: -x for key, x in (row | shape.more(mode, guard, -1)).items()}, moved, mark)
