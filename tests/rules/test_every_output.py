@@ -16,7 +16,7 @@ from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, neg, num, parse
-from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Part, Stream, names_of
+from dpverify.trusted.language.model import Branch, Claim, Drawn, Guard, Named, Part, Query, Stream, names_of
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive.axis import Line
@@ -282,3 +282,6 @@ def test_noise_with_several_modes_has_its_pure_epsilon_on_the_integers():
         Line.of(of(jumps), {})
     with pytest.raises(Rejected, match="at least 1"):
         Line.of(of(TWO_MODES, sensitivity="1/2"), {})
+    halves = Claim(TWO_MODES, None, query=Query(((Fraction(3, 2), Fraction(1)),), "add-remove"))
+    with pytest.raises(Rejected, match="no output that both can give"):
+        Line.of(halves, {})
