@@ -206,6 +206,7 @@ def alignment(q, evidence):
     """docs/theory/selection.md#alignment, with one lead from each mode by each branch."""
     stream, (way,), field = Stream(q), evidence["ways"], q.field
     others = [evidence.get("moduli"), way.get("follow"), way.get("worth"), way.get("starts", [0]) != [0]]
+    others.append(any(len(lead) != 5 for lead in way["steps"]))
     sure(not any(others), "noise that is not log-concave, several modes at the start, or what branches tell of the state")
     once, alone, queries = stream.shifts(way["once"], stream.once), q.mechanism["neighbours"] == "one", q.mechanism["queries"]
     modes, spent = [once | stream.shifts(mode, stream.state) for mode, _ in way["modes"]], [over is True for _, over in way["modes"]]

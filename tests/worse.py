@@ -584,6 +584,7 @@ NEUTRAL: Final = (
     Neutral(Lipschitz, "part", DATA),
     Neutral(Lipschitz, "constant", "All inputs are neighbours already, or there are two.", _finite_inside),
     Neutral(NoisyMax, "noise", DATA),
+    Neutral(NoisyMax, "ties", "What is proved where none is said holds for both ways to decide them, of which neither is the worse."),
     Neutral(NoisyMax, "report", "A part beside it that is run more often costs more still.", lambda place: place.inside(Parallel)),
     Neutral(NoisyMax, "candidates", "The bound holds for any number of candidates.", lambda place: place.node.bounds is None),
     Neutral(AboveThreshold, "queries", "The bound holds for any number of queries.", lambda place: not _told_by_few(place)),

@@ -85,7 +85,8 @@ def _aligned(way: Way, family: str) -> Alignment:
             where += ", the step that moves" if lead.moves else ", after it" if way.spent[lead.mode] else ", before it"
         if several:
             where += f", mode {lead.mode + 1}" + (f" to {lead.to + 1}" if lead.to != lead.mode else "")
-        rows.append((where, _shifts(way, lead.shifts), _cost(way, lead.shifts)))
+        ends = [lead.turned(kept) for point in way.points for kept in way.apart(lead.mode, point)]
+        rows.append((where, _shifts(way, lead.shifts, lead.turns), _cost(way, lead.shifts, ends)))
     prices = {name: format_expr(price) for name, price in way.prices.items() if price != Num(Fraction(0))}
     prices |= {"each step": format_expr(way.each)} if way.each != Num(Fraction(0)) else {}
     prices |= {name: format_expr(price) for name, price in way.worth.items()}
@@ -100,8 +101,11 @@ def _aligned(way: Way, family: str) -> Alignment:
     return Alignment(family, tuple(rows), prices | ({what: kept} if kept != "0" else {}), loose)
 
 
-def _shifts(way: Way, shifts: Mapping[str, Vector]) -> dict[str, str]:
-    return {name: _linear(vector, way.stream.answers) for name, vector in shifts.items() if any(vector)}
+def _shifts(way: Way, shifts: Mapping[str, Vector], turns: Mapping[str, Mapping[str, Fraction]] = {}) -> dict[str, str]:
+    """turns: multiples of what the state differs by."""
+    told = {name: _linear(vector, way.stream.answers) for name, vector in shifts.items() if any(vector) or name in turns}
+    more = {name: " + ".join(f"{x}*(difference of {each})" for each, x in row.items()) for name, row in turns.items()}
+    return {name: f"{said} + {more[name]}" if name in more else said for name, said in told.items()}
 
 
 def _linear(vector: Vector, answers: Sequence[str]) -> str:
@@ -118,9 +122,9 @@ def _linear(vector: Vector, answers: Sequence[str]) -> str:
     return said or "0"
 
 
-def _cost(way: Way, shifts: Mapping[str, Vector]) -> str:
-    """The most over the vertices."""
-    costs = [way.cost(shifts, point) for point in way.points]
+def _cost(way: Way, shifts: Mapping[str, Vector], ends: Sequence[Mapping[str, Fraction]] = ({},)) -> str:
+    """The most over the vertices, and over what the state may add to the shifts there."""
+    costs = [way.cost(shifts, point, more) for point in way.points for more in ends]
     return _said(greatest(way.question, *costs))
 
 

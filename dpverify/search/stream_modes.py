@@ -17,12 +17,14 @@ from dpverify.trusted.language.expr import Expr, Num, symbols
 from dpverify.trusted.language.model import Stream, Vector
 from dpverify.trusted.parts.streams import Form, start_of, step_of
 from dpverify.trusted.rules.selection.compared import Asked
-from dpverify.trusted.rules.selection.followed import branches, first_values
+from dpverify.trusted.rules.selection.followed import branches, first_values, is_over
 
 _BRANCHES: Final = 4
 """The most branches of which some may lead to another mode."""
 _LATER: Final = 4
 """The most steps after that of the one answer that moves in which the state may be apart in other ways."""
+_LEVELS: Final = 40
+"""The most values of what is followed with a mode for each."""
 _COUNTED: Final = 8
 """The most values of a counter that modes are made of."""
 _HELD: Final = 4
@@ -134,6 +136,45 @@ def by_count(stream: Stream) -> Iterator[Modes]:
             edges.append((values[value], branch, True, values[after]))
     found = _without_guesses(stream, (False,) * len(values), tuple(edges))
     yield replace(found, followed=(stream.limits[0].name,))
+
+
+def by_place(question: Asked, stream: Stream, alone: bool) -> Iterator[Modes]:
+    """A mode for all that is followed, where these are few: what is kept may be apart in another way after each step.
+
+    alone: others after the one answer has moved.
+    """
+    names = tuple(dict.fromkeys((*numbers_of(stream), *(limit.name for limit in stream.limits))))
+    first = first_values(stream, names)
+    start, earlier = tuple(first.items()), [frozenset[Compared]() for _ in stream.steps]
+    modes, edges, level = {start: 0}, list[tuple[int, int, Any]](), [start]
+    queries = int(stream.queries.value) if isinstance(stream.queries, Num) else _LEVELS
+    for _ in range(min(queries, _LEVELS)):
+        following = []
+        for place in level:
+            for taken in branches(question, stream, dict(place)):
+                after = tuple(taken.after.items())
+                edges.append((modes[place], taken.branch, after))
+                earlier[taken.branch] |= taken.earlier
+                if after not in modes and not is_over(question, stream, taken.after):
+                    modes[after] = len(modes)
+                    following.append(after)
+        level = following
+        if len(modes) > _LEVELS:
+            return
+    over = len(modes)  # where no step comes after it
+    leads = still = [(mode, branch, not alone, modes.get(after, over)) for mode, branch, after in edges]
+    chains = over if alone and over <= _COUNTED else int(alone)  # by where it has moved, if these are not too many
+    after_it = [(over + 1) * (1 + chain) for chain in range(chains)]
+    spent = (False,) * (over + 1) + (True,) * (over + 1) * chains
+    if alone:
+        leads = still + [(mode, branch, True, to + after_it[mode % chains]) for mode, branch, _, to in still]
+        leads += [(mode + later, branch, False, to + later) for later in after_it for mode, branch, _, to in still]
+    reached, size = {0}, 0
+    while len(reached) > size:
+        size = len(reached)
+        reached |= {lead[-1] for lead in leads if lead[0] in reached}
+    leads = [lead for lead in leads if lead[0] in reached]
+    yield replace(_without_guesses(stream, spent, tuple(leads)), followed=names, earlier=tuple(earlier))
 
 
 # -- guesses ----------------------------------------------------------------------------------------------------------

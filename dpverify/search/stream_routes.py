@@ -75,7 +75,8 @@ def run(legs: Legs, times: int) -> tuple[Used, ...]:
 
 def _dearest(way: Way, lead: Lead, sample: Mapping[str, Expr]) -> tuple[float, Vector]:
     """What a lead costs at most, about, and the difference of the answers at which it does."""
-    costs = [(_float(way.cost(lead.shifts, point), sample), point) for point in way.points]
+    ends = [(point, lead.turned(kept)) for point in way.points for kept in way.apart(lead.mode, point)]
+    costs = [(_float(way.cost(lead.shifts, point, more), sample), point) for point, more in ends]
     return max(costs, key=lambda one: one[0])
 
 

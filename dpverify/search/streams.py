@@ -15,7 +15,7 @@ from flint import ctx
 
 from dpverify.search import counterexample, every_word, runs_of_streams, stream_routes
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
-from dpverify.search.stream_modes import Modes, by_count, guesses, simple
+from dpverify.search.stream_modes import Modes, by_count, by_place, guesses, simple
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Rejected
@@ -25,7 +25,7 @@ from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
-from dpverify.trusted.parts.streams import FAMILIES, Form, faults, start_of, step_of, vertices
+from dpverify.trusted.parts.streams import FAMILIES, Form, Step, faults, start_of, step_of, vertices
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.selection import alignment, told_words, ways, worst_run
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, slopes
@@ -260,7 +260,8 @@ def _best(
     alone = family == "one"
     found = (_aligned(question, stream, family, modes, steep, sample, losses) for modes in simple(question, stream, alone))
     best = next((one for one in found if one is not None), None)
-    more, used = [] if alone else [by_count(stream)], None
+    more, used = [by_place(question, stream, alone) if alone and _reads(stream) else by_count(stream)], None
+    more = more if not alone or _reads(stream) else []
     if not alone and (best is None or best.way["each"] != "0"):
         more.append(guesses(question, stream, vertices(stream, family), steep))
     for modes in chain.from_iterable(more):
@@ -274,6 +275,10 @@ def _best(
         every = simple(question, stream, alone)
         loosely = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True) for modes in every)
         best = next((one for one in loosely if one is not None), None)
+    if best is None and not alone and _reads(stream) and not losses.others and not question.whole:
+        placed = by_place(question, stream, alone)
+        turned = (_aligned(question, stream, family, modes, steep, sample, losses, loose=True, turned=True) for modes in placed)
+        best = next((one for one in turned if one is not None), None)
     return best
 
 
@@ -352,6 +357,17 @@ class Shape:
     steep: Mapping[str, tuple[float, float]]
     sample: Mapping[str, Expr]
     loose: bool = False
+    turned: bool = False
+
+    def turns(self, step: Step) -> dict[str, dict[str, Fraction]]:
+        """Of a noise in each number that is told multiples of what is kept, so that what neighbours keep does not show."""
+        found: dict[str, dict[str, Fraction]] = {}
+        kept = [each.name for each in self.stream.state]
+        for told in step.tell if self.turned else ():
+            name = next((drawn.name for drawn in self.stream.fresh if drawn.name in told.of and drawn.name not in found), None)
+            if name is not None and not set(kept).isdisjoint(told.of):
+                found[name] = {each: -told.of[each] / told.of[name] for each in kept if each in told.of}
+        return found
 
     def more(self, mode: int, form: Form, sign: float) -> Linear:
         """What is added to the least (the greatest) that a form may be, where differences of the state are known up to something alone."""
@@ -365,10 +381,13 @@ class Shape:
 
 def _aligned(
     question: Asked, stream: Stream, family: str, modes: Modes, steep: Mapping[str, tuple[float, float]], sample: Mapping[str, Expr],
-    losses: Losses, loose: bool = False,
+    losses: Losses, loose: bool = False, turned: bool = False,
 ) -> Best | None:  # fmt: skip
-    """The alignment of least cost with these modes. loose: where the differences of the state may be known up to something alone."""
-    shape = Shape(stream, family == "one", modes, steep, sample, loose)
+    """The alignment of least cost with these modes. loose: where the differences of the state may be known up to something alone.
+
+    turned: where noises that are told hide that too.
+    """
+    shape = Shape(stream, family == "one", modes, steep, sample, loose, turned)
     program, points = Program(), vertices(stream, family)
     for point in points:
         _at_point(shape, program, point)
@@ -413,11 +432,14 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         apart = {**mode_of(mode), **fresh}
         constants = dict(zip(stream.answers, point, strict=True)) if moves else {}
         mark, own = (branch, point if moves else (Fraction(0),) * len(point)), step_of(stream, stream.steps[branch])
+        turns = shape.turns(own)
+        kept_after = {name: _turned(form, turns) for name, form in own.after.items()}
+        own = Step(tuple(_turned(form, turns) for form in own.when), tuple(_turned(form, turns) for form in own.tell), kept_after)
         for guard in own.when:
             row, moved = _form(guard, apart, constants)
             program.at_most({key: -x for key, x in (row | shape.more(mode, guard, -1)).items()}, moved, mark)
         for earlier, place in sorted(modes.earlier[branch]):
-            guard = step_of(stream, stream.steps[earlier]).when[place]
+            guard = _turned(step_of(stream, stream.steps[earlier]).when[place], turns)
             row, moved = _form(guard, apart, constants)
             program.at_most(row | shape.more(mode, guard, 1), -moved, mark)
         for told in own.tell:
@@ -433,7 +455,12 @@ def _at_point(shape: Shape, program: Program, point: Vector) -> None:
         for each in stream.steps[branch].count:
             spent[("price", each.name)] = -_float(substitute(each.value, shape.sample), shape.sample)
         for name, shift in fresh.items():
-            _cost(shape, program, name, shift, ("cost", number, name, point), spent)
+            kept = Form(turns.get(name, {}), ZERO)
+            turned, _ = _form(kept, apart, {})
+            for sign in (-1, 1) if kept.of else (1,):  # at the least and the greatest that it may be shifted by
+                further = [shift, turned, {key: float(x) for key, x in shape.more(mode, kept, sign).items()}]
+                total = {key: sum(one.get(key, 0.0) for one in further) for one in further for key in one}
+                _cost(shape, program, name, total, ("cost", number, name, point), spent)
         for grown in dict.fromkeys(tuple(y - x for x, y in zip(before, later, strict=True)) for before, later in passes):
             worth = {("worth", name): -float(by) for name, by in zip(modes.counted, grown, strict=True)}
             program.at_most(spent | worth, 0.0, mark)
@@ -470,6 +497,15 @@ def _form(form: Form, apart: Mapping[str, Linear], constants: Mapping[str, Fract
         for key, value in apart.get(name, {}).items():
             row[key] = row.get(key, 0.0) + float(factor) * value
     return row, moved
+
+
+def _turned(form: Form, turns: Mapping[str, Mapping[str, Fraction]]) -> Form:
+    """The same in what is left of the shifts of noises that are turned."""
+    found = dict(form.of)
+    for name, row in turns.items():
+        for each, x in row.items() if name in form.of else ():
+            found[each] = found.get(each, Fraction(0)) + form.of[name] * x
+    return Form({name: x for name, x in found.items() if x}, form.rest)
 
 
 def _minus(left: Linear, right: Linear) -> Linear:
@@ -525,6 +561,10 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
         if any(more.values()):
             yield {name: str(x) for name, x in more.items() if x}
 
+    def turned(step: Step) -> Iterator[dict[str, dict[str, str]]]:
+        if rows := shape.turns(step):
+            yield {name: {each: str(x) for each, x in row.items()} for name, row in rows.items()}
+
     once, fresh, state = ([each.name for each in given] for given in (stream.once, stream.fresh, stream.state))
     shifts = [told(("once", group), once) for group in range(max(modes.groups) + 1)]
     still = ["0"] * width
@@ -535,7 +575,10 @@ def _exactly(question: Asked, shape: Shape, family: str, values: Mapping[Key, fl
             [others[group] | told(("mode", mode), state), over, *loosened(mode)]
             for mode, (group, over) in enumerate(zip(modes.groups, modes.spent, strict=True))
         ],
-        "steps": [[*edge, told(("fresh", number), fresh)] for number, edge in enumerate(modes.edges)],
+        "steps": [
+            [*edge, told(("fresh", number), fresh), *turned(step_of(stream, stream.steps[edge[1]]))]
+            for number, edge in enumerate(modes.edges)
+        ],
         "prices": {},
         "each": "0",
         "ahead": ["0"] * len(modes.spent),
@@ -556,8 +599,9 @@ def _priced(question: Asked, shape: Shape, read: ways.Way, way: dict[str, Any], 
     stream, modes = read.stream, shape.modes
     wanted: list[Expr] = []
     for lead in read.leads:
-        costs = [cost for cost in (read.cost(lead.shifts, point) for point in read.points) if not isinstance(cost, Infinite)]
-        assert len(costs) == len(read.points)
+        ends = [(point, lead.turned(kept)) for point in read.points for kept in read.apart(lead.mode, point)]
+        costs = [cost for cost in (read.cost(lead.shifts, *end) for end in ends) if not isinstance(cost, Infinite)]
+        assert len(costs) == len(ends)
         wanted.append(_most(question, costs))
     pays: list[tuple[int, Expr, dict[str, Expr]]] = []
     for number, (lead, passes) in enumerate(zip(read.leads, modes.passes, strict=True)):

@@ -10,13 +10,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpverify.audits.declared import declared
 from dpverify.samplers.comparisons import of_noisy_max
 from dpverify.search import every_word as searched
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, neg, num, parse
-from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Part, Stream, names_of
+from dpverify.trusted.language.model import Branch, Claim, Drawn, Guard, Named, Part, Query, Stream, names_of
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive.axis import Line
@@ -269,6 +270,8 @@ def test_ties_are_decided_as_is_said(ties):
         found = words.chance(every_word.Output(((str(i), 0),)), ((0, 0, 0),), words.at_random(True))
         assert abs(found - rational(told[ties][i])) < 1e-12
         assert words.at_random(True) == words.at_random(False) == (ties == "random")
+    audited = declared(of(mechanism, 1)).row(np.zeros(3))
+    assert audited == pytest.approx([float(told[ties][i]) for i in range(3)], abs=1e-9)
     law = of_noisy_max(mechanism, None)
     drawn_ones = law.draw([Fraction(0)] * 3, 40_000, np.random.default_rng(5))[:, 0]
     assert all(abs(np.mean(drawn_ones == i) - float(told[ties][i])) < 0.02 for i in range(3))
@@ -282,3 +285,6 @@ def test_noise_with_several_modes_has_its_pure_epsilon_on_the_integers():
         Line.of(of(jumps), {})
     with pytest.raises(Rejected, match="at least 1"):
         Line.of(of(TWO_MODES, sensitivity="1/2"), {})
+    halves = Claim(TWO_MODES, None, query=Query(((Fraction(3, 2), Fraction(1)),), "add-remove"))
+    with pytest.raises(Rejected, match="no output that both can give"):
+        Line.of(halves, {})

@@ -94,25 +94,28 @@ def _go_along(way: Way) -> None:
     for number, lead in enumerate(way.leads):
         leads.setdefault((lead.mode, lead.branch, lead.moves), []).append((number, lead))
     place = frozenset(way.starts), tuple(first_values(way.stream, way.followed).items())
-    seen, open_, held = {place}, [place], set[tuple[int, frozenset[tuple[int, int]]]]()
-    while open_:
-        modes, known = open_.pop()
-        moving = moves_of(way.alone, any(way.spent[mode] for mode in modes))
-        for taken, moves in product(branches(way.question, way.stream, dict(known)), moving):
-            along = [one for mode in modes for one in leads.get((mode, taken.branch, moves), ())]
-            if not along:
-                raise Rejected(NAME, f"branch {taken.branch + 1}", "a run may take it, and no mode goes along")
-            for number, lead in along:
-                if (number, taken.earlier) not in held:
-                    _holds(way, steps, lead, taken.earlier)
-                    held.add((number, taken.earlier))
-                _pays(way, lead, dict(known), taken.after)
-            place = frozenset(lead.to for _, lead in along), tuple(taken.after.items())
-            if place not in seen and not is_over(way.question, way.stream, taken.after):
-                seen.add(place)
-                open_.append(place)
-        if len(seen) > MOST_PLACES:
-            raise Rejected(NAME, "follow", f"what is followed has more than {MOST_PLACES:,} different values")
+    seen, level, held = {place}, [place], set[tuple[int, frozenset[tuple[int, int]]]]()
+    queries, most = way.stream.queries, MOST_PLACES + 1  # each level has a new place
+    for _ in range(min(most, int(queries.value)) if isinstance(queries, Num) else most):
+        following = []
+        for modes, known in level:
+            moving = moves_of(way.alone, any(way.spent[mode] for mode in modes))
+            for taken, moves in product(branches(way.question, way.stream, dict(known)), moving):
+                along = [one for mode in modes for one in leads.get((mode, taken.branch, moves), ())]
+                if not along:
+                    raise Rejected(NAME, f"branch {taken.branch + 1}", "a run may take it, and no mode goes along")
+                for number, lead in along:
+                    if (number, taken.earlier) not in held:
+                        _holds(way, steps, lead, taken.earlier)
+                        held.add((number, taken.earlier))
+                    _pays(way, lead, dict(known), taken.after)
+                place = frozenset(lead.to for _, lead in along), tuple(taken.after.items())
+                if place not in seen and not is_over(way.question, way.stream, taken.after):
+                    seen.add(place)
+                    following.append(place)
+            if len(seen) > MOST_PLACES:
+                raise Rejected(NAME, "follow", f"what is followed has more than {MOST_PLACES:,} different values")
+        level = following
 
 
 def _holds(way: Way, steps: Sequence[Step], lead: Lead, earlier: frozenset[tuple[int, int]]) -> None:
@@ -124,7 +127,8 @@ def _holds(way: Way, steps: Sequence[Step], lead: Lead, earlier: frozenset[tuple
         raise Rejected(NAME, where, "the mode after it has other shifts of what is drawn once")
     own, before = steps[lead.branch], [steps[number].when[place] for number, place in earlier]
     for point, kept in ((d, apart) for d in way.points for apart in way.apart(lead.mode, d)):
-        apart = kept | {name: at(vector, point) for name, vector in lead.shifts.items()}
+        turned = lead.turned(kept)
+        apart = kept | {name: at(vector, point) + turned.get(name, 0) for name, vector in lead.shifts.items()}
         apart |= dict(zip(way.stream.answers, point, strict=True)) if lead.moves else {}
         if any(guard.at(apart) < 0 for guard in own.when) or any(guard.at(apart) > 0 for guard in before):
             raise Rejected(NAME, where, "a comparison may come out in another way")
@@ -149,6 +153,6 @@ def _pays(way: Way, lead: Lead, before: Values, after: Values) -> None:
     """Raises Rejected where a step costs more than what its counters pay, what each step may, and what was kept for it."""
     grown = [mul(way.prices[each.name], each.value) for each in way.stream.steps[lead.branch].count if each.name in way.prices]
     paid = add(*grown, way.each, _kept(way, lead.mode, before), neg(_kept(way, lead.to, after)))
-    for cost in dict.fromkeys(way.cost(lead.shifts, point) for point in way.points):
+    for cost in dict.fromkeys(way.cost(lead.shifts, d, lead.turned(kept)) for d in way.points for kept in way.apart(lead.mode, d)):
         if not at_most(way.question, cost, paid):
             raise Rejected(NAME, f"branch {lead.branch + 1}", "it costs more than its counters and what is kept for it pay")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from types import MappingProxyType
 from typing import Any, Final
 
 from dpverify.trusted.facts.fact import Fact
@@ -29,13 +30,21 @@ Moduli = Mapping[tuple[str, Fraction], Expr]
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """From a mode by a branch, in which answers move or not, to a mode, with the shifts of the noises of the step."""
+    """From a mode by a branch, in which answers move or not, to a mode, with the shifts of the noises of the step.
+
+    turns: multiples of the differences of the state that are added to these, by noise and by name.
+    """
 
     mode: int
     branch: int
     moves: bool
     to: int
     shifts: Mapping[str, Vector]
+    turns: Mapping[str, Mapping[str, Fraction]]
+
+    def turned(self, kept: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        """What differences of the state add to the shifts."""
+        return {name: sum((x * kept[each] for each, x in row.items()), Fraction(0)) for name, row in self.turns.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +88,17 @@ class Way:
         """Whether a difference of the state is one that it has in a mode."""
         return 0 <= difference - at(self.modes[mode][name], point) <= self.loose[mode].get(name, 0)
 
-    def cost(self, shifts: Mapping[str, Vector], point: Vector) -> Value:
-        """What shifts of noises cost where the answers differ by the point; of noise that is not log-concave, wherever they do."""
+    def cost(self, shifts: Mapping[str, Vector], point: Vector, more: Mapping[str, Fraction] = MappingProxyType({})) -> Value:
+        """What shifts of noises cost where the answers differ by the point; of noise that is not log-concave, wherever they do.
+
+        more: what is added to the shifts of log-concave noises.
+        """
         paid: list[Value] = []
         for name, vector in shifts.items():
             if name not in self.slopes:
                 paid.append(self._modulus(name, max(abs(at(vector, other)) for other in self.points)))
                 continue
-            by, (left, right) = at(vector, point), self.slopes[name]
+            by, (left, right) = at(vector, point) + more.get(name, 0), self.slopes[name]
             paid.append(times(self.question, num(abs(by)), right if by > 0 else left))
         return total(ZERO, *paid)
 
@@ -128,8 +140,11 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
         loose = [_loose(rule, mode[2] if len(mode) > 2 else {}, stream) for mode in given["modes"]]
         starts = [_index(mode) for mode in given.get("starts", [0])]
         leads = [
-            Lead(_index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh))
-            for mode, branch, moves, to, shifts in given["steps"]
+            Lead(
+                _index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh),
+                _turns(rule, stream, *turns),
+            )
+            for mode, branch, moves, to, shifts, *turns in given["steps"]
         ]
         followed = [str(name) for name in given.get("follow", [])]
         prices, worth = ({str(name): parse(text) for name, text in given.get(key, {}).items()} for key in ("prices", "worth"))
@@ -153,7 +168,8 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
         if not certainly_le(ZERO, price, question.domains):
             raise Rejected(rule, "prices", "one is not certainly at least 0")
     moved = {name for shifts in (*modes, *(lead.shifts for lead in leads)) for name, vector in shifts.items() if any(vector)}
-    costly = [drawn for drawn in (*stream.once, *stream.fresh) if drawn.name in moved - {name for name, _ in moduli}]
+    turned = {name for lead in leads for name in lead.turns}
+    costly = [drawn for drawn in (*stream.once, *stream.fresh) if drawn.name in (moved - {name for name, _ in moduli}) | turned]
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in costly}
     points = vertices(stream, family)
     return Way(
@@ -185,6 +201,15 @@ def _vectors(question: Asked, given: Mapping[str, Any], known: Sequence[Drawn | 
             if any(x.denominator != 1 for x in multiples) or not is_whole(mul(num(number), question.moved), question.domains):
                 raise Rejected(rule, each.name, "noise on the integers is shifted by what is no integer")
     return {each.name: found.get(each.name, (Fraction(0),) * size) for each in known}
+
+
+def _turns(rule: str, stream: Stream, given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, dict[str, Fraction]]:
+    """By noise and name of the state; of noises on the line alone, for differences of the state may be no integers."""
+    found = {str(name): {str(each): to_fraction(text, rule) for each, text in row.items()} for name, row in given.items()}
+    lines, kept = {drawn.name for drawn in stream.fresh if not on_integers(drawn.noise)}, {each.name for each in stream.state}
+    if not found.keys() <= lines or any(not row.keys() <= kept for row in found.values()):
+        raise CertificateError(f"{rule}: a shift is turned with the state that is of no noise on the line, or of no known name.")
+    return found
 
 
 def _loose(rule: str, given: Mapping[str, Any], stream: Stream) -> dict[str, Fraction]:
