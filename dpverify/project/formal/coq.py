@@ -46,6 +46,8 @@ _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w\s]
 _AXIOM: Final = re.compile(r"([\w.']+)\s*(?::.*)?")
 _FETCHED: Final = re.compile(r"Fetching opaque proofs from disk for [\w.]+")
 _LOCATED: Final = re.compile(r"(?:Constant|Inductive|Constructor|Variable) ([\w.']+)")
+_NO_AXIOMS: Final = ("Module ", "Library ", "Notation ", "Ltac ", "Section ")
+"""What else may have the last name of an axiom."""
 _PARTS: Final = (
     "Theory", "Axioms", "Constants/Inductives relying on type-in-type", "Constants/Inductives relying on unsafe (co)fixpoints",
     "Inductives whose positivity is assumed",
@@ -205,7 +207,7 @@ def whole_names(names: Iterable[str], modules: Iterable[str], compiled: Path) ->
         found = _LOCATED.fullmatch(line)
         if found:
             located.add(found[1])
-        elif not line.startswith(" ") and not line.startswith(("Module ", "Notation ", "Library ", "Module Type ")):
+        elif not line.startswith((" ", *_NO_AXIOMS)):
             raise CoqError(f"what Coq answers is not understood: {line!r:.200}.")
     return {name: tuple(sorted(one for one in located if one == name or one.endswith(f".{name}"))) for name in asked}
 
