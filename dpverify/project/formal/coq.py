@@ -32,7 +32,8 @@ AXIOMS: Final = frozenset(f"mathcomp.{folder}.boolp.{name}" for folder in ("clas
 OF_REALS: Final = frozenset(
     (
         "Coq.Reals.ClassicalDedekindReals.sig_forall_dec", "Coq.Reals.ClassicalDedekindReals.sig_not_dec",
-        "Coq.Logic.Classical_Prop.classic", "Coq.Logic.Epsilon.epsilon_statement",
+        "Coq.Logic.FunctionalExtensionality.functional_extensionality_dep", "Coq.Logic.Classical_Prop.classic",
+        "Coq.Logic.Epsilon.epsilon_statement",
     )
 )  # fmt: skip
 """Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
