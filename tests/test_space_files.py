@@ -64,7 +64,7 @@ def test_what_is_wrong_with_a_claim_about_a_space_is_said(tmp_path, claim, why):
 
 def test_how_near_answers_are_is_claimed_of_a_mechanism_apart_from_epsilon(tmp_path):
     said = faults(tmp_path, 'kind = "table"\nrows = [["1/2", "1/2"]]', "[[claim]]\nepsilon = 1\nwithin = 1\n")
-    assert "use either within or epsilon, not both" in said
+    assert "epsilon stands beside within" in said
 
 
 def test_a_space_is_no_part_of_a_mechanism(tmp_path):

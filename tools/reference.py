@@ -20,11 +20,10 @@ from typing import Any
 import click
 
 from dpverify import cli, declare, errors, pytest_plugin
-from dpverify.catalogue import declarations
+from dpverify.catalogue import assumed, declarations
 from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
-from dpverify.report import assumed
 from dpverify.report.stated import stated
 from dpverify.trusted.language.expr import FUNCTIONS
 from dpverify.trusted.registry import CURVES, RULES

@@ -104,7 +104,8 @@ class Constructor:
         return "\n\n".join(filter(None, [self.what, arguments, "As a part of another it has sensitivity, query, adjacency and times too."]))
 
     def declare(self, *values: Any, **named: Any) -> Declared:
-        """A declaration. Raises SpecError for arguments that there are not, and for too many."""
+        """A declaration. Raises SpecError for arguments that there are not, for too many, and for what is wrong by itself."""
+        __tracebackhide__ = True
         if (
             self.noise is not None
             and named.keys() <= self.noise.signature().parameters.keys()
@@ -199,6 +200,7 @@ class Constructor:
         """It as a function, with its signature and docstring."""
 
         def constructor(*values: Any, **named: Any) -> Declared:
+            __tracebackhide__ = True  # of pytest: what is wrong stands in the message
             return self.declare(*values, **named)
 
         constructor.__name__ = constructor.__qualname__ = self.name

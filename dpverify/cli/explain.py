@@ -109,8 +109,8 @@ def _proofs(entries: Sequence[Entry], style: str) -> Iterator[str]:
 
 
 def _rule_lines(name: str) -> Iterator[str]:
+    from dpverify.catalogue.assumed import plain
     from dpverify.project.formal.ledger import told
-    from dpverify.report.assumed import plain
     from dpverify.report.stated import stated
     from dpverify.trusted.registry import EXPLAINED
 

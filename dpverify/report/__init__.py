@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from dpverify.catalogue.assumed import plain
 from dpverify.catalogue.notes import Note
-from dpverify.report.assumed import plain
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.kernel import Judgement

@@ -10,9 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from dpverify.catalogue import Stated
+from dpverify.catalogue import NotCertain, NotProved, Stated
 from dpverify.catalogue.notes import Note
-from dpverify.errors import NotCertain, NotProved
 from dpverify.ground.outside import printable
 from dpverify.ground.whole import write
 from dpverify.report import Entry, asked, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, quantity, short, text

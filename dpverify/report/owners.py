@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from dpverify.report.assumed import EQUALITY, TIGHTNESS, plain
+from dpverify.catalogue.assumed import EQUALITY, TIGHTNESS, plain
 
 
 @dataclass(frozen=True, slots=True)

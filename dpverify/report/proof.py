@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from dpverify.catalogue.assumed import plain
 from dpverify.ground.outside import named
 from dpverify.report import Entry, brief, quantity
-from dpverify.report.assumed import plain
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.stated import stated
 from dpverify.report.utility import NAMES

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from dpverify.catalogue.assumed import bare
 from dpverify.ground.outside import named, printable
 from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short
-from dpverify.report.assumed import bare
 from dpverify.report.enclosures import witness_text
 from dpverify.report.phrases import advice, delta_text, replay, tight_text
 from dpverify.report.results import Results

@@ -95,7 +95,7 @@ def _stated(claim: Claim, verdict: str) -> Iterator[str]:
     end = "." if refuted or not unknown else ","
     yield rf"\[ {latex(row(*inequality(claim, refuted=refuted)))}{end} \]"
     if unknown and not refuted:
-        yield rf"where \({unknown[0]}\) is the epsilon stated next."
+        yield rf"for the \({unknown[0]}\) stated next."
 
 
 def _text(said: Inline) -> str:

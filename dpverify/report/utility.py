@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, Final, NamedTuple
 
-from dpverify.report.assumed import plain
+from dpverify.catalogue.assumed import plain
 from dpverify.report.enclosures import common, plain_decimal
 from dpverify.search.utility import lacking
 from dpverify.trusted.facts.bounds import Infinite

@@ -94,7 +94,7 @@ def test_the_help_tells_every_kind_in_a_sentence():
     said = run("new", "--help").stdout
     assert all(f"  {kind} " in said and starter.brief in " ".join(said.split()) for kind, starter in STARTERS.items())
     said = run("new", "mine", "--kind", "radal", code=2).output
-    assert "Did you mean 'radial'?" in said and "The kinds are radial, translation, " in said
+    assert "Did you mean 'radial'?" in said and "The kinds are builtin, compose, " in said
     for written, said in (("laplace", ""), ("lapace", "Did you mean 'laplace'? "), ("Normal", "Did you mean 'gaussian'? ")):
         told = f"{written!r} is no kind of mechanism. {said}It is the name of a builtin: write --kind builtin"
         assert told in run("new", "mine", "--kind", written, code=2).output

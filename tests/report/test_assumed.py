@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpverify.report.assumed import bare, plain
+from dpverify.catalogue.assumed import bare, plain
 from dpverify.search.measure_words import OCCUR
 from dpverify.trusted.facts import assumptions
 from dpverify.trusted.registry import EXPLAINED

@@ -64,7 +64,7 @@ def test_every_rule_shows_what_it_checks_once_and_every_assumption_is_there(path
     for name in {step.rule for step in told if step.rule}:
         shown = [below.text for step in told if step.rule == name for below in step.below if below.kind == "checked"]
         assert shown == list(stated(name).checked)
-    assert {step.text for step in told if step.kind == "assumed"} == set(entry.judgement.assumptions)
+    assert {step.text for step in told if step.kind == "assumed"} == set(entry.assumptions)
 
 
 @pytest.mark.parametrize("path", CERTIFICATES.values(), ids=CERTIFICATES)

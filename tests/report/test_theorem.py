@@ -114,7 +114,7 @@ def test_a_theorem_of_a_refuted_claim_says_the_contrary():
 
 def test_a_theorem_of_what_is_tight_gives_both_sides():
     said = dp.verify(dp.gaussian(2), sensitivity=1, epsilon=1, delta="tight").theorem()
-    assert r"+\delta , \]" in said and r"where \(\delta\) is the epsilon stated next" in said
+    assert r"+\delta , \]" in said and r"for the \(\delta\) stated next" in said
     assert r"between \(0.006829594983114575" in said and "The least delta that holds" in said
     assert "The least rho that holds is \\(\\frac{1}{8}\\)." in dp.verify(dp.gaussian(2), sensitivity=1, zcdp="tight").theorem()
 

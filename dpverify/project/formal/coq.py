@@ -32,7 +32,8 @@ AXIOMS: Final = frozenset(f"mathcomp.{folder}.boolp.{name}" for folder in ("clas
 OF_REALS: Final = frozenset(
     (
         "Coq.Reals.ClassicalDedekindReals.sig_forall_dec", "Coq.Reals.ClassicalDedekindReals.sig_not_dec",
-        "Coq.Logic.Classical_Prop.classic", "Coq.Logic.Epsilon.epsilon_statement",
+        "Coq.Logic.FunctionalExtensionality.functional_extensionality_dep", "Coq.Logic.Classical_Prop.classic",
+        "Coq.Logic.Epsilon.epsilon_statement",
     )
 )  # fmt: skip
 """Those of Coq's real numbers, which replays are about, and of their structure in MathComp."""
@@ -46,6 +47,8 @@ _REQUIRED: Final = re.compile(r"^From dpverify Require (?:Import|Export) ([\w\s]
 _AXIOM: Final = re.compile(r"([\w.']+)\s*(?::.*)?")
 _FETCHED: Final = re.compile(r"Fetching opaque proofs from disk for [\w.]+")
 _LOCATED: Final = re.compile(r"(?:Constant|Inductive|Constructor|Variable) ([\w.']+)")
+_NO_AXIOMS: Final = ("Module ", "Library ", "Notation ", "Ltac ", "Section ")
+"""What else may have the last name of an axiom."""
 _PARTS: Final = (
     "Theory", "Axioms", "Constants/Inductives relying on type-in-type", "Constants/Inductives relying on unsafe (co)fixpoints",
     "Inductives whose positivity is assumed",
@@ -205,7 +208,7 @@ def whole_names(names: Iterable[str], modules: Iterable[str], compiled: Path) ->
         found = _LOCATED.fullmatch(line)
         if found:
             located.add(found[1])
-        elif not line.startswith(" ") and not line.startswith(("Module ", "Notation ", "Library ", "Module Type ")):
+        elif not line.startswith((" ", *_NO_AXIOMS)):
             raise CoqError(f"what Coq answers is not understood: {line!r:.200}.")
     return {name: tuple(sorted(one for one in located if one == name or one.endswith(f".{name}"))) for name in asked}
 

@@ -37,7 +37,7 @@ def blocks(run: Run) -> Sequence[Block]:
     head: list[Block] = [Callout(f"{said} {summary[:1].upper()}{summary[1:]}.", not new), *_made(run), Items(_counts(run))]
     head += [Section("Needs attention", _listed(new, run), anchor=":to-look-at")] if new else []
     if warnings := run.results.warnings:
-        noted: list[Inline] = [(Badge("warning", fine=False), f" {one.file}, line {one.line}: {one.message}") for one in warnings]
+        noted: list[Inline] = [f"{one.file}, line {one.line}: {one.message}" for one in warnings]
         head += [Fold(f"{words.count(len(warnings), 'warning')}: what authors of claims may not mean", [Items(noted)])]
     head += [Fold(f"{len(known)} known from the baseline", _listed(known, run))] if known else []
     return head

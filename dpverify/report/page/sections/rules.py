@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpverify.catalogue.assumed import plain
 from dpverify.project.formal.ledger import told
 from dpverify.report import proof
-from dpverify.report.assumed import plain
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run
 from dpverify.report.stated import stated
