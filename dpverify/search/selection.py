@@ -67,7 +67,7 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
 
 def _is_open(claim: Claim, steps: Steps) -> bool:
     """Whether numbers on both sides leave a claim open, where all have enclosures that are numbers."""
-    if claim.epsilon is None:
+    if claim.epsilon is None or any("value" not in step["evidence"] for step in steps):
         return False
     above, below = (
         [num(to_fraction(step["evidence"]["value"], "value")) for step in steps if _side(step) == side] for side in ("upper", "lower")

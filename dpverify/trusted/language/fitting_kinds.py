@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpverify.trusted.language.errors import CertificateError, certify
+from dpverify.trusted.language.expr import PI, format_expr
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     NEARNESS,
@@ -43,7 +44,7 @@ def require_names(claim: Claim) -> None:
     asked: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     bound = {name for one in asked for held in (one.mechanism, *noises_of(one.mechanism)) for name in variables_of(held)}
     for name, _ in claim.domains:
-        free = name.isidentifier() and name.isascii() and name not in bound
+        free = name.isidentifier() and name.isascii() and name not in bound and name != format_expr(PI)
         certify(free, f"{name[:40]!r} cannot name a parameter of this mechanism.")
 
 

@@ -60,10 +60,12 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     elif isinstance(mechanism, model.PostProcess):
         yield from runs(mechanism.part, replace(run, processed=True), top)
     elif isinstance(mechanism, model.Lipschitz):
-        run = replace(run, factor=mul(run.factor, mechanism.constant), uneven=run.uneven or is_uneven(mechanism, {}))
+        factor = times_as_far(run.factor, mechanism.constant, mechanism.part, {})
+        run = replace(run, factor=factor, uneven=run.uneven or is_uneven(mechanism, {}))
         yield from runs(mechanism.part, replace(run, own=run.own or not top, mapped=True), top)
     elif isinstance(mechanism, model.Group):
-        yield from runs(mechanism.part, replace(run, factor=mul(run.factor, mechanism.size), own=run.own or not top), top)
+        factor = times_as_far(run.factor, mechanism.size, mechanism.part, {})
+        yield from runs(mechanism.part, replace(run, factor=factor, own=run.own or not top), top)
     elif isinstance(mechanism, model.Leaf | model.Subsample | model.Parallel):
         yield replace(run, part=part)
     else:
@@ -130,6 +132,20 @@ def leaf(run: Run, domains: tuple[tuple[str, Domain], ...] = ()) -> Claim:
     if factor != ONE:
         asked = load("parts.further").leaf(part, factor, partial(reach, run), dict(domains))
     return Claim(asked[0], None, sensitivity=asked[1], query=asked[2], domains=domains)
+
+
+def times_as_far(factor: Expr, times: Expr, part: Part, domains: Mapping[str, Domain]) -> Expr:
+    """How far apart neighbours of a part are that a group or a map, `factor` times as far apart itself, takes `times` as far.
+
+    Raises Rejected where that does not say what integers move by. Two steps of a map by 3/2 are three steps of 1 each only where there is
+    something between: answers that move by 3/2 a step move by 2 behind the map, so by 4 and not by 3.
+    """
+    even = ONE in (factor, times) or (is_whole(factor, domains) and is_whole(times, domains))
+    for inner in () if even else (part, *all_parts(part.mechanism)):
+        leaf = not isinstance(inner.mechanism, model.Combinator | Repeat)
+        if leaf and on_integers(inner.mechanism) and inner.query is None and not is_whole(inner.sensitivity or ONE, domains):
+            raise Rejected(WHAT, "constant", "of a map that is not whole, beside another: how far integers behind both move is not known")
+    return mul(factor, times)
 
 
 def is_uneven(mechanism: model.Lipschitz, domains: Mapping[str, Domain]) -> bool:

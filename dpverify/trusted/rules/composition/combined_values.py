@@ -33,7 +33,7 @@ from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair
 from dpverify.trusted.parts.one_pair import OnePair, is_told
 from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.parts.runs import Run, is_uneven, leaf, occurs
+from dpverify.trusted.parts.runs import Run, is_uneven, leaf, occurs, times_as_far
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
 from dpverify.trusted.rules.composition.stacked_queries import WHAT
@@ -118,8 +118,9 @@ class Values:
             raise Rejected(WHAT, "constant", "it is not whole, and something behind the map knows whole steps between neighbours alone")
         if certainly_le(times, ZERO, self.domains):
             return ZERO  # neighbours are one database
+        far = times_as_far(factor, times, mechanism.part, self.domains)
         # behind a map the record may be in the other one of two neighbours: a sample is bounded in its worse order, the first
-        return self._in_order(self.backward and self.side == "lower", mechanism.part, mul(factor, times), evidence)
+        return self._in_order(self.backward and self.side == "lower", mechanism.part, far, evidence)
 
     # -- single mechanisms
 
