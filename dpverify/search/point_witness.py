@@ -92,7 +92,8 @@ class Loss:
         """h at a point, at the current precision."""
         key = point, ctx.prec
         if key not in self.heights:
-            self.heights[key] = value(self.h, {self.name: constant(point)})
+            known = constant(substitute(self.h, {self.name: point})) if self.integers else value(self.h, {self.name: constant(point)})
+            self.heights[key] = known
         return self.heights[key]
 
     def pair(self, c: Fraction, sign: int) -> tuple[Expr, Expr]:
@@ -496,7 +497,12 @@ def _least(noise: Additive, points: Points, radius: Fraction) -> arb | None:
     try:
         for a, b in zip(points.a, points.b, strict=True):
             near_a, near_b = neighbourhood(noise, a, radius), neighbourhood(noise, b, radius)
-            total += value(h, {variable(noise): near_b}) - value(h, {variable(noise): near_a})
+            whole = isinstance(noise, Translation) and noise.integers
+            first, second = (
+                constant(substitute(h, {variable(noise): point})) if whole else value(h, {variable(noise): near})
+                for point, near in ((a, near_a), (b, near_b))
+            )
+            total += second - first
     except ExprError:
         return None
     return total.lower() if total.is_finite() else None

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search import modulus_parts as search
+from dpverify.search.verify import verify
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.language.logarithms import neg_log
@@ -157,3 +158,11 @@ def test_a_density_that_is_0_at_an_integer_has_no_bound():
     data = evidence(integers("exp(-abs(abs(z) - 1))"))
     with pytest.raises(Rejected, match="not certainly at most the bound"):
         check(integers("abs(z)*exp(-abs(z))"), data | {"bound": "1000"})
+
+
+@pytest.mark.parametrize(("steps", "tight"), [(3, "1/3 + log(2)"), (7, "1/3 + log(4)")])
+def test_steps_at_multiples_that_no_ball_holds_are_known_at_integers(steps, tight):
+    """A third of 3 as a ball holds less than 1: from the top of a tooth, 2 + (steps - 1), to its foot one further, 2."""
+    found = verify(integers(f"exp(-abs(z)/3)*(2 + z - {steps}*floor(z/{steps}))"), 10).judgement
+    assert certainly_le(found.lower, parse(tight)) and certainly_le(parse(f"{tight} - 10**(-8)"), found.lower)
+    assert certainly_le(parse(tight), found.upper) and certainly_le(found.upper, parse(f"{tight} + 10**(-8)"))

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.errors import CertificateError, ExprError, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Sym, neg, substitute
+from dpverify.trusted.language.expr import ZERO, Expr, Sym, neg, num, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, finite, hull, precision, rational, value
@@ -25,6 +26,11 @@ _SPARE: Final = 4
 """Bits beyond those wanted to which a tail is known."""
 
 
+def term(density: Expr, name: str, n: int) -> arb:
+    """A density at an integer: floors of rational numbers are known there, where a ball about a third of it may hold two."""
+    return constant(substitute(density, {name: num(n)})) if calls(density, "floor") else value(density, {name: arb(n)})
+
+
 def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, bits: int = 24) -> arb:
     """A ball that contains the sum of a density over the integers from `lower` to `upper`. Raises Undecided."""
     with precision(max(ctx.prec, _WORKING)):
@@ -36,7 +42,7 @@ def lattice_sum(density: Expr, name: str, lower: int | None, upper: int | None, 
             if upper - start > _MOST_TERMS:
                 raise Undecided(f"a sum of {upper - start} terms; at most {_MOST_TERMS}.")
             for n in range(start, upper + 1):
-                total = finite(total + value(density, {name: arb(n)}))
+                total = finite(total + term(density, name, n))
         if lower is None:
             total += _half_sum(substitute(density, {name: neg(Sym(name))}), name, 1 - start, bits)
         if not total.is_finite():
@@ -59,7 +65,7 @@ def summable(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
             return False
     low = -(2 ** told[0]) if first is None else first
     high = 2 ** told[1] if last is None else last
-    return high - low <= 2 * _MOST_TERMS and all(value(density, {name: arb(n)}).is_finite() for n in range(low, high + 1))
+    return high - low <= 2 * _MOST_TERMS and all(term(density, name, n).is_finite() for n in range(low, high + 1))
 
 
 def _has_tail(density: Expr, name: str, mirrored: bool, start: int) -> bool:
@@ -72,7 +78,7 @@ def _half_sum(density: Expr, name: str, start: int, bits: int) -> arb:
     """The sum from `start` on: terms, then a tail."""
     first, total = max(start, _tail_start(density, name, bits) if start < _LAST else start), arb(0)
     for n in range(start, first):
-        total = finite(total + value(density, {name: arb(n)}))
+        total = finite(total + term(density, name, n))
     try:
         tail = _tail_sum(density, name, End("+inf", Fraction(first)))
     except ExprError:
@@ -134,7 +140,7 @@ def _repeated(density: Expr, h: Expr, name: str, start: int, length: Fraction) -
     """The sum over n >= start where h gains as much over every whole number of periods: those of one, over 1 - e^-gain."""
     period = length.numerator
     gain = quasi_period(h, name, Fraction(period))
-    terms = [value(density, {name: arb(n)}) for n in range(start, start + min(period, _MOST_TERMS))]
+    terms = [term(density, name, n) for n in range(start, start + min(period, _MOST_TERMS))]
     if gain is None or period > _MOST_TERMS or not constant(gain) > 0 or not all(term >= 0 for term in terms):
         return None
     return sum(terms, arb(0)) / -(-constant(gain)).expm1()

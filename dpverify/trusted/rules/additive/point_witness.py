@@ -23,13 +23,13 @@ from flint import arb, ctx
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr, Num
+from dpverify.trusted.language.expr import Expr, Num, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Translation
 from dpverify.trusted.language.noise import Additive, profile, variable
 from dpverify.trusted.language.rationals import read_fraction, to_whole
-from dpverify.trusted.numbers.balls import precision, rational, value
+from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.rules.additive.points import (
     Points,
     check_pair,
@@ -98,19 +98,25 @@ def _radius(noise: Additive, evidence: Mapping[str, Any], key: str) -> Fraction:
 # -- the loss --------------------------------------------------------------------------------------
 
 
+def _height(noise: Additive, h: Expr, point: Expr, near: arb) -> arb:
+    """h on a neighbourhood of a point; on the integers at the point itself, where floors are known."""
+    whole = isinstance(noise, Translation) and noise.integers
+    return constant(substitute(h, {variable(noise): point})) if whole else value(h, {variable(noise): near})
+
+
 def certify(noise: Additive, points: Points, radius: Fraction, claimed: Fraction | Infinite) -> None:
     """Check that the loss is at least `claimed` on the whole neighbourhood. Raises Rejected."""
     h = neg_log(profile(noise))
     loss, vanishes = arb(0), False
     for a, b in zip(points.a, points.b, strict=True):
         near_a, near_b = neighbourhood(noise, a, radius), neighbourhood(noise, b, radius)
-        at_a = value(h, {variable(noise): near_a}) if outside(noise, near_a) is False else arb("nan")
+        at_a = _height(noise, h, a, near_a) if outside(noise, near_a) is False else arb("nan")
         if not at_a.is_finite():
             raise Rejected(NAME, "a", "the density of P is not certainly positive and finite here; make the radius smaller")
         if isinstance(claimed, Infinite):
             vanishes = vanishes or bool(density_on(noise, near_b) == 0)
         elif outside(noise, near_b) is False:
-            loss += value(h, {variable(noise): near_b}) - at_a
+            loss += _height(noise, h, b, near_b) - at_a
         else:
             raise Rejected(NAME, "b", "the neighbourhood is not certainly inside the support")
     if isinstance(claimed, Infinite):

@@ -12,8 +12,7 @@ from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Expr, neg, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.balls import value
-from dpverify.trusted.numbers.lattice_sums import lattice_sum
+from dpverify.trusted.numbers.lattice_sums import lattice_sum, term
 from dpverify.trusted.rules.curves.shapes import Z
 from dpverify.trusted.rules.curves.steps import Steps, steps_of
 from dpverify.trusted.rules.curves.unimodal import INFINITY, Hints, limit_of, most_of
@@ -68,7 +67,7 @@ class Tail:
         """p(n), not normalised."""
         if n not in self._weights:
             outside = (self._lower is not None and n < self._lower) or (self._upper is not None and n > self._upper)
-            self._weights[n] = arb(0) if outside else value(self._density, {"z": arb(n)})
+            self._weights[n] = arb(0) if outside else term(self._density, "z", n)
         return self._weights[n]
 
     def beyond(self, j: int) -> arb:
