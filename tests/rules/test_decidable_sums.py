@@ -82,6 +82,8 @@ CORNER = f'kind = "compose"\nparts = [{STATED.format("1/2", 0)}, {STATED.format(
         (CORNER, 'epsilon = "3/4"\ndelta = "0.999*exp(-7)"', "UNKNOWN"),
         (f'kind = "compose"\ntimes = "k"\npart = {STATED.format("e", "d")}', 'epsilon = "k*e"\ndelta = "k*d"', "PROVED"),
         (f'kind = "compose"\ntimes = "k"\npart = {STATED.format("e", "d")}', 'epsilon = "k*e"\ndelta = "d"', "UNKNOWN"),
+        (f'kind = "compose"\ntimes = 200\npart = {STATED.format("e", "d")}', 'epsilon = "200*e"\ndelta = "min(1, 200*d)"', "PROVED"),
+        (f'kind = "compose"\ntimes = 200\npart = {STATED.format("e", "d")}', 'epsilon = "200*e"\ndelta = "min(1, 199*d)"', "UNKNOWN"),
         (f'kind = "group"\nsize = 2\npart = {STATED.format("e", "d")}', 'epsilon = "2*e"\ndelta = "(1 + exp(1))*d"', "UNKNOWN"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ZERO, Expr
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, call
 from dpverify.trusted.language.model import ONE_SIDED, Claim, Part, Source
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.exchanged import by_records
@@ -59,6 +59,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     if delta == ZERO:
         return Bound("upper", epsilon, assumed=assumed, through=through)
     domains = dict(claim.domains)
+    delta = delta if certainly_le(delta, ONE, domains) else call("min", ONE, delta)  # which no delta is above
     if isinstance(epsilon, Expr) and claim.epsilon is not None and certainly_le(epsilon, claim.epsilon, domains):
         return Bound("upper", delta, quantity="delta", assumed=assumed, through=through)
     if claim.delta is not None and certainly_le(delta, claim.delta, domains):
