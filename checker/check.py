@@ -11,14 +11,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # with `python -P` too
 
-import algebra as al  # noqa: E402
-import finite  # noqa: E402
-import noise  # noqa: E402
-import parts  # noqa: E402
-import selection  # noqa: E402
-import shape  # noqa: E402
-from noise import INFINITE  # noqa: E402
-from terms import Malformed, Refused, Undecided, must, parse, sure  # noqa: E402
+import algebra as al
+import finite
+import noise
+import parts
+import selection
+import shape
+from noise import INFINITE
+from terms import Malformed, Refused, Undecided, must, parse, sure
 
 EVERY = [made for module in (noise, finite, selection) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
