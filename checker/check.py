@@ -9,6 +9,8 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # with `python -P` too
+
 import algebra as al
 import finite
 import noise

@@ -312,3 +312,9 @@ def test_a_search_that_finds_nothing_ends_no_generator():
     texts = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     found = {name for name, text in texts.items() if "next(" in text and any(map(bare, ast.walk(ast.parse(text))))}
     assert found == set(FIRST_OF)
+
+
+def test_the_design_names_every_folder_of_rules():
+    row = next(line for line in DESIGN.splitlines() if line.startswith("| `rules/` |"))
+    folders = {path.name for path in (PACKAGE / "trusted" / "rules").iterdir() if path.is_dir() and not path.name.startswith("__")}
+    assert set(re.findall(r"`(\w+)/`", row)) - {"rules"} == folders

@@ -224,7 +224,7 @@ def test_exit_codes_say_decided_not_decided_and_refused(tmp_path):
     names = ("laplace.sensitivity-1-exact", "delta_gaussian.delta-exact")
     decided, other = (ROOT / "reports" / "certificates" / f"{name}.cert.json" for name in names)
     for files, code in [([decided], 0), ([decided, other], 1), ([other, forged, decided], 2)]:
-        run = subprocess.run([sys.executable, "-B", CHECKER / "check.py", *files], capture_output=True, text=True)
+        run = subprocess.run([sys.executable, "-P", "-B", CHECKER / "check.py", *files], capture_output=True, text=True)
         assert run.returncode == code, run.stderr
     assert "the certificate says REFUTED, its lines give PROVED" in run.stdout
 

@@ -17,11 +17,10 @@ import ast
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from dpverify.trusted import rules
 from dpverify.trusted.language.model import Source
-from dpverify.trusted.registry import EXPLAINED, PLACES
+from dpverify.trusted.registry import PLACES
 
 _FOLDER = Path(rules.__file__).parent
 _HEADS = ("Theorem: ", "Checked:\n- ", "Source: ")
@@ -39,9 +38,6 @@ class Stated:
 @cache
 def stated(name: str) -> Stated:
     """What a theorem of the registry states, by its name."""
-    theorem: Any = EXPLAINED[name]
-    if hasattr(theorem, "STATEMENT"):  # some say it in constants yet
-        return Stated(theorem.STATEMENT, theorem.CHECKED, theorem.SOURCE)
     file = _FOLDER.joinpath(*PLACES[name].split(".")).with_suffix(".py")
     return parsed(ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "")
 

@@ -1,4 +1,18 @@
-"""The supremum rule for densities that rise, fall and jump as they like: a tree of exact cuts of all pairs of points, or all of these."""
+"""The supremum rule for densities that rise, fall and jump as they like: a tree of exact cuts of all pairs of points, or all of these.
+
+Theorem: Noise of density exp(-h) of a norm of the distance (or of the difference, on the line) has tight epsilon at most sup { h(a + s) -
+h(a) : |s| <= D }, D the sensitivity over the scale. The pairs (a, s) form a strip. It is cut into parts, each bounded as in kernel-box; the
+ends of the strip are bounded by the slope of h, or repeat the strip where h repeats with a rise. On the integers every pair of them between
+the ends is looked at.
+
+Checked:
+- the parts, or the integers, cover the strip between the ends, and one period past the start of an end that repeats
+- h(a + s) - h(a) is at most the bound on every part, or at every pair of integers
+- the loss is at most the bound on each end, or repeats, and the density is integrable there
+- the sensitivity is positive
+
+Source: docs/theory/additive.md#modulus-parts
+"""
 
 from __future__ import annotations
 
@@ -10,7 +24,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Sym, add, num, parse, sub, substitute, symbols
-from dpverify.trusted.language.model import Claim, Source
+from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.polytopes import Polytope, box
@@ -19,20 +33,7 @@ from dpverify.trusted.rules.additive.sides import Period, Side, check_side, read
 from dpverify.trusted.rules.finite.kernel_box import Tree
 
 NAME: Final = "modulus-parts"
-STATEMENT: Final = (
-    "Noise of density exp(-h) of a norm of the distance (or of the difference, on the line) has tight epsilon at most "
-    "sup { h(a + s) - h(a) : |s| <= D }, D the sensitivity over the scale. The pairs (a, s) form a strip. It is cut into parts, each "
-    "bounded as in kernel-box; the ends of the strip are bounded by the slope of h, or repeat the strip where h repeats with a rise. On "
-    "the integers every pair of them between the ends is looked at."
-)
-CHECKED: Final = (
-    "the parts, or the integers, cover the strip between the ends, and one period past the start of an end that repeats",
-    "h(a + s) - h(a) is at most the bound on every part, or at every pair of integers",
-    "the loss is at most the bound on each end, or repeats, and the density is integrable there",
-    "the sensitivity is positive",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/additive.md#modulus-parts")
 
 _MOST_PAIRS: Final = 100_000
 

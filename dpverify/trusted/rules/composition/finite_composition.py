@@ -1,4 +1,19 @@
-"""Compositions of mechanisms with finitely many outputs, exactly, also where each next pair of rows is chosen after the outputs so far."""
+"""Compositions of mechanisms with finitely many outputs, exactly, also where each next pair of rows is chosen after the outputs so far.
+
+Theorem: In an adaptive composition of finite mechanisms delta(eps) is at most F(e^eps), the greatest P(S) - e^eps Q(S) of an adversary who
+chooses the next part, and two adjacent rows of it in either order, after seeing all outputs so far: F_0(a) = (1 - a)_+ and F_(j+1)(a) = max
+over choices of sum over outputs of p F_j(a q/p). As a greatest of finitely many profiles F is convex in a, does not rise, is 1 at a = 0 and
+at least (1 - a)_+, hence the profile of one pair; its two orders agree, as every choice may be swapped. From below, the product of one pair
+of rows for each part is what two neighbours have. Both are the same where no part has two pairs.
+
+Checked:
+- every row is a distribution, exactly
+- which probabilities are zero
+- which products of ratios are formally equal
+- the number of states is within reach
+
+Source: docs/theory/composition.md#finite-composition, Zhu, Dong & Wang 2022, on which functions are profiles
+"""
 
 from __future__ import annotations
 
@@ -9,28 +24,13 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Source
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, merged, occurs
 from dpverify.trusted.rules.composition.laws import Choice, dominating_pair, of_face, product_pair
 from dpverify.trusted.rules.curves.faces import faces_of
 
 NAME: Final = "finite-composition"
-STATEMENT: Final = (
-    "In an adaptive composition of finite mechanisms delta(eps) is at most F(e^eps), the greatest P(S) - e^eps Q(S) of an adversary who "
-    "chooses the next part, and two adjacent rows of it in either order, after seeing all outputs so far: F_0(a) = (1 - a)_+ and "
-    "F_(j+1)(a) = max over choices of sum over outputs of p F_j(a q/p). As a greatest of finitely many profiles F is convex in a, does not "
-    "rise, is 1 at a = 0 and at least (1 - a)_+, hence the profile of one pair; its two orders agree, as every choice may be swapped. From "
-    "below, the product of one pair of rows for each part is what two neighbours have. Both are the same where no part has two pairs."
-)
-CHECKED: Final = (
-    "every row is a distribution, exactly",
-    "which probabilities are zero",
-    "which products of ratios are formally equal",
-    "the number of states is within reach",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/composition.md#finite-composition", "Zhu, Dong & Wang 2022, on which functions are profiles")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

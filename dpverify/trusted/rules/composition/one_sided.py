@@ -1,4 +1,17 @@
-"""The orders of neighbours by themselves: what is lost on an input with a record against the one without it (theory#one-sided)."""
+"""The orders of neighbours by themselves: what is lost on an input with a record against the one without it (theory#one-sided).
+
+Theorem: Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta
+(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of what
+has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps), and of what has nothing -log(1 - p). In both
+orders the greater of the two holds. Pure epsilons of samples are met, and so are the curves of tables over the pairs as they are listed.
+
+Checked:
+- every part, in the order that is claimed, or in both
+- rates are between 0 and 1
+- groups are of whole numbers of records
+
+Source: docs/theory/composition.md#one-sided, Smith 2009, on the secrecy of the sample
+"""
 
 from __future__ import annotations
 
@@ -9,7 +22,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, call
-from dpverify.trusted.language.model import ONE_SIDED, Claim, Part, Source
+from dpverify.trusted.language.model import ONE_SIDED, Claim, Part
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.exchanged import by_records
 from dpverify.trusted.parts.neighbours import require_one_adjacency
@@ -17,20 +30,7 @@ from dpverify.trusted.parts.runs import neighbours_assumed
 from dpverify.trusted.rules.composition.one_order import Values
 
 NAME: Final = "one-sided"
-STATEMENT: Final = (
-    "Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta "
-    "(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of "
-    "what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps), and of what has nothing -log(1 - p). "
-    "In both orders the greater of the two holds. Pure epsilons of samples are met, and so are the curves of tables over the pairs as they "
-    "are listed."
-)
-CHECKED: Final = (
-    "every part, in the order that is claimed, or in both",
-    "rates are between 0 and 1",
-    "groups are of whole numbers of records",
-)
 ASSUMED: Final = ()
-SOURCE: Final = Source("docs/theory/composition.md#one-sided", "Smith 2009, on the secrecy of the sample")
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:

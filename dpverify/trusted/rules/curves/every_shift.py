@@ -3,6 +3,18 @@
 A longer shift need not be worse where the density has several modes, or a zero inside. Lengths are in units of the sensitivity, so that
 shifts t lie in [-1, 1]. G(t) is the integral of (p(y) - a p(y - t))_+, a = e^epsilon. Boxes of y are split, the one that matters most
 first, until each lies inside S = {p > a p(. - t)}, outside it, or adds little.
+
+Theorem: Noise on the line with a density of bounded variation, of any shape: the tight delta is the greatest divergence of (p, p(. - s))
+for |s| <= D, which need not be at D. Over a cell of shifts it is at most what it is at the middle one, by the integral over what is
+certainly in {p > e^epsilon p(. - s)} up to its roots, with its slope there and a bound on how that changes, and what is not decided.
+
+Checked:
+- the shifts are cut into cells from end to end
+- on every cell the divergence at the middle shift, its slope there, and how that changes
+- the density is integrable, and non-negative where no assumption says otherwise
+- the sensitivity is positive
+
+Source: docs/theory/curves.md#every-shift
 """
 
 from __future__ import annotations
@@ -20,7 +32,7 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, format_expr
-from dpverify.trusted.language.model import Radial, Source, Translation
+from dpverify.trusted.language.model import Radial, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.one_pair import OnePair
@@ -30,19 +42,7 @@ from dpverify.trusted.rules.curves.shifts import Effort, divergences
 from dpverify.trusted.rules.curves.unimodal import in_pieces, shifted
 
 NAME: Final = "every-shift"
-STATEMENT: Final = (
-    "Noise on the line with a density of bounded variation, of any shape: the tight delta is the greatest divergence of (p, p(. - s)) for "
-    "|s| <= D, which need not be at D. Over a cell of shifts it is at most what it is at the middle one, by the integral over what is "
-    "certainly in {p > e^epsilon p(. - s)} up to its roots, with its slope there and a bound on how that changes, and what is not decided."
-)
-CHECKED: Final = (
-    "the shifts are cut into cells from end to end",
-    "on every cell the divergence at the middle shift, its slope there, and how that changes",
-    "the density is integrable, and non-negative where no assumption says otherwise",
-    "the sensitivity is positive",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#every-shift")
 
 _MOST_CUTS: Final = 4_000
 _MOST_BITS: Final = 200

@@ -1,4 +1,19 @@
-"""Privacy curves of noise on the integers and of staircase noise, whose densities are steps: sums of enclosed terms."""
+"""Privacy curves of noise on the integers and of staircase noise, whose densities are steps: sums of enclosed terms.
+
+Theorem: For noise on the integers whose probabilities do not fall up to a mode and do not rise after it, the pair at the greatest whole
+shift, in both orders, dominates all others: where p(n) > e^epsilon p(n - s), s > 0, n - s lies before the mode, so that a longer shift only
+lowers p(n - s). The same holds on the line for staircase noise, whose steps repeat with a factor. Where two neighbours' answers do not
+differ by an integer, outputs on one are impossible on the other: delta is 1 at every epsilon. Where probabilities are not so, the greatest
+of the sums of (p(n) - e^epsilon p(n - s))_+ over all whole shifts s, in both directions, bounds delta.
+
+Checked:
+- the probabilities are unimodal, or every shift is looked at
+- they are summable
+- the shift is not negative
+- a query's answers differ by integers, or the pair that does not is named
+
+Source: docs/theory/curves.md#lattice, staircase noise: Geng & Viswanath 2016
+"""
 
 from __future__ import annotations
 
@@ -16,7 +31,7 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, dominating, greatest, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, num
-from dpverify.trusted.language.model import Mechanism, Source, Staircase, Translation
+from dpverify.trusted.language.model import Mechanism, Staircase, Translation
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -31,21 +46,7 @@ from dpverify.trusted.rules.curves.stairs import Stairs, integer
 from dpverify.trusted.rules.curves.unimodal import Hints, hints, read
 
 NAME: Final = "lattice"
-STATEMENT: Final = (
-    "For noise on the integers whose probabilities do not fall up to a mode and do not rise after it, the pair at the greatest whole "
-    "shift, in both orders, dominates all others: where p(n) > e^epsilon p(n - s), s > 0, n - s lies before the mode, so that a longer "
-    "shift only lowers p(n - s). The same holds on the line for staircase noise, whose steps repeat with a factor. Where two neighbours' "
-    "answers do not differ by an integer, outputs on one are impossible on the other: delta is 1 at every epsilon. Where probabilities are "
-    "not so, the greatest of the sums of (p(n) - e^epsilon p(n - s))_+ over all whole shifts s, in both directions, bounds delta."
-)
-CHECKED: Final = (
-    "the probabilities are unimodal, or every shift is looked at",
-    "they are summable",
-    "the shift is not negative",
-    "a query's answers differ by integers, or the pair that does not is named",
-)
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#lattice", "staircase noise: Geng & Viswanath 2016")
 
 
 _MOST_SHIFTS: Final = 64

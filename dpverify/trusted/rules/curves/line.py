@@ -3,6 +3,18 @@
 Lengths are in units of the shift, so that q(z) = p(z - 1). S, where p > e^epsilon q, is found cell by cell: on each the loss
 log p(z) - log q(z) is proved monotone once, for all epsilons, so that for one epsilon it is left by one root at most. The integrand
 vanishes at the root: a root known to 2^-b costs 2^-2b of H. What is not decided is counted by its mass, as an error.
+
+Theorem: For additive noise on the line whose density does not fall up to a mode and does not rise after it, the pair at the full shift, in
+both orders, dominates all others: where p(z) > e^epsilon p(z - s), s > 0, z - s lies before the mode, so that a longer shift only lowers
+p(z - s).
+
+Checked:
+- the density is unimodal
+- it is integrable
+- the loss is monotone between the cuts
+- the shift is not negative
+
+Source: docs/theory/curves.md#line
 """
 
 from __future__ import annotations
@@ -18,7 +30,7 @@ from dpverify.trusted.facts.evaluate import refined
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
 from dpverify.trusted.language.expr import ZERO, Expr
-from dpverify.trusted.language.model import Mechanism, Source
+from dpverify.trusted.language.model import Mechanism
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.runs import Run, reach
@@ -26,14 +38,7 @@ from dpverify.trusted.rules.curves.losses import Order
 from dpverify.trusted.rules.curves.unimodal import Hints, Reading, hints, read, shifted
 
 NAME: Final = "line"
-STATEMENT: Final = (
-    "For additive noise on the line whose density does not fall up to a mode and does not rise after it, the pair at the full shift, in "
-    "both orders, dominates all others: where p(z) > e^epsilon p(z - s), s > 0, z - s lies before the mode, so that a longer shift only "
-    "lowers p(z - s)."
-)
-CHECKED: Final = ("the density is unimodal", "it is integrable", "the loss is monotone between the cuts", "the shift is not negative")
 ASSUMED: Final = ("the sampler is ideal",)
-SOURCE: Final = Source("docs/theory/curves.md#line")
 
 
 def nothing(_: arb) -> arb:

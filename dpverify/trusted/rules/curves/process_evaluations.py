@@ -1,4 +1,16 @@
-"""Finitely many evaluations of elliptical noise on functions: noise of a norm in R^n, of which the norm of the difference is derived."""
+"""Finitely many evaluations of elliptical noise on functions: noise of a norm in R^n, of which the norm of the difference is derived.
+
+Theorem: n evaluations of s sqrt(V) N, K_n their covariance under N, tell answers that differ by h apart as noise sqrt(V) times a standard
+vector of R^n does at l2 distance D_n/s, D_n^2 = h' K_n^-1 h: at most as if V were seen, exactly so where V has one value, and for V =
+b/Gamma(a) exactly as multivariate t noise of density (1 + r^2/(2 b))^-(a + n/2). D_n does not fall with n, and delta does not fall with
+D_n.
+
+Checked:
+- K_n is certainly positive definite, and h' K_n^-1 h enclosed, where the covariance is declared
+- the law of V is one, and positive; the scale is positive
+
+Source: docs/theory/processes.md#process-evaluations, Reimherr & Awan 2019, Corollary 1, corrected
+"""
 
 from __future__ import annotations
 
@@ -11,7 +23,7 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Add, Expr, Sym, add, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import L2, EllipticalProcess, Mechanism, Radial, Source
+from dpverify.trusted.language.model import L2, EllipticalProcess, Mechanism, Radial
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.convexity import Shapes
@@ -22,18 +34,7 @@ from dpverify.trusted.rules.curves import spherical_caps
 from dpverify.trusted.rules.curves.observed_variance import Atoms, law_of, observed
 
 NAME: Final = "process-evaluations"
-STATEMENT: Final = (
-    "n evaluations of s sqrt(V) N, K_n their covariance under N, tell answers that differ by h apart as noise sqrt(V) times a standard "
-    "vector of R^n does at l2 distance D_n/s, D_n^2 = h' K_n^-1 h: at most as if V were seen, exactly so where V has one value, and for "
-    "V = b/Gamma(a) exactly as multivariate t noise of density (1 + r^2/(2 b))^-(a + n/2). D_n does not fall with n, and delta does not "
-    "fall with D_n."
-)
-CHECKED: Final = (
-    "K_n is certainly positive definite, and h' K_n^-1 h enclosed, where the covariance is declared",
-    "the law of V is one, and positive; the scale is positive",
-)
 ASSUMED: Final = ("only the evaluations are released", "the sampler is ideal")
-SOURCE: Final = Source("docs/theory/processes.md#process-evaluations", "Reimherr & Awan 2019, Corollary 1, corrected")
 FULL_RANK: Final = "the covariance of the evaluations has full rank, and the sensitivity is in its norm"
 
 

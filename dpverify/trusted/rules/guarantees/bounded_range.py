@@ -4,6 +4,15 @@ A mechanism has range eta if on every two neighbours log p - log q stays within 
 the ends), but better than eta-DP says: among all pairs with these ends the one with outcomes at both ends alone is the worst,
     P = ((e^eta - e^t)/(e^eta - 1), rest),   Q = P e^-loss,   loss t or t - eta,
 and no t is the worst at every epsilon at once.
+
+Theorem: A mechanism of bounded range eta has delta(eps) <= (e^(eta/2) - e^(eps/2))^2/(e^eta - 1) for |eps| <= eta, which is the profile of
+a pair, so that it also dominates in adaptive compositions. The exponential mechanism with density proportional to exp(beta u) has range 2
+beta Du, Du the sensitivity of the score u; beta Du where all scores move in the same direction, or one alone.
+
+Checked:
+- eta is positive
+
+Source: docs/theory/composition.md#bounded-range, Dong, Durfee & Rogers 2020, Sections 4 and 5
 """
 
 from __future__ import annotations
@@ -20,19 +29,12 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, symbols
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Exponential, Source
+from dpverify.trusted.language.model import Exponential
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run, leaf
 
 NAME: Final = "bounded-range"
-STATEMENT: Final = (
-    "A mechanism of bounded range eta has delta(eps) <= (e^(eta/2) - e^(eps/2))^2/(e^eta - 1) for |eps| <= eta, which is the profile of a "
-    "pair, so that it also dominates in adaptive compositions. The exponential mechanism with density proportional to exp(beta u) has "
-    "range 2 beta Du, Du the sensitivity of the score u; beta Du where all scores move in the same direction, or one alone."
-)
-CHECKED: Final = ("eta is positive",)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/composition.md#bounded-range", "Dong, Durfee & Rogers 2020, Sections 4 and 5")
 
 
 def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:

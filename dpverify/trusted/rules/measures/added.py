@@ -1,4 +1,17 @@
-"""Compositions in other measures: sums over the parts."""
+"""Compositions in other measures: sums over the parts.
+
+Theorem: Under adaptive composition rho of zCDP and Renyi divergences of one order add up, and so do the squares of mu of GDP; a map of the
+output keeps every bound. Of parts that share their neighbours the greatest sum at one pair of them bounds all. Of one mechanism that is run
+k times, rho and the divergence are exactly k times its own; so are the sums of several that are the same in both orders of one pair of
+neighbours, rho where all attain theirs at one order.
+
+Checked:
+- every part's value, by the fact that the rule is given of it
+- the parts speak of the same neighbours
+
+Source: docs/theory/measures.md#added-measures, Bun & Steinke 2016, Lemma 1.7; Mironov 2017, Proposition 1; Dong, Roth & Su 2022, Corollary
+3.3
+"""
 
 from __future__ import annotations
 
@@ -10,7 +23,7 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, mul, num, power, sqrt
-from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Source, Table, all_parts
+from dpverify.trusted.language.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Table, all_parts
 from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.parts import at_pair, candidates, neighbours
 from dpverify.trusted.parts.densities import even
@@ -22,18 +35,7 @@ from dpverify.trusted.rules.measures import discrete_gaussian, gaussian, laplace
 from dpverify.trusted.rules.measures.asked import bound, measure_of, premise_of
 
 NAME: Final = "added-measures"
-STATEMENT: Final = (
-    "Under adaptive composition rho of zCDP and Renyi divergences of one order add up, and so do the squares of mu of GDP; a map of the "
-    "output keeps every bound. Of parts that share their neighbours the greatest sum at one pair of them bounds all. Of one mechanism "
-    "that is run k times, rho and the divergence are exactly k times its own; so are the sums of several that are the same in both orders "
-    "of one pair of neighbours, rho where all attain theirs at one order."
-)
-CHECKED: Final = ("every part's value, by the fact that the rule is given of it", "the parts speak of the same neighbours")
 ASSUMED: Final = ()
-SOURCE: Final = Source(
-    "docs/theory/measures.md#added-measures",
-    "Bun & Steinke 2016, Lemma 1.7; Mironov 2017, Proposition 1; Dong, Roth & Su 2022, Corollary 3.3",
-)
 
 _ATTAINED: Final[Mapping[str, set[int]]] = {gaussian.NAME: {1, 2}, discrete_gaussian.NAME: {2}, laplace.NAME: {1}}
 """Orders at which these rules' rho is attained; 1 in the limit."""

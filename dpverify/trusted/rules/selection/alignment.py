@@ -1,4 +1,21 @@
-"""Streams: a bound for every number of steps, by shifts of the noises that make two neighbours tell the same."""
+"""Streams: a bound for every number of steps, by shifts of the noises that make two neighbours tell the same.
+
+Theorem: Give each noise of a stream a shift, in each branch one of its own for what is drawn in the step, so that on neighbours all
+comparisons of the branch come out as before, what is told stays and the differences of the state are known again, or within an interval;
+shifts may hang on the branches of the whole run, as long as there are some for each run. Log-concave noise whose -log density has the
+slopes b- and b+ in the limit costs b+ s for a shift of s to the right and b- s to the left; other noise what it loses by itself where it is
+moved by as much as it is shifted at most. What is drawn once, and for each counter a price times the most it can reach, where no step costs
+more than its counters pay, bound the epsilon.
+
+Checked:
+- at each vertex of what neighbours may differ by: comparisons of a branch and of those before it, what is told, the state after it
+- for each run that the comparisons allow there are shifts, by the branches that it takes
+- what each branch costs is paid by the counters that it raises, by each step, or by what is kept for it from the start on
+- the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite; of others what they lose by
+  themselves, moved by as much as their shifts, by rules about them
+
+Source: docs/theory/selection.md#alignment, Zhang and Kifer 2017, on alignments
+"""
 
 from __future__ import annotations
 
@@ -11,7 +28,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, neg
-from dpverify.trusted.language.model import Claim, Source, Stream
+from dpverify.trusted.language.model import Claim, Stream
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of
 from dpverify.trusted.rules.selection.compared import Value, a_law, asked, at_most, greatest, times, total
@@ -21,23 +38,7 @@ from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.ways import Lead, Way, at, moves_of, read_moduli, read_way
 
 NAME: Final = "alignment"
-STATEMENT: Final = (
-    "Give each noise of a stream a shift, in each branch one of its own for what is drawn in the step, so that on neighbours all "
-    "comparisons of the branch come out as before, what is told stays and the differences of the state are known again, or within an "
-    "interval; shifts may hang on the branches of the whole run, as long as there are some for each run. Log-concave noise "
-    "whose -log density has the slopes b- and b+ in the limit costs b+ s for a shift of s to the right and b- s to the left; other noise "
-    "what it loses by itself where it is moved by as much as it is shifted at most. What is drawn "
-    "once, and for each counter a price times the most it can reach, where no step costs more than its counters pay, bound the epsilon."
-)
-CHECKED: Final = (
-    "at each vertex of what neighbours may differ by: comparisons of a branch and of those before it, what is told, the state after it",
-    "for each run that the comparisons allow there are shifts, by the branches that it takes",
-    "what each branch costs is paid by the counters that it raises, by each step, or by what is kept for it from the start on",
-    "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite; of others what they "
-    "lose by themselves, moved by as much as their shifts, by rules about them",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
-SOURCE: Final = Source("docs/theory/selection.md#alignment", "Zhang and Kifer 2017, on alignments")
 
 MOST_PLACES: Final = 10_000
 """The most sets of modes, with what is followed, in which runs may be."""

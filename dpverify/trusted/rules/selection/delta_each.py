@@ -1,4 +1,15 @@
-"""Selections of any number of answers: each answer's noise has its share in delta, so that what there is of it rises with their number."""
+"""Selections of any number of answers: each answer's noise has its share in delta, so that what there is of it rises with their number.
+
+Theorem: The bound by the greatest of n independent noises, E[g(M)] with g rising and at most 1, is at most n E[g(Z)] for one of them, and
+at most 1. So delta(eps) <= min(1, n d) for every n, d the bound by the greatest noise for one answer, and as many positives.
+
+Checked:
+- the noises are Gaussian or Laplace, with values for all their parameters
+- the bound by the greatest of one noise, by enclosed quadrature with the tail outside
+- the number of answers is an integer of at least 1
+
+Source: docs/theory/selection.md#each-noise
+"""
 
 from __future__ import annotations
 
@@ -10,7 +21,7 @@ from flint import arb
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Num, call, mul, symbols
-from dpverify.trusted.language.model import Claim, Compared, NoisyMax, Source
+from dpverify.trusted.language.model import Claim, Compared, NoisyMax
 from dpverify.trusted.numbers.balls import exact, finite
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.enclosed import enclose
@@ -18,17 +29,7 @@ from dpverify.trusted.rules.selection.compared import asked
 from dpverify.trusted.rules.selection.delta_greatest import of_each
 
 NAME: Final = "each-noise"
-STATEMENT: Final = (
-    "The bound by the greatest of n independent noises, E[g(M)] with g rising and at most 1, is at most n E[g(Z)] for one of them, and at "
-    "most 1. So delta(eps) <= min(1, n d) for every n, d the bound by the greatest noise for one answer, and as many positives."
-)
-CHECKED: Final = (
-    "the noises are Gaussian or Laplace, with values for all their parameters",
-    "the bound by the greatest of one noise, by enclosed quadrature with the tail outside",
-    "the number of answers is an integer of at least 1",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#each-noise")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,15 @@
-"""What one event tells of a selection at two neighbours: the pair of its probabilities, which bounds every curve from below."""
+"""What one event tells of a selection at two neighbours: the pair of its probabilities, which bounds every curve from below.
+
+Theorem: An event of probability p on some answers and p' on neighbouring ones bounds delta(eps) from below by p - e^eps p', and in the same
+way by its complement. Of noisy max: the greatest is among the first k answers, all of them x above the others. Of above threshold: the
+first k answers are negatives, of those that come next all are positives, or one at least is. With noise of any law: one output.
+
+Checked:
+- the answers of both neighbours lie between the bounds, and move as neighbours may
+- both probabilities, by enclosed quadrature between the cuts and the tails outside
+
+Source: docs/theory/selection.md#selection-event
+"""
 
 from __future__ import annotations
 
@@ -14,7 +25,7 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import ONE_WAY, NoisyMax, Source
+from dpverify.trusted.language.model import ONE_WAY, NoisyMax
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.parts.runs import Run
@@ -24,17 +35,7 @@ from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import in_closed_forms, of_run, read_cuts
 
 NAME: Final = "selection-event"
-STATEMENT: Final = (
-    "An event of probability p on some answers and p' on neighbouring ones bounds delta(eps) from below by p - e^eps p', and in the same "
-    "way by its complement. Of noisy max: the greatest is among the first k answers, all of them x above the others. Of above threshold: "
-    "the first k answers are negatives, of those that come next all are positives, or one at least is. With noise of any law: one output."
-)
-CHECKED: Final = (
-    "the answers of both neighbours lie between the bounds, and move as neighbours may",
-    "both probabilities, by enclosed quadrature between the cuts and the tails outside",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#selection-event")
 
 Probabilities = tuple[arb, arb]
 Event = Sequence[tuple[int, Sequence[Side]]]

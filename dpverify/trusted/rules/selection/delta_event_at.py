@@ -1,4 +1,14 @@
-"""Selections of which parameters range over a domain: what one event tells of two neighbours at values of these."""
+"""Selections of which parameters range over a domain: what one event tells of two neighbours at values of these.
+
+Theorem: At values of the parameters of a selection an event of probability p on some answers and p' on neighbouring ones shows that the
+tight delta there is at least p - e^eps p', and so does its complement.
+
+Checked:
+- the values are in the domains of the parameters; the event as by the rule selection-event
+- both probabilities, by enclosed quadrature between the cuts and the tails outside
+
+Source: docs/theory/selection.md#selection-event-at
+"""
 
 from __future__ import annotations
 
@@ -11,23 +21,14 @@ from flint import arb
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Num, substitute, symbols
-from dpverify.trusted.language.model import ONE_WAY, Claim, Source
+from dpverify.trusted.language.model import ONE_WAY, Claim
 from dpverify.trusted.numbers.balls import constant, exact, finite
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.selection.compared import asked
 from dpverify.trusted.rules.selection.delta_event import probabilities
 
 NAME: Final = "selection-event-at"
-STATEMENT: Final = (
-    "At values of the parameters of a selection an event of probability p on some answers and p' on neighbouring ones shows that the tight "
-    "delta there is at least p - e^eps p', and so does its complement."
-)
-CHECKED: Final = (
-    "the values are in the domains of the parameters; the event as by the rule selection-event",
-    "both probabilities, by enclosed quadrature between the cuts and the tails outside",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#selection-event-at")
 
 _SHOWN: Final = ("group", "lead", "move", "negatives", "positives", "next", "answers")
 

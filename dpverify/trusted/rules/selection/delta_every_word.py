@@ -1,4 +1,16 @@
-"""Selections and streams of few integers between bounds at a delta: answers that hang on what has been told, from the end on."""
+"""Selections and streams of few integers between bounds at a delta: answers that hang on what has been told, from the end on.
+
+Theorem: With the probabilities of all outputs of a selection or stream of integers between bounds the tight delta(eps) is the greatest sum
+of (P - e^eps Q)_+ over the outputs, where each pair of neighbouring answers may hang on what has been told before; numbers that noises
+beyond the cuts add to are told with as much as these have.
+
+Checked:
+- the noises live on the integers, with values for all parameters; the answers lie between bounds
+- the probability of each output for all answers, by sums between the cuts with what is beyond
+- of noisy max the answer of least index from above, which dominates what is told at random; from below what is told at random
+
+Source: docs/theory/selection.md#every-word-curve
+"""
 
 from __future__ import annotations
 
@@ -12,7 +24,7 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import ONE_WAY, Selection, Source
+from dpverify.trusted.language.model import ONE_WAY, Selection
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection import every_word
@@ -21,14 +33,7 @@ from dpverify.trusted.rules.selection.every_word import Output, Word, Words
 from dpverify.trusted.rules.selection.every_word import Pair as Answered
 
 NAME: Final = "every-word-curve"
-STATEMENT: Final = (
-    "With the probabilities of all outputs of a selection or stream of integers between bounds the tight delta(eps) is the greatest sum of "
-    "(P - e^eps Q)_+ over the outputs, where each pair of neighbouring answers may hang on what has been told before; numbers that noises "
-    "beyond the cuts add to are told with as much as these have."
-)
-CHECKED: Final = every_word.CHECKED
 ASSUMED: Final = every_word.ASSUMED
-SOURCE: Final = Source("docs/theory/selection.md#every-word-curve")
 
 START: Final = Output(())
 Told = Mapping[Word, Answered]

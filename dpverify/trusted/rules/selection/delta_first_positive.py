@@ -1,4 +1,15 @@
-"""Above threshold that stops at the first positive, between bounds: what each output loses at most, weighed where they come latest."""
+"""Above threshold that stops at the first positive, between bounds: what each output loses at most, weighed where they come latest.
+
+Theorem: Above threshold with Gaussian or Laplace noise, answers between bounds [a, b] and one positive: the output of j negatives loses at
+most l_j, at the worst pair of that output. With w_j(eps) the greatest (1 - exp(eps - l_i))_+ over i <= j, delta(eps) is at most the mean of
+w_J, J the number of negatives where all answers are a: negatives are never more probable.
+
+Checked:
+- the noises are Gaussian or Laplace
+- all probabilities, by enclosed quadrature between the cuts and the tails outside
+
+Source: docs/theory/selection.md#first-positive
+"""
 
 from __future__ import annotations
 
@@ -15,7 +26,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Profile, greatest, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import AboveThreshold, Source
+from dpverify.trusted.language.model import AboveThreshold
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection.chances import MOST, MOVES, Output, Side, loss
@@ -23,14 +34,7 @@ from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import in_closed_forms, of_run, read_cuts
 
 NAME: Final = "first-positive"
-STATEMENT: Final = (
-    "Above threshold with Gaussian or Laplace noise, answers between bounds [a, b] and one positive: the output of j negatives loses at "
-    "most l_j, at the worst pair of that output. With w_j(eps) the greatest (1 - exp(eps - l_i))_+ over i <= j, delta(eps) is at most the "
-    "mean of w_J, J the number of negatives where all answers are a: negatives are never more probable."
-)
-CHECKED: Final = ("the noises are Gaussian or Laplace", "all probabilities, by enclosed quadrature between the cuts and the tails outside")
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#first-positive")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

@@ -1,4 +1,16 @@
-"""Selections with Gaussian or Laplace noise: moving the noise of what is told costs at most what the greatest of the noises loses."""
+"""Selections with Gaussian or Laplace noise: moving the noise of what is told costs at most what the greatest of the noises loses.
+
+Theorem: Let M be the greatest of n independent noises with log-concave density exp(-h), and L(z) = h(z + r) - h(z). The index of the
+greatest of n noisy answers has delta(eps) <= E[(1 - exp(eps - L(M)))_+], r = 2D where each answer moves by at most D, D where all move the
+same way or one alone. Above threshold with n queries and c positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the
+profile of the noise of the threshold by itself at D.
+
+Checked:
+- the noises are Gaussian or Laplace; of noisy max on the integers log-concave
+- the mean over the law of M, by enclosed quadrature, or a sum, with the tail outside
+
+Source: docs/theory/selection.md#greatest-noise
+"""
 
 from __future__ import annotations
 
@@ -15,7 +27,7 @@ from dpverify.trusted.facts.pairs import Curve, Profile, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import AboveThreshold, NoisyMax, Source
+from dpverify.trusted.language.model import AboveThreshold, NoisyMax
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.compare import certainly_lt
@@ -26,18 +38,7 @@ from dpverify.trusted.rules.selection.noise_laws import Closed
 from dpverify.trusted.rules.selection.shared_noise import Shared
 
 NAME: Final = "greatest-noise"
-STATEMENT: Final = (
-    "Let M be the greatest of n independent noises with log-concave density exp(-h), and L(z) = h(z + r) - h(z). The index of the greatest "
-    "of n noisy answers has delta(eps) <= E[(1 - exp(eps - L(M)))_+], r = 2D where each answer moves by at most D, D where all move the "
-    "same way or one alone. Above threshold with n queries and c positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the "
-    "profile of the noise of the threshold by itself at D."
-)
-CHECKED: Final = (
-    "the noises are Gaussian or Laplace; of noisy max on the integers log-concave",
-    "the mean over the law of M, by enclosed quadrature, or a sum, with the tail outside",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#greatest-noise")
 
 MOST: Final = 10**9
 """Candidates, queries or positives."""

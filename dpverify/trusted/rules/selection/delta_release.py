@@ -1,4 +1,16 @@
-"""Selections with Gaussian noise: what they tell is told by the noisy answers too, of which the curve is known."""
+"""Selections with Gaussian noise: what they tell is told by the noisy answers too, of which the curve is known.
+
+Theorem: What is told of comparisons of answers with Gaussian noise sigma is a function of the differences of the noisy answers, for however
+answers are chosen: the pair N(0, 1), N(mu, 1) dominates. Noisy max of n answers that each move by at most D has mu = sqrt(n) D/sigma for
+even n, sqrt(n - 1/n) D/sigma for odd n, and half of that where all move the same way; above threshold with n queries has at most sqrt(n)
+D/sigma, less where the threshold has Gaussian noise, too. For two candidates the bound is met.
+
+Checked:
+- the noise of the answers is Gaussian, on the line
+- the counts are integers of at least 1
+
+Source: docs/theory/selection.md#compared-gaussians
+"""
 
 from __future__ import annotations
 
@@ -10,7 +22,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, mul, num, power, sqrt, sub
-from dpverify.trusted.language.model import AboveThreshold, NoisyMax, OnLine, Source, on_integers
+from dpverify.trusted.language.model import AboveThreshold, NoisyMax, OnLine, on_integers
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.curves import gaussian
@@ -18,15 +30,7 @@ from dpverify.trusted.rules.selection.compared import Asked, a_law
 from dpverify.trusted.rules.selection.delta_masses import of_run
 
 NAME: Final = "compared-gaussians"
-STATEMENT: Final = (
-    "What is told of comparisons of answers with Gaussian noise sigma is a function of the differences of the noisy answers, for however "
-    "answers are chosen: the pair N(0, 1), N(mu, 1) dominates. Noisy max of n answers that each move by at most D has mu = sqrt(n) D/sigma "
-    "for even n, sqrt(n - 1/n) D/sigma for odd n, and half of that where all move the same way; above threshold with n queries has at most "
-    "sqrt(n) D/sigma, less where the threshold has Gaussian noise, too. For two candidates the bound is met."
-)
-CHECKED: Final = ("the noise of the answers is Gaussian, on the line", "the counts are integers of at least 1")
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#compared-gaussians")
 
 _TWO: Final = num(2)
 

@@ -1,4 +1,14 @@
-"""Streams at a delta: the pair of the probabilities of words at two neighbours bounds every curve from below."""
+"""Streams at a delta: the pair of the probabilities of words at two neighbours bounds every curve from below.
+
+Theorem: Words that a stream tells with probability p on some answers and p' on neighbouring ones bound delta(eps) from below by p - e^eps
+p', and in the same way by all other outputs.
+
+Checked:
+- the answers of both neighbours lie between the bounds, and move as neighbours may
+- both probabilities, by sums over cells of what is least and most probable in them
+
+Source: docs/theory/selection.md#told-words-event
+"""
 
 from __future__ import annotations
 
@@ -12,19 +22,13 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
-from dpverify.trusted.language.model import ONE_WAY, Source, Stream
+from dpverify.trusted.language.model import ONE_WAY, Stream
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection import told_words
 from dpverify.trusted.rules.selection.compared import asked
 
 NAME: Final = "told-words-event"
-STATEMENT: Final = (
-    "Words that a stream tells with probability p on some answers and p' on neighbouring ones bound delta(eps) from below by p - e^eps p', "
-    "and in the same way by all other outputs."
-)
-CHECKED: Final = told_words.CHECKED
 ASSUMED: Final = told_words.ASSUMED
-SOURCE: Final = Source("docs/theory/selection.md#told-words-event")
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:

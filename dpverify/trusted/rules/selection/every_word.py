@@ -1,4 +1,17 @@
-"""Selections and streams of few integers between bounds, with integer noise of any law: every answer, neighbour and output, by sums."""
+"""Selections and streams of few integers between bounds, with integer noise of any law: every answer, neighbour and output, by sums.
+
+Theorem: Integer answers between bounds are finitely many, and so are the words that a stream of so many steps, noisy max or above threshold
+tells of them. With noise on the integers the probability of each is a sum over the places of a few noises, with what is beyond; the most
+that neighbours lose on one of them is the tight epsilon. Numbers that are told are looked at between what noises between the cuts come to,
+which is all where these have no other values.
+
+Checked:
+- the noises live on the integers, with values for all parameters; the answers lie between bounds
+- the probability of each output for all answers, by sums between the cuts with what is beyond
+- of noisy max the answer of least index from above, which dominates what is told at random; from below what is told at random
+
+Source: docs/theory/selection.md#every-word
+"""
 
 from __future__ import annotations
 
@@ -15,7 +28,7 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Selection, Source, Stream, Translation, noises_of
+from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Selection, Stream, Translation, noises_of
 from dpverify.trusted.numbers.balls import exact
 from dpverify.trusted.parts.streams import FAMILIES
 from dpverify.trusted.rules.additive.points import sign_of
@@ -28,19 +41,7 @@ from dpverify.trusted.rules.selection.word_chances import Noise, Row, Way, runs
 from dpverify.trusted.rules.selection.word_chances import together as linked
 
 NAME: Final = "every-word"
-STATEMENT: Final = (
-    "Integer answers between bounds are finitely many, and so are the words that a stream of so many steps, noisy max or above threshold "
-    "tells of them. With noise on the integers the probability of each is a sum over the places of a few noises, with what is beyond; the "
-    "most that neighbours lose on one of them is the tight epsilon. Numbers that are told are looked at between what noises between the "
-    "cuts come to, which is all where these have no other values."
-)
-CHECKED: Final = (
-    "the noises live on the integers, with values for all parameters; the answers lie between bounds",
-    "the probability of each output for all answers, by sums between the cuts with what is beyond",
-    "of noisy max the answer of least index from above, which dominates what is told at random; from below what is told at random",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#every-word")
 
 MOST: Final = 200_000
 """The most terms of sums, and of pairs times outputs."""

@@ -1,4 +1,16 @@
-"""Selections with any noise on the line: a bound for every number of candidates and queries, from what each noise loses by itself."""
+"""Selections with any noise on the line: a bound for every number of candidates and queries, from what each noise loses by itself.
+
+Theorem: Let w(s) be the pure epsilon of a noise by itself where what it is added to moves by at most s. The index of the greatest of any
+number of noisy answers has at most w(r), on the reals its lead over the next one too: r = 2D where each answer moves by at most D, r = D
+where all move the same way or one moves alone. Above threshold with c positives and any number of queries has at most w_1(D) + c w_2(2D).
+What n noisy answers tell is at most n w(D).
+
+Checked:
+- the pure epsilon of each noise, by rules about it
+- the counts are integers of at least 1, the noises on the line
+
+Source: docs/theory/selection.md#selection-moduli
+"""
 
 from __future__ import annotations
 
@@ -10,22 +22,14 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, add, mul, num
-from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, OnLine, Source
+from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, OnLine
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import noises
 from dpverify.trusted.rules.selection.compared import Asked, asked
 from dpverify.trusted.rules.selection.noisy_max import leads_move_together
 
 NAME: Final = "selection-moduli"
-STATEMENT: Final = (
-    "Let w(s) be the pure epsilon of a noise by itself where what it is added to moves by at most s. The index of the greatest of any "
-    "number of noisy answers has at most w(r), on the reals its lead over the next one too: r = 2D where each answer moves by at most D, "
-    "r = D where all move the same way or one moves alone. Above threshold with c positives and any number of queries has at most "
-    "w_1(D) + c w_2(2D). What n noisy answers tell is at most n w(D)."
-)
-CHECKED: Final = ("the pure epsilon of each noise, by rules about it", "the counts are integers of at least 1, the noises on the line")
 ASSUMED: Final = ("the noises are independent of each other",)
-SOURCE: Final = Source("docs/theory/selection.md#selection-moduli")
 
 WAYS: Final = ("compared", "told")
 """By what the noises of comparisons are moved, or as if all noisy answers were told."""

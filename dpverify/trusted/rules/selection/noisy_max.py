@@ -1,4 +1,15 @@
-"""Noisy max with log-concave noise over all real answers, or integers: the tight epsilon for every number of candidates."""
+"""Noisy max with log-concave noise over all real answers, or integers: the tight epsilon for every number of candidates.
+
+Theorem: The index of the greatest of n answers with independent log-concave noise, a and b the limits of the slope of -log f to the left
+and to the right, has the tight epsilon r min(b, (n - 1) a) over all answers: r = 2D where each moves by at most D, r = D where all move the
+same way or one moves alone. The greatest noisy answer itself has D max(n a, b) on the reals.
+
+Checked:
+- the noise is on the line and log-concave, with limits of the slope of -log f that are positive, or infinite
+- the number of candidates is an integer of at least 1, the sensitivity at least 0
+
+Source: docs/theory/selection.md#log-concave-noisy-max
+"""
 
 from __future__ import annotations
 
@@ -8,22 +19,12 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, num, sub
-from dpverify.trusted.language.model import Claim, NoisyMax, Source
+from dpverify.trusted.language.model import Claim, NoisyMax
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, least, slopes, times, total
 
 NAME: Final = "log-concave-noisy-max"
-STATEMENT: Final = (
-    "The index of the greatest of n answers with independent log-concave noise, a and b the limits of the slope of -log f to the left and "
-    "to the right, has the tight epsilon r min(b, (n - 1) a) over all answers: r = 2D where each moves by at most D, r = D where all "
-    "move the same way or one moves alone. The greatest noisy answer itself has D max(n a, b) on the reals."
-)
-CHECKED: Final = (
-    "the noise is on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
-    "the number of candidates is an integer of at least 1, the sensitivity at least 0",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#log-concave-noisy-max")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,14 @@
-"""Noisy max with even noise of any density on the line: a bound for every number of candidates, by the survival function of one noise."""
+"""Noisy max with even noise of any density on the line: a bound for every number of candidates, by the survival function of one noise.
+
+Theorem: The index of the greatest of any number of answers with independent noises of one law has at most the supremum over m of log
+S(m)/S(m + r), S(m) = P[Z >= m]: r = 2D where each answer moves by at most D, r = D where all move the same way or one moves alone.
+
+Checked:
+- the noise is even and on the reals, its tails by enclosed integrals at the cuts
+- the ratio is within the bound to the left of the cuts, between them, and to the right of them by the slope of -log f
+
+Source: docs/theory/selection.md#survival
+"""
 
 from __future__ import annotations
 
@@ -13,7 +23,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, div, substitute, symbols
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Radial, Source, Translation
+from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Radial, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.balls import constant, hull, rational, value
@@ -25,17 +35,7 @@ from dpverify.trusted.rules.additive.slopes import end_within
 from dpverify.trusted.rules.selection.compared import Asked, asked
 
 NAME: Final = "survival"
-STATEMENT: Final = (
-    "The index of the greatest of any number of answers with independent noises of one law has at most the supremum over m of "
-    "log S(m)/S(m + r), S(m) = P[Z >= m]: r = 2D where each answer moves by at most D, r = D where all move the same way or one moves "
-    "alone."
-)
-CHECKED: Final = (
-    "the noise is even and on the reals, its tails by enclosed integrals at the cuts",
-    "the ratio is within the bound to the left of the cuts, between them, and to the right of them by the slope of -log f",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#survival")
 
 MOST: Final = 20_000
 """Cuts."""

@@ -3,6 +3,18 @@
 An output of k negatives and c positives, where answers move up by u D at negatives and down by v D at positives, loses D times the least of
 a u + c b (u + v), k b' u + c b v and a' v + k b' (u + v): a' and a, b' and b are the slopes of the noises of the threshold and of the
 answers to the left and to the right. That is concave in c where k + c is given.
+
+Theorem: Above threshold with log-concave noises, whose -log densities have the slopes a' and a (threshold), b' and b (answers) to the left
+and to the right in the limit, loses D min(a' + 2k b', k b' + c b, a + 2c b) on an output of k negatives and c positives, tight over all
+answers that each move by at most D; the most over the outputs that may occur is the tight epsilon, D(a + 2c b) without a limit on the
+number of queries. Telling by how much costs nothing more; telling the noisy answers costs k b' + c max(b', b) in all.
+
+Checked:
+- the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite
+- the numbers of queries and positives are integers of at least 1, the sensitivity at least 0
+- the output that is named as the worst loses no less than the next ones on both sides: losses are concave in the number of positives
+
+Source: docs/theory/selection.md#log-concave-threshold
 """
 
 from __future__ import annotations
@@ -14,26 +26,14 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, mul, num, sub
-from dpverify.trusted.language.model import AboveThreshold, Claim, Source
+from dpverify.trusted.language.model import AboveThreshold, Claim
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.rules.selection.compared import Asked, Value, a_law, asked, at_most, greatest, least, slopes, times, total
 from dpverify.trusted.rules.selection.exact_answers import exact
 from dpverify.trusted.rules.selection.shifted import Loss, everywhere, least_count, losses_of
 
 NAME: Final = "log-concave-threshold"
-STATEMENT: Final = (
-    "Above threshold with log-concave noises, whose -log densities have the slopes a' and a (threshold), b' and b (answers) to the left "
-    "and to the right in the limit, loses D min(a' + 2k b', k b' + c b, a + 2c b) on an output of k negatives and c positives, tight over "
-    "all answers that each move by at most D; the most over the outputs that may occur is the tight epsilon, D(a + 2c b) without a limit "
-    "on the number of queries. Telling by how much costs nothing more; telling the noisy answers costs k b' + c max(b', b) in all."
-)
-CHECKED: Final = (
-    "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
-    "the numbers of queries and positives are integers of at least 1, the sensitivity at least 0",
-    "the output that is named as the worst loses no less than the next ones on both sides: losses are concave in the number of positives",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#log-concave-threshold")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

@@ -1,4 +1,15 @@
-"""Streams: words whose probabilities differ on two neighbours, both enclosed, for noises of any law and answers anywhere."""
+"""Streams: words whose probabilities differ on two neighbours, both enclosed, for noises of any law and answers anywhere.
+
+Theorem: Words that a stream tells are told where linear comparisons of its noises hold. Given a few of the noises each of the others is
+compared by itself, so that sums over cells of these few enclose the probability; the log-ratio of the probabilities of the same words at
+two neighbours bounds epsilon from below, for noises of any law and answers between any bounds.
+
+Checked:
+- the answers of both neighbours lie between the bounds, and move as neighbours may
+- both probabilities, by sums over cells of what is least and most probable in them
+
+Source: docs/theory/selection.md#told-words
+"""
 
 from __future__ import annotations
 
@@ -14,7 +25,7 @@ from dpverify.trusted.facts.fact import unasked
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Num, num
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Claim, Source, Stream
+from dpverify.trusted.language.model import Claim, Stream
 from dpverify.trusted.language.rationals import read_fraction, read_rising, to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
@@ -26,17 +37,7 @@ from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.word_chances import MOST, Cell, Known, Noise, cells, chance, known, ways
 
 NAME: Final = "told-words"
-STATEMENT: Final = (
-    "Words that a stream tells are told where linear comparisons of its noises hold. Given a few of the noises each of the others is "
-    "compared by itself, so that sums over cells of these few enclose the probability; the log-ratio of the probabilities of the same "
-    "words at two neighbours bounds epsilon from below, for noises of any law and answers between any bounds."
-)
-CHECKED: Final = (
-    "the answers of both neighbours lie between the bounds, and move as neighbours may",
-    "both probabilities, by sums over cells of what is least and most probable in them",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
-SOURCE: Final = Source("docs/theory/selection.md#told-words")
 
 Answers = list[list[Fraction]]
 

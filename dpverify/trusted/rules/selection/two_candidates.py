@@ -1,4 +1,16 @@
-"""Noisy max of two candidates with even unimodal noise of any tails: the tight epsilon, by the difference of the two noises."""
+"""Noisy max of two candidates with even unimodal noise of any tails: the tight epsilon, by the difference of the two noises.
+
+Theorem: The index of the greater of two answers with independent noises of one law has the supremum over u of log S(u)/S(u + r) as its
+tight epsilon, S(u) = P[Z - Z' >= u] for two of the noises: r = 2D where each answer moves by at most D, r = D where all move the same way
+or one moves alone. Where the noise is even and unimodal, S is concave up to 0 and convex from there on.
+
+Checked:
+- there are at most two candidates; the noise is even and unimodal, on the reals
+- S at the cuts by enclosed quadrature, between them by its chords and their continuations
+- the ratio is within the bound to the left of the cuts, between them, and to the right of them by the slope of -log f
+
+Source: docs/theory/selection.md#two-candidates
+"""
 
 from __future__ import annotations
 
@@ -13,7 +25,7 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Num, num
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Radial, Source, Translation
+from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Radial, Translation
 from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.gauss_rule import gauss
@@ -24,18 +36,7 @@ from dpverify.trusted.rules.selection import survival
 from dpverify.trusted.rules.selection.noise_laws import Law, Whole, law
 
 NAME: Final = "two-candidates"
-STATEMENT: Final = (
-    "The index of the greater of two answers with independent noises of one law has the supremum over u of log S(u)/S(u + r) as its tight "
-    "epsilon, S(u) = P[Z - Z' >= u] for two of the noises: r = 2D where each answer moves by at most D, r = D where all move the same way "
-    "or one moves alone. Where the noise is even and unimodal, S is concave up to 0 and convex from there on."
-)
-CHECKED: Final = (
-    "there are at most two candidates; the noise is even and unimodal, on the reals",
-    "S at the cuts by enclosed quadrature, between them by its chords and their continuations",
-    "the ratio is within the bound to the left of the cuts, between them, and to the right of them by the slope of -log f",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#two-candidates")
 
 MOST: Final = 2_000
 """Numbers in each list."""

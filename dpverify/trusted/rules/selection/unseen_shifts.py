@@ -1,4 +1,17 @@
-"""Streams with Gaussian noise: what answers move by is hidden by shifts of noise that no comparison sees, so that the curve is known."""
+"""Streams with Gaussian noise: what answers move by is hidden by shifts of noise that no comparison sees, so that the curve is known.
+
+Theorem: Where the answers of each step of a stream move and shifts of its Gaussian noises, the same for all branches, leave every
+comparison, what is told and the state as they are, what is told is a function of Gaussian numbers that move by these shifts, in answers to
+questions that may be chosen after earlier ones: the pair N(0, 1), N(mu, 1) dominates, mu^2 the most that the squares of the shifts, in
+deviations, add up to on a run.
+
+Checked:
+- shifts leave all comparisons that may be made, what is told and the state as they are, wherever runs may be
+- the noises that are shifted are Gaussian, on the line
+- the most steps of a run are a number, or one answer alone moves
+
+Source: docs/theory/selection.md#unseen-shifts
+"""
 
 from __future__ import annotations
 
@@ -13,7 +26,7 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, mul, num, power, sqrt
-from dpverify.trusted.language.model import Source, Stream, Vector, on_integers
+from dpverify.trusted.language.model import Stream, Vector, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.linear import dot
 from dpverify.trusted.parts.gaussian_form import gaussian_form
@@ -25,19 +38,7 @@ from dpverify.trusted.rules.selection.followed import Place, Values, can_be_foll
 from dpverify.trusted.rules.selection.stepwise import stream_of
 
 NAME: Final = "unseen-shifts"
-STATEMENT: Final = (
-    "Where the answers of each step of a stream move and shifts of its Gaussian noises, the same for all branches, leave every comparison, "
-    "what is told and the state as they are, what is told is a function of Gaussian numbers that move by these shifts, in answers to "
-    "questions that may be chosen after earlier ones: the pair N(0, 1), N(mu, 1) dominates, mu^2 the most that the squares of the shifts, "
-    "in deviations, add up to on a run."
-)
-CHECKED: Final = (
-    "shifts leave all comparisons that may be made, what is told and the state as they are, wherever runs may be",
-    "the noises that are shifted are Gaussian, on the line",
-    "the most steps of a run are a number, or one answer alone moves",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
-SOURCE: Final = Source("docs/theory/selection.md#unseen-shifts")
 
 MOST_STEPS: Final = 1000
 """The most steps that are followed one by one, and the most values of what is followed."""

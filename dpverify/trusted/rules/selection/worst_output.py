@@ -1,4 +1,17 @@
-"""Selections with Gaussian or Laplace noise: the probabilities of an output at given answers, and at the worst between bounds."""
+"""Selections with Gaussian or Laplace noise: the probabilities of an output at given answers, and at the worst between bounds.
+
+Theorem: An output of k negatives and y positives has the probability integral of f_1(t) F(t - q)^k S(t - q')^y dt where the answers are q
+at negatives and q' at positives. With log-concave noise answers between bounds [a, b] that move by at most D <= b - a lose the most at q =
+b - D and q' = a + D, against b and a; more negatives or positives lose no less. With any noise they do so where D = b - a.
+
+Checked:
+- the noises are on the line, with values for all parameters; log-concave, where answers move by less than the bounds are apart
+- both probabilities, by enclosed quadrature between the cuts and the tails of the noises outside, on the integers by sums
+- their log-ratio against the bound, for an upper one of every output of as many queries as there may be; of integers whichever of several
+  greatest ones is told
+
+Source: docs/theory/selection.md#worst-output
+"""
 
 from __future__ import annotations
 
@@ -13,7 +26,7 @@ from flint import arb
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import Num, num, sub
-from dpverify.trusted.language.model import Claim, NoisyMax, Source
+from dpverify.trusted.language.model import Claim, NoisyMax
 from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
@@ -22,19 +35,7 @@ from dpverify.trusted.rules.selection.compared import Asked, asked, slopes
 from dpverify.trusted.rules.selection.noise_laws import Law, Whole, law
 
 NAME: Final = "worst-output"
-STATEMENT: Final = (
-    "An output of k negatives and y positives has the probability integral of f_1(t) F(t - q)^k S(t - q')^y dt where the answers are q at "
-    "negatives and q' at positives. With log-concave noise answers between bounds [a, b] that move by at most D <= b - a lose the most at "
-    "q = b - D and q' = a + D, against b and a; more negatives or positives lose no less. With any noise they do so where D = b - a."
-)
-CHECKED: Final = (
-    "the noises are on the line, with values for all parameters; log-concave, where answers move by less than the bounds are apart",
-    "both probabilities, by enclosed quadrature between the cuts and the tails of the noises outside, on the integers by sums",
-    "their log-ratio against the bound, for an upper one of every output of as many queries as there may be; of integers whichever of "
-    "several greatest ones is told",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
-SOURCE: Final = Source("docs/theory/selection.md#worst-output")
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:

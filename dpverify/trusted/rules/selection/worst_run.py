@@ -1,4 +1,16 @@
-"""Streams: a lower bound from one run, by weights of its comparisons that no shift of the noises escapes."""
+"""Streams: a lower bound from one run, by weights of its comparisons that no shift of the noises escapes.
+
+Theorem: A run of a stream with log-concave noises loses at least, in the limit, what the cheapest shifts of its noises cost that keep its
+comparisons while the answers move in the same way again and again: the dual of that linear program, weights of the comparisons that at no
+noise sum to more than its slope, bounds it from below. Where no shifts keep them there is no finite epsilon.
+
+Checked:
+- the run at the point that is named: each comparison holds, strictly, and no other branch tells the same
+- weights of comparisons are at least 0, and at each noise their sum is between its slopes
+- the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite
+
+Source: docs/theory/selection.md#worst-run
+"""
 
 from __future__ import annotations
 
@@ -9,7 +21,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, add, mul, neg, num, parse, substitute, symbols
-from dpverify.trusted.language.model import Claim, Source, Stream
+from dpverify.trusted.language.model import Claim, Stream
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.integers import is_whole
@@ -19,18 +31,7 @@ from dpverify.trusted.rules.selection.runs import Row, Run, inside, step, togeth
 from dpverify.trusted.rules.selection.stepwise import stream_of
 
 NAME: Final = "worst-run"
-STATEMENT: Final = (
-    "A run of a stream with log-concave noises loses at least, in the limit, what the cheapest shifts of its noises cost that keep its "
-    "comparisons while the answers move in the same way again and again: the dual of that linear program, weights of the comparisons that "
-    "at no noise sum to more than its slope, bounds it from below. Where no shifts keep them there is no finite epsilon."
-)
-CHECKED: Final = (
-    "the run at the point that is named: each comparison holds, strictly, and no other branch tells the same",
-    "weights of comparisons are at least 0, and at each noise their sum is between its slopes",
-    "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
-SOURCE: Final = Source("docs/theory/selection.md#worst-run")
 
 MOVES: Final = {"says": "in-the-same-way"}
 MOST_STEPS: Final = 10_000

@@ -1,4 +1,16 @@
-"""Streams: a lower bound from words that several runs tell, by weights for each of them that no shift of the noises escapes."""
+"""Streams: a lower bound from words that several runs tell, by weights for each of them that no shift of the noises escapes.
+
+Theorem: Where several runs of a stream with log-concave noises tell the same words, answers that are far apart in one direction and move in
+another lose at least, in the limit, the least that any of these runs costs at the end, by weights of its comparisons that at no noise sum
+to more than its slope, less what one of them costs at the start.
+
+Checked:
+- the one run at the point that is named and in the direction of its noises and answers: each comparison holds, and goes on to hold
+- all runs that tell the words: weights of comparisons are at least 0, and at each noise their sum is between its slopes
+- the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite
+
+Source: docs/theory/selection.md#worst-words
+"""
 
 from __future__ import annotations
 
@@ -10,7 +22,7 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, add, mul, neg, num, parse, sub, symbols
-from dpverify.trusted.language.model import Claim, Source, Stream, on_integers
+from dpverify.trusted.language.model import Claim, Stream, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.integers import is_whole
@@ -22,18 +34,7 @@ from dpverify.trusted.rules.selection.told_words import read_words
 from dpverify.trusted.rules.selection.word_chances import Noise, Row, Rows, ways
 
 NAME: Final = "worst-words"
-STATEMENT: Final = (
-    "Where several runs of a stream with log-concave noises tell the same words, answers that are far apart in one direction and move in "
-    "another lose at least, in the limit, the least that any of these runs costs at the end, by weights of its comparisons that at no "
-    "noise sum to more than its slope, less what one of them costs at the start."
-)
-CHECKED: Final = (
-    "the one run at the point that is named and in the direction of its noises and answers: each comparison holds, and goes on to hold",
-    "all runs that tell the words: weights of comparisons are at least 0, and at each noise their sum is between its slopes",
-    "the noises are on the line and log-concave, with limits of the slope of -log f that are positive, or infinite",
-)
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
-SOURCE: Final = Source("docs/theory/selection.md#worst-words")
 
 MOST_RUNS: Final = 1000
 """The most runs that tell the words."""
