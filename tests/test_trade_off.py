@@ -84,7 +84,7 @@ def test_in_python_it_is_stated_of_a_space_and_is_that_of_randomised_response_wh
         (lambda: dpverify.trade_off(SIDE, [], beta="1/2"), "trade_off: within is empty."),
         (lambda: dpverify.trade_off(SIDE, [1]), "beta"),
         (lambda: dpverify.trade_off(SIDE, [1, -1], beta="1/2"), "within = -1 is not a pos"),
-        (lambda: dpverify.trade_off(Claim(TREE, None, within=num(1), beta=parse("1/2")), [1], beta="1/2"), "Leave it out"),
+        (lambda: dpverify.trade_off(Claim(TREE, None, within=num(1), beta=parse("1/2")), [1], beta="1/2"), "remove these arguments"),
     ],
 )  # fmt: skip
 def test_what_has_no_trade_off_in_python_is_told(ask, said):
