@@ -13,12 +13,14 @@ _FEWEST: Final = 3
 _MOST: Final = 9
 _WIDER: Final = Decimal("1.2")
 """Digits are few enough where the interval is at most so much wider for them."""
+_NARROW: Final = Decimal("1e-6")
+"""Relative to the ends: what is narrower is told as one number."""
 _NUMBER: Final = r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?"
 _BALL: Final = re.compile(rf"\[({_NUMBER})? ?\+/- ({_NUMBER})\]")
 _INTERVAL: Final = re.compile(rf"\[({_NUMBER}), ({_NUMBER})\]")
 _SHARED: Final = 8
 """The fewest signs that two decimals share where these stand for both."""
-_CHANCES: Final = ("P", "Q")
+_CHANCES: Final = ("P", "Q", "P - exp(epsilon)*Q")
 """What is said of two numbers by these names is an interval; elsewhere they may be two answers."""
 
 Ends = tuple[Decimal, Decimal]
@@ -93,11 +95,13 @@ def ends(value: Any) -> Ends | None:
 
 def enclosed(low: Decimal, high: Decimal) -> str:
     """An interval in as few digits as leave it nearly as narrow, rounded outward; where these are many, those that both ends share."""
-    for digits in range(_FEWEST, _MOST + 1):
-        below, above = _rounded(low, digits, ROUND_FLOOR), _rounded(high, digits, ROUND_CEILING)
-        if above - below <= _WIDER * (high - low):
-            return f"in [{_text(below)}, {_text(above)}]"
-    return common(_text(below), _text(above)) if below != above else _text(below)
+    if high - low > _NARROW * max(abs(low), abs(high)):
+        for digits in range(_FEWEST, _MOST + 1):
+            below, above = _rounded(low, digits, ROUND_FLOOR), _rounded(high, digits, ROUND_CEILING)
+            if above - below <= _WIDER * (high - low):
+                return f"in [{_text(below)}, {_text(above)}]"
+    below, above = _rounded(low, _MOST, ROUND_FLOOR), _rounded(high, _MOST, ROUND_CEILING)
+    return common(_written(below), _written(above)) if below != above else _text(below)
 
 
 def _of_ball(found: re.Match[str]) -> str:
@@ -118,8 +122,12 @@ def _rounded(value: Decimal, digits: int, rounding: str) -> Decimal:
 
 
 def _text(value: Decimal) -> str:
-    normal = value.normalize(_exact(60, ROUND_FLOOR))
-    return plain_decimal(f"{normal:f}") if not normal or -4 <= normal.adjusted() <= _MOST else f"{normal:e}".replace("e+", "e")
+    return plain_decimal(_written(value.normalize(_exact(60, ROUND_FLOOR))))
+
+
+def _written(value: Decimal) -> str:
+    """With the zeros at its end that it has."""
+    return f"{value:f}" if not value or -4 <= value.adjusted() <= _MOST else f"{value:e}".replace("e+", "e")
 
 
 def _decimal(value: Any) -> Decimal | None:
