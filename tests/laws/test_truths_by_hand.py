@@ -7,8 +7,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dpverify.errors import SpecError
 from tests.laws import truth
 from tests.laws.test_truths import CLAIMS, told
 
@@ -100,3 +102,51 @@ def test_a_map_of_the_outputs_of_two_tables_has_an_answer(measure, depth):
     except (AssertionError, RuntimeError) as error:
         pytest.xfail(f"a crash: {error!r}")
     assert upper is None or upper >= least - 1e-9
+
+
+STEPS = {"kind": "builtin", "name": "discrete_laplace", "scale": 1, "sensitivity": "3/2"}
+MAP = {"kind": "lipschitz", "constant": "3/2", "part": STEPS}
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        {"kind": "group", "size": 2, "part": MAP},
+        {"kind": "lipschitz", "constant": 2, "part": MAP},
+        {"kind": "compose", "parts": [{"kind": "group", "size": 2, "part": {"kind": "parallel", "parts": [MAP]}}]},
+    ],
+    ids=["group", "map", "parallel"],
+)
+@pytest.mark.parametrize("measure", ["pure", "delta", "zcdp", "gdp", "renyi 2"])
+def test_integers_behind_maps_move_in_proportion_to_the_distance_of_inputs(mechanism, measure):
+    """Integers n as data, neighbours 1 apart, T(n) = 3 n/2, and 2 n as the answer: 3/2 a step of T and 3/2 times as much, 2 of at most 9/4.
+
+    Two steps move the answer by 4, though three steps of T at 1 each would come to 3.
+    """
+    span = range(-60, 61)
+    p, q = (np.array([math.exp(-abs(y - at)) * math.tanh(1 / 2) for y in span]) for at in (0, 4))
+    least = truth.truths(iter([(p, q), (q, p)]))[measure]
+    try:
+        _, upper = told(mechanism, CLAIMS[measure], measure)
+    except SpecError:
+        return
+    assert upper is None or upper >= least - 1e-9
+
+
+MANY = {"positives": 2, "neighbours": "increasing", "bounds": [0, 2]}
+
+
+def test_bounds_without_a_value_leave_no_claim_open():
+    """Above threshold between bounds, where answers may only rise, and a delta is claimed."""
+    noise = {"kind": "builtin", "name": "discrete_laplace", "scale": "1/2"}
+    selection = {"kind": "above_threshold", "queries": 1, "query_noise": noise, **MANY}
+    lower, upper = told(selection, {"sensitivity": 1, "epsilon": "1/2", "delta": "tight"}, "delta")
+    # the answer 0 or 1, or 1 or 2, on noise of scale 1/2 that is compared with 0
+    most = max(
+        p - math.exp(1 / 2) * q
+        for a in (0, 1)
+        for at in [[sum(math.exp(-2 * abs(z)) for z in range(-80, 81) if x + z >= 0) * math.tanh(1) for x in (a, a + 1)]]
+        for up, down in (at, at[::-1])
+        for p, q in ((up, down), (1 - up, 1 - down))
+    )
+    assert upper is not None and lower is not None and lower - 1e-9 <= most <= upper + 1e-9

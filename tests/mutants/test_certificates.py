@@ -146,9 +146,10 @@ def test_an_upper_bound_without_a_value_proves_no_finite_epsilon(value):
         assert kernel.judge(claim, [saying(claim, "finite-table", Bound("upper", parse(value)))]).verdict == "UNKNOWN"
 
 
-def test_a_parameter_named_as_a_variable_is_refused():
+@pytest.mark.parametrize("name", ["r", "pi"])
+def test_a_parameter_named_as_a_variable_or_a_constant_is_refused(name):
     data = pack(CLAIMS["radial"], 128, "UNKNOWN", [])
-    data["claim"]["domains"]["r"] = {"lower": "0", "upper": None, "lower_open": True, "upper_open": True, "integer": False}
+    data["claim"]["domains"][name] = {"lower": "0", "upper": None, "lower_open": True, "upper_open": True, "integer": False}
     data["claim_sha256"] = claim_hash(data["claim"])
     with pytest.raises(CertificateError, match="cannot name a parameter"):
         kernel.check(data)

@@ -135,7 +135,7 @@ STEPS: Final = fields.Field(
 MOST_STEPS: Final = fields.Field(
     "queries",
     fields.NUMBER,
-    "How many steps there are at most: an integer or an expression in parameters. No limit where it is left out.",
+    "How many steps there are at most: an integer or an expression in parameters. A stream has no limit where it is left out.",
     default=None,
 )
 NEIGHBOURS: Final = fields.Field(
