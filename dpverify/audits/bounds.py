@@ -216,7 +216,7 @@ def detectable_at_delta(
         low, top = (low, middle) if refuted(middle) else (middle, top)
     missing = max(0.0, base - shown(1.0))
     at_top = shown(top)
-    return max(min(top**2 * base, at_top + top**2 * missing), at_top, base)
+    return float(max(min(top**2 * base, at_top + top**2 * missing), at_top, base))
 
 
 def _epsilon_of_cells(p: Floats, q: Floats, delta: float) -> float:
