@@ -215,8 +215,8 @@ def detectable_at_delta(
         middle = (low + top) / 2
         low, top = (low, middle) if refuted(middle) else (middle, top)
     missing = max(0.0, base - shown(1.0))
-    at_top: float = shown(top)
-    return max(min(float(top) ** 2 * base, at_top + float(top) ** 2 * missing), at_top, base)
+    at_top = shown(top)
+    return float(max(min(top**2 * base, at_top + top**2 * missing), at_top, base))
 
 
 def _epsilon_of_cells(p: Floats, q: Floats, delta: float) -> float:

@@ -246,5 +246,5 @@ def _tried(entry: Entry, told: list[str], what: str, draw: Callable[[], T]) -> T
 def _curve_evidence(entry: Entry) -> Mapping[str, Any] | None:
     """The plan of the privacy curve in the proof, if one is there."""
     lines = [line for line, _ in entry.proved]
-    premise = next((line.premises[0] for line in lines if line.rule == privacy_profile.NAME), None)
+    premise = next((line.premises[0] for line in lines if line.rule == privacy_profile.NAME and line.premises), None)
     return None if premise is None else plan_of(lines, premise)
