@@ -707,7 +707,8 @@ def stated_run(sigma: float, epsilon: float, white: bool, drawn: float, seed: in
 
     inputs: dict[str, Any] = {} if white else {"pairs": [([0.0], [1.0])]}
     finding = audit(sample, claim, **inputs, samples=pairs or STATED_PAIRS, confidence=SURE, seed=seed)
-    return of_level(finding, MODEL) or next(one for one in (finding, *finding.also) if one.finding != VIOLATION)
+    found = of_level(finding, MODEL)
+    return next(one for one in (finding, *finding.also) if one.finding != VIOLATION) if found is None else found
 
 
 def stated_found(sigma: float, epsilon: float, white: bool, drawn: float, seed: int, pairs: int | None = None) -> bool:

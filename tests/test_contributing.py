@@ -78,6 +78,6 @@ def test_the_recipe_for_a_rule_gives_a_rule_that_proves_and_whose_guards_are_all
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])
     code, told = said["first"]
-    assert code == 0 and int(re.search(r"(\d+) passed", told)[1]) >= 15, told  # its own tests, and those of the house and the theory
+    assert code == 0 and int(re.search(r"(\d+) passed", told)[1]) >= 12, told  # its own tests, and those of the house and the theory
     assert said["verdicts"] == ["PROVED"]
     assert [code for _, code in said["without"]] == [1] * 5, said["without"]

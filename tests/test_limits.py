@@ -12,13 +12,14 @@ import pytest
 TRUSTED = Path(__file__).parents[1] / "dpverify" / "trusted"
 LIMIT = re.compile(r"_?(MOST|MAX)(_|$)")
 READERS = {
-    "_natural", "_number", "count", "counts", "half_of_vertices", "of_shape", "places", "read_rising", "taylor",
+    "_natural", "_number", "count", "counts", "half_of_vertices", "of_shape", "places", "read_rising", "read_whole", "taylor", "to_whole",
 }  # fmt: skip
 """Functions that are handed a limit and refuse what is beyond it."""
 STEPS = {
     ("facts/evaluate.py", "MAX_PRECISION"): "a second evaluation has no more bits; what is lost then makes the enclosure wide",
     ("numbers/bessel.py", "MAX_PRECISION"): "the same",
     ("rules/curves/student.py", "MAX_PRECISION"): "the same",
+    ("numbers/lattice_sums.py", "_MOST_TERMS"): "terms of one period that are looked at; a longer period is refused beside it",
     ("order/evaluations.py", "MOST"): "one point more is looked at than may be, so that too many are seen to be",
     ("order/evaluations.py", "MOST_EXACT"): "so many eigenvalues are looked at before the others, which a law of all of them is about",
     ("order/vertices.py", "MAX_VERTICES"): "vertices that are tried one by one; beyond them, refused",
@@ -32,6 +33,10 @@ STEPS = {
     ("rules/curves/shifts.py", "_MOST_SPLITS"): "halvings of the heaviest box; beyond them, the enclosure is as wide as it is",
     ("rules/additive/cameron_martin.py", "MOST_EPSILON"): "a rational function is a bound up to here; above it, the claim is refused",
     ("rules/curves/t_noise.py", "_MOST_POWER"): "the closed form is not taken for a greater power",
+    ("rules/selection/alignment.py", "MOST_PLACES"): "one place more is looked at than may be, so that too many are seen to be",
+    ("rules/selection/delta_every_word.py", "MOST"): "terms that may still be looked at; beyond them, refused",
+    ("rules/selection/every_word.py", "MOST"): "the same",
+    ("rules/selection/every_word.py", "MOST_STEPS"): "one step more is looked at than may be, so that too many are seen to be",
     ("rules/selection/worst_words.py", "MOST_RUNS"): "one run more is looked at than may be, so that too many are seen to be",
 }
 

@@ -4,7 +4,7 @@ import pytest
 
 from dpverify.catalogue.assumed import bare, plain
 from dpverify.search.measure_words import OCCUR
-from dpverify.trusted.facts import assumptions
+from dpverify.trusted.facts import assumed_of_moves, assumptions
 from dpverify.trusted.registry import EXPLAINED
 
 
@@ -13,7 +13,7 @@ from dpverify.trusted.registry import EXPLAINED
     [
         (assumptions.IDEAL, "the implementation samples exactly from the declared distribution"),
         (assumptions.ATTAINED, "some neighbouring inputs differ by exactly the sensitivity"),
-        (assumptions.WHOLE_ATTAINED, "some neighbouring counts differ by floor(sensitivity)"),
+        (assumed_of_moves.WHOLE_ATTAINED, "some neighbouring counts differ by floor(sensitivity)"),
         (assumptions.marked(assumptions.ATTAINED, "lower"), "(tightness only) some neighbouring inputs differ by exactly the sensitivity"),
         (assumptions.marked("a", "upper"), "(upper bound only) a"),
         (OCCUR, "(equality only) the stated distance is attained"),
@@ -27,5 +27,6 @@ def test_an_assumption_has_its_label(assumption, label):
 
 def test_no_two_assumptions_have_one_label():
     known = {line for rule in EXPLAINED.values() for line in rule.ASSUMED}
-    known |= {value for name, value in vars(assumptions).items() if name.isupper() and isinstance(value, str)}
+    for module in (assumptions, assumed_of_moves):
+        known |= {value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
     assert len({plain(line) for line in known}) == len(known)

@@ -317,7 +317,7 @@ def test_between_bounds_a_threshold_with_noise_of_a_light_tail_is_integrated_ove
 
 def test_a_refutation_shows_a_pair_an_output_and_both_probabilities():
     witness = verify(of(sparse(laplace(2), laplace(2), 3, None), 1)).judgement.witness
-    assert witness["event"] == "2 negatives, then 1 positives" or "positives" in witness["event"]
+    assert "positive" in witness["event"]
     low, high = (
         float(part.split(" ")[0]) for part in (witness["pair"].partition("answers ")[2], witness["pair"].partition("negatives, ")[2])
     )

@@ -300,13 +300,13 @@ def test_a_peak_beside_an_output_that_loses_more_is_none(mechanism, peaks, besid
             threshold,
             sparse(laplace(2), laplace(4), 3, 2, neighbours="monotone"),
             {"positives": 2, "negatives": 1, "move": 1},
-            ("move by 1: not at negatives, down at positives", "2 positives and 1 negatives", "1/2"),
+            ("move by 1: not at negatives, down at positives", "2 positives and 1 negative", "1/2"),
         ),
         (
             threshold,
             sparse(laplace(2), laplace(4), 4, 2, resample=True),
             {"positives": 2, "negatives": 1, "move": 0},
-            ("move by 1: up at negatives, down at positives", "2 positives and 1 negatives before each", "1"),
+            ("move by 1: up at negatives, down at positives", "2 positives and 1 negative before each", "1"),
         ),
     ],
 )
