@@ -3,12 +3,13 @@
 The class: a condition, an end or a sign that is used seldom, so that what is proved of common claims does not show when it is gone.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
 import mpmath
 import pytest
-from flint import arb
+from flint import arb, fmpz
 
 from dpverify.trusted.facts.assumptions import ONWARD, of_a_bound
 from dpverify.trusted.facts.bounds import Bound
@@ -17,6 +18,8 @@ from dpverify.trusted.language.errors import CertificateError, Rejected, Undecid
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.language.model import (
     L2,
+    ONE_SIDED,
+    REVERSE,
     Claim,
     Domain,
     EllipticalProcess,
@@ -24,6 +27,7 @@ from dpverify.trusted.language.model import (
     Group,
     Measure,
     Mixture,
+    Norm,
     Part,
     Radial,
     Staircase,
@@ -44,12 +48,15 @@ from dpverify.trusted.rules.additive import turns
 from dpverify.trusted.rules.additive.axis import Line
 from dpverify.trusted.rules.additive.sides import Period
 from dpverify.trusted.rules.composition import combined_values
-from dpverify.trusted.rules.curves import optimal_composition, scale_family, scale_mixture, unimodal, variances
+from dpverify.trusted.rules.curves import crossings, optimal_composition, scale_family, scale_mixture, unimodal, variances
 from dpverify.trusted.rules.curves.mixing import Law
 from dpverify.trusted.rules.curves.student import Student
 from dpverify.trusted.rules.finite import densities, kernel_point
 from dpverify.trusted.rules.measures import finite
+from dpverify.trusted.rules.measures.rows import rows_of
 from dpverify.trusted.rules.spaces import packings
+from dpverify.trusted.rules.utility import polytope_tails
+from dpverify.trusted.rules.utility.laws import read
 
 F = Fraction
 
@@ -341,3 +348,38 @@ def test_a_single_turn_between_two_points_is_looked_at():
     told = [(F(-16), "down"), (F(-2), "turn"), (F(2), "up")]
     with pytest.raises(Rejected, match="turns at"):
         turns.check_pieces(line, near, far, told, num(1))
+
+
+# -- what is told in the wrong order, of other coordinates, or of pairs that are further apart -------------------
+
+
+@pytest.mark.parametrize("cuts", [[F(0), F(2), F(1), F(16)], [F(1, 2), F(1), F(16)], [F(0)], [F(0), F(1), F(1), F(16)]])
+def test_a_loss_that_rises_and_falls_wants_cuts_that_rise_from_0(cuts):
+    """Of t noise: log(1 + r^2) is convex near 0 and concave far out. Cuts that go back would take a turn for another."""
+    h, shapes = parse("log(1 + r**2)"), Shapes("r", True, {})
+    with pytest.raises(Undecided, match="cut it more finely"):
+        crossings.Loss(h, ONE, shapes, [F(0), F(1), F(16)])  # they are looked at
+    with pytest.raises(Undecided, match="rising cuts from 0 on"):
+        crossings.Loss(h, ONE, shapes, cuts)
+
+
+def test_the_tails_of_a_polytope_are_of_as_many_coordinates_as_the_noise_has():
+    hexagon = Norm("columns", None, ((F(1), F(0)), (F(0), F(1)), (F(1), F(1))))
+    law = read(Claim(Radial(parse("exp(-r)"), hexagon, num(2)), None, sensitivity=ONE, utility=True), {}, polytope_tails.NAME)
+    values = [([fmpz(0), fmpz(1)], 1)]  # of one coordinate, between 0 and 1 at two corners of a simplex
+    assert len(polytope_tails.probabilities(law, [values, values], 1, F(2), {})) == 2
+    for others in ([values], [values] * 3):
+        with pytest.raises(Rejected, match="is not given as a polytope"):
+            polytope_tails.probabilities(law, others, 1, F(2), {})
+
+
+@pytest.mark.parametrize("order", [ONE_SIDED, REVERSE])
+def test_in_one_order_every_listed_pair_of_points_is_within_the_sensitivity(order):
+    """Points 0, 1 and 3 of which 0, 1 and 1, 3 are listed: of a sensitivity of 1 the second pair is no pair of neighbours."""
+    line = (0, 1, 3)
+    scores = tuple(tuple(num(-abs(x - y)) for y in line) for x in line)
+    mechanism = Exponential(scores, ONE, ((0, 1), (1, 2)), points=tuple((num(x),) for x in line), metric="l1")
+    claim = Claim(mechanism, None, sensitivity=num(2), measure=Measure("zcdp", None), order=order)
+    assert len(rows_of(claim)) == 2
+    with pytest.raises(Rejected, match="which of the listed points are within the sensitivity"):
+        rows_of(replace(claim, sensitivity=ONE))
