@@ -135,16 +135,17 @@ def leaf(run: Run, domains: tuple[tuple[str, Domain], ...] = ()) -> Claim:
 
 
 def times_as_far(factor: Expr, times: Expr, part: Part, domains: Mapping[str, Domain]) -> Expr:
-    """How far apart neighbours of a part are that a group or a map, `factor` times as far apart itself, takes `times` as far.
+    """How many times as far apart neighbours of a part are, behind a group or a map by `times` on neighbours `factor` times as far apart.
 
-    Raises Rejected where that does not say what integers move by. Two steps of a map by 3/2 are three steps of 1 each only where there is
+    Raises Rejected where that does not say how far integers move. Two steps of a map by 3/2 are three steps of 1 each only where there is
     something between: answers that move by 3/2 a step move by 2 behind the map, so by 4 and not by 3.
     """
     even = ONE in (factor, times) or (is_whole(factor, domains) and is_whole(times, domains))
     for inner in () if even else (part, *all_parts(part.mechanism)):
         leaf = not isinstance(inner.mechanism, model.Combinator | Repeat)
         if leaf and on_integers(inner.mechanism) and inner.query is None and not is_whole(inner.sensitivity or ONE, domains):
-            raise Rejected(WHAT, "constant", "of a map that is not whole, beside another: how far integers behind both move is not known")
+            why = "it is not whole, and another map or a group stands beside it: how far integers behind both move is not known"
+            raise Rejected(WHAT, "constant", why)
     return mul(factor, times)
 
 
