@@ -64,7 +64,7 @@ def further(q):
     known = q.kind in noise.ADDED and q.query is None and q.moved is not None
     one, integers = q.moved, q.mechanism.get("integers") is True
     sure(known and (whole(q.field, q.factor) or not integers), "this mechanism on neighbours of neighbours")
-    one = constant(q.field.floor(one)) if integers and not whole(q.field, one) else one
+    sure(not integers or whole(q.field, one), "integers that move by no integer, on neighbours of neighbours")
     return Question(q.mechanism, mul(q.factor, one), None, q.field, q.values)
 
 

@@ -747,6 +747,23 @@ def test_a_difference_is_found(monkeypatch):
     assert second_opinion.compare(data).difference == "their enclosures are apart"
 
 
+def test_integers_behind_maps_are_not_taken_to_move_by_whole_steps():
+    """Epsilon is 4: answers move by 2 of at most 9/4, and then by 2 (tests/laws/test_truths_by_hand.py)."""
+    noise = {"kind": "translation", "density": "exp(-abs(z))", "support": [None, None], "integers": True}
+    behind = {"kind": "lipschitz", "constant": "3/2", "part": part(noise, sensitivity="3/2")}
+    claim = {"mechanism": {"kind": "group", "size": "2", "part": part(behind)}, "sensitivity": None, "query": None, "epsilon": "3"}
+    claim |= {"delta": "0", "domains": {}, "mechanism_name": "it", "name": ""}
+    lines = [
+        {"rule": "concave-exponent", "place": [{"part": 0}, {"part": 0}]},
+        {"rule": "combination", "parameters": {"side": "upper", "part": 0}, "premises": [0]},
+    ]
+    data = {"schema": "dpverify-certificate/2", "verdict": "PROVED", "prec": 128, "claim": claim, "lines": lines}
+    data["claim_sha256"] = claim_hash(claim)
+    with pytest.raises(Rejected, match="it is not whole, and another map or a group stands beside it"):
+        kernel.check(data)
+    assert answer(data).kind == "undecided"
+
+
 @pytest.mark.parametrize(("name", "path"), [("parallel_pure.exact", ()), ("compose_laplace.pure-exact", ("mechanism", "parts", 0))])
 def test_an_adjacency_that_is_none_is_refused_by_both(name, path):
     data = certificate(name)
