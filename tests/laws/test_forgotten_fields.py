@@ -11,6 +11,9 @@ from flint import arb
 
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
+from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
+from dpverify.trusted.facts.assumed_of_parts import RATIO
+from dpverify.trusted.facts.assumptions import ATTAINED, IDEAL, MOVES, REAL
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
@@ -29,8 +32,9 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.parts import at_pair, candidates, neighbours, released
+from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, released
 from dpverify.trusted.parts.places import ONE_STEP
+from dpverify.trusted.rules.guarantees.score_range import exponential_range
 from tests.generated import LEAVES, MEASURES, asked, gaussian, integers, laplace, repeated, table
 from tests.proofs import forged, line
 
@@ -247,3 +251,82 @@ def test_what_is_put_together_half_a_step_away_has_no_lower_pair():
     claim = Claim(Lipschitz(Part(Compose((repeated(LEAVES["response"].part, 3),))), parse("1/2")), num(1), None)
     (fact,) = kernel.replay(unpack(forged(claim, "UNKNOWN", line("optimal-composition", place=({"part": 0},)))))
     assert fact.says.upper is not None and fact.says.lower is None
+
+
+# -- what is taken for granted ---------------------------------------------------------------------------
+
+SHARED = "the sensitivities of all parts speak of the same neighbours"
+COUNTED = Part(laplace(2), query=asked("1 0", adjacency="add-remove"))
+HALF = parse("1/2")
+
+
+def believed(mechanism, **asked):
+    """The hypotheses that a judgement shows, of either side."""
+    lines = verify(Claim(mechanism, **{"epsilon": None, **asked}), 9).judgement.assumptions
+    return {line.removeprefix("for the lower bound: ").removeprefix("for the upper bound: ") for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "asked", "shown", "not_shown"),
+    [
+        (laplace(2), {"sensitivity": ONE}, {MOVES, ATTAINED, IDEAL}, {REAL}),
+        (laplace(2), {"query": COUNTED.query}, {IDEAL}, {MOVES, ATTAINED, REAL}),
+        (gaussian(2, 2), {"query": asked("1 1", "1 0", adjacency="l2"), **MEASURES["delta"]}, {REAL, IDEAL}, {MOVES, ATTAINED}),
+        (Compose((COUNTED,)), {}, {IDEAL}, {MOVES, ATTAINED}),
+        (integers("exp(-abs(z)/2)"), {"sensitivity": parse("5/2")}, {"answers are integers, so that they move by at most 2"}, set()),
+        (Compose((Part(integers("exp(-abs(z)/2)"), parse("5/2")),)), {}, {"answers are integers, so that they move by at most 2"}, set()),
+        (LEAVES["table-pairs"].mechanism, {}, {PAIRS}, {ANY}),
+        (LEAVES["table"].mechanism, {}, {ANY}, {PAIRS}),
+        (Lipschitz(Part(laplace(2), ONE), HALF), {}, {RATIO}, set()),
+        (Lipschitz(Part(laplace(2), ONE), HALF), {"adjacency": "add-remove"}, {MOVES}, {RATIO}),
+        (Lipschitz(Part(laplace(2), query=asked("1 0", adjacency="l1")), HALF), {}, set(), {RATIO, MOVES}),
+        (Compose((Part(laplace(2), ONE), Part(laplace(3), ONE))), {"adjacency": "replace"}, {f"{SHARED} (replace)"}, set()),
+        (Compose((Part(laplace(2), ONE, None, "replace"), Part(laplace(3), ONE))), {}, {f"{SHARED} (replace)"}, set()),
+    ],
+)
+def test_what_is_taken_for_granted_is_of_what_is_stated(mechanism, asked, shown, not_shown):
+    lines = believed(mechanism, **asked)
+    assert shown <= lines and not lines & not_shown
+
+
+# -- lists of pairs, queries and orders --------------------------------------------------------------------
+
+
+def test_tables_of_the_same_inputs_that_list_other_pairs_are_not_at_the_pairs_of_one():
+    rows = ("1/2 1/2", "1/4 3/4", "1/8 7/8")
+    one, other = (Part(table(*rows, adjacent=pairs)) for pairs in (((0, 1),), ((1, 2),)))
+    neighbours.require_one_adjacency(Part(Compose((one, one))))
+    with pytest.raises(Rejected):
+        neighbours.require_one_adjacency(Part(Compose((one, other))))
+
+
+@pytest.mark.parametrize(("pairs", "eta"), [(((0, 1),), "1/4"), (((0, 1), (1, 2)), "1/2"), (None, "3/4")])
+def test_the_range_of_scores_is_over_the_pairs_that_are_listed(pairs, eta):
+    # scores of the first output less those of the second: 3, 2, 0, times 1/4
+    scores = tuple(tuple(map(parse, row)) for row in (("3", "0"), ("2", "0"), ("0", "0")))
+    assert exponential_range(Exponential(scores, parse("1/4"), pairs), ONE) == parse(eta)
+
+
+def test_a_record_that_is_replaced_moves_answers_both_ways():
+    # from one kind of record to another the answer moves up by 1 or down by 1, in either order: 3 is lost where it moves against the slope
+    for order in ("one-sided", "reverse"):
+        _, upper = enclosed(UNEVEN.mechanism, query=ROW, order=order)
+        assert upper is None or upper >= 3 - 1e-9
+
+
+def test_only_a_record_that_is_added_or_removed_has_an_order():
+    def told(adjacency, **asked):
+        return exchanged.either_order(Claim(laplace(2), None, adjacency=adjacency, **asked))
+
+    assert told("", sensitivity=ONE) and told("add-remove", sensitivity=ONE) and told("", query=COUNTED.query)
+    assert not told("replace", sensitivity=ONE) and not told("", query=ROW)
+
+
+def test_uneven_noise_is_exchanged_where_no_query_tells_the_way():
+    up = asked("1", adjacency="add-remove")
+    assert exchanged.either_order(Claim(UNEVEN.mechanism, None, sensitivity=ONE))
+    assert not exchanged.either_order(Claim(UNEVEN.mechanism, None, query=up))
+    assert exchanged.worst_way(Claim(UNEVEN.mechanism, None, sensitivity=ONE)) == (exchanged.TOWARDS,)
+    assert exchanged.worst_way(Claim(UNEVEN.mechanism, None, query=up)) == ()
+    grouped = Group(Part(laplace(2), query=up), num(2))
+    assert not exchanged.in_order(Claim(grouped, None)) and exchanged.in_order(Claim(Group(Part(laplace(2), ONE), num(2)), None))
