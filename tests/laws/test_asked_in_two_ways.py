@@ -1,26 +1,35 @@
 """How far neighbours are apart, written in several ways, is one thing: as a query, as a sensitivity, in the scale, as a list of pairs.
 
 Noise of scale s under a query whose one entry is k, noise of scale s at sensitivity k, and noise of scale s/k at sensitivity 1 are one
-mechanism. So are scores of points within a distance, and the same scores with the pairs of those points listed. A rule that forgets the
-query, the sensitivity or the list says something else of one of them, so that what is proved of it contradicts the others.
+mechanism. So are scores of points within a distance, and the same scores with the pairs of those points listed, or noise on two answers,
+and two runs of noise on one. A rule that forgets the query, the sensitivity or the list says something else of one of them, so that what
+is proved of it contradicts the others.
 """
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import combinations
 
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import ONE, num, parse
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, num, parse
 from dpverify.trusted.language.model import (
+    L1,
+    AboveThreshold,
     Claim,
     Compose,
+    EllipticalProcess,
     Exponential,
     Group,
+    Kernel,
     Lipschitz,
     Mechanism,
+    NoisyMax,
     Parallel,
     Part,
+    Product,
+    Radial,
     Subsample,
     Table,
     Translation,
@@ -50,6 +59,20 @@ def near(*places: int, within: int) -> list[Part]:
     ]
 
 
+def spread(one: Callable[[int], Mechanism], density: str, radial: Callable[[int], Mechanism]) -> list[Part]:
+    """Independent noises of scale 6 on two answers that one record moves by 3 each: in coordinates, in a norm, and as two runs."""
+    query = asked(str(MOVE), str(MOVE), adjacency="add-remove")
+    runs = Part(Compose((repeated(Part(one(2 * MOVE), num(MOVE)), 2),)))
+    return [Part(Product(parse(density), num(2)), query=query), Part(radial(2), query=query), runs]
+
+
+def kernel(scale: Fraction, most: Expr) -> Kernel:
+    """Laplace noise on [0, most] that is drawn again until the answer lies there too."""
+    b = f"({scale})"
+    rest = f"exp((theta - {format_expr(most)})/{b})"
+    return Kernel(parse(f"exp(-abs(y - theta)/{b})/({b}*(2 - exp(-theta/{b}) - {rest}))"), (ZERO, most), (ZERO, most))
+
+
 KINDS = {
     "laplace": noise(laplace, 6),
     "gaussian": noise(gaussian, 6),
@@ -58,6 +81,12 @@ KINDS = {
     "integers": noise(lambda s: integers(f"exp(-abs(z)/{s})"), 6, shrinks=False),
     "discrete gaussian": noise(lambda s: integers(f"exp(-z**2/(2*{s}**2))"), 6, shrinks=False),
     "points": near(0, 1, 4, within=3),
+    "spread laplace": spread(laplace, "exp(-abs(z)/6)", lambda d: Radial(parse("exp(-r)"), L1, num(d), num(6))),
+    "spread gaussian": spread(gaussian, "exp(-z**2/(2*6**2))", lambda d: gaussian(6, d)),
+    "noisy max": [Part(NoisyMax(laplace(2 * moved), num(3)), num(moved)) for moved in (MOVE, 1)],
+    "threshold": [Part(AboveThreshold(num(5), laplace(4 * moved), laplace(8 * moved)), num(moved)) for moved in (MOVE, 1)],
+    "kernel": [Part(kernel(Fraction(2 * moved), num(moved)), parse(f"{moved}/2")) for moved in (MOVE, 1)],
+    "process": [Part(EllipticalProcess(ONE, scale=num(2 * moved), atoms=((ONE, ONE),)), num(moved)) for moved in (MOVE, 1)],
 }
 HOW: dict[str, Callable[[Part], Mechanism]] = {
     "alone": lambda part: part.mechanism,
@@ -79,7 +108,7 @@ def claims(kind: str, how: str, measure: str) -> Iterator[Claim]:
 
 
 def contradictions(kind: str, how: str, measure: str) -> tuple[int, list[str]]:
-    """In how many writings something is proved from above, and what two of them say that cannot be both."""
+    """In how many writings something is proved from above, and what two of them say that cannot be both: one of them, or all, or none."""
     told = [(claim, verify(claim, 9).judgement) for claim in claims(kind, how, measure)]
     found = [
         f"{kind} {how} {measure}: {one.rules} put {claim} below what {other.rules} put it at"
@@ -87,7 +116,10 @@ def contradictions(kind: str, how: str, measure: str) -> tuple[int, list[str]]:
         for _, other in told
         if less(upper(one), lower(other))
     ]
-    return sum(finite(upper(judgement)) for _, judgement in told), found
+    proved = sum(finite(upper(judgement)) for _, judgement in told)
+    if proved not in (0, len(told)):
+        found.append(f"{kind} {how} {measure}: {proved} of {len(told)} writings have a bound from above")
+    return proved, found
 
 
 ASKED = ("epsilon", "delta", "epsilon-at", "renyi-2", "gdp", "zcdp")

@@ -4,7 +4,10 @@ A scheme has no worse one, and other things are read to refuse. Each truth is a 
 """
 
 import math
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from flint import arb
@@ -14,6 +17,7 @@ from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
 from dpverify.trusted.facts.assumed_of_parts import RATIO
 from dpverify.trusted.facts.assumptions import ATTAINED, IDEAL, MOVES, REAL
+from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
@@ -26,16 +30,22 @@ from dpverify.trusted.language.model import (
     Lipschitz,
     Parallel,
     Part,
+    Product,
     Query,
     Repeat,
+    Staircase,
     Subsample,
     Translation,
 )
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, released
+from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, relations, released, runs
 from dpverify.trusted.parts.places import ONE_STEP
+from dpverify.trusted.parts.stated import STATED, STATED_ONE_SIDED
+from dpverify.trusted.rules.additive import near_points
+from dpverify.trusted.rules.composition import closed_profile
 from dpverify.trusted.rules.guarantees.score_range import exponential_range
-from tests.generated import LEAVES, MEASURES, asked, gaussian, integers, laplace, repeated, table
+from tests.generated import LEAVES, MEASURES, asked, gaussian, integers, laplace, matrix, repeated, table
+from tests.laws.test_joint_neighbours import delta_of_gaussian
 from tests.proofs import forged, line
 
 ROW = asked("1 0", adjacency="replace")
@@ -74,8 +84,8 @@ def test_the_inputs_of_a_table_on_a_sample_are_not_those_of_a_table_beside_it():
 
 
 def test_a_query_of_runs_is_a_row_for_each_run():
-    runs, other = (Part(laplace(2), query=asked(row, adjacency="add-remove")) for row in ("1 1", "0 1"))
-    query = released.answered(Claim(Compose((repeated(runs, 2), other)), None))
+    twice, other = (Part(laplace(2), query=asked(row, adjacency="add-remove")) for row in ("1 1", "0 1"))
+    query = released.answered(Claim(Compose((repeated(twice, 2), other)), None))
     assert query == asked("1 1", "1 1", "0 1", adjacency="add-remove")
 
 
@@ -330,3 +340,149 @@ def test_uneven_noise_is_exchanged_where_no_query_tells_the_way():
     assert exchanged.worst_way(Claim(UNEVEN.mechanism, None, query=up)) == ()
     grouped = Group(Part(laplace(2), query=up), num(2))
     assert not exchanged.in_order(Claim(grouped, None)) and exchanged.in_order(Claim(Group(Part(laplace(2), ONE), num(2)), None))
+
+
+@pytest.mark.parametrize(("constant", "most"), [("1/2", 0), ("3/2", 1)])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_records_behind_a_map_move_answers_by_whole_records(adjacency, constant, most):
+    # one record moves the answer by 2, of noise of scale 2; a half of a record is none
+    part = Part(laplace(2), query=asked("2 0", adjacency=adjacency))
+    lower, upper = enclosed(Lipschitz(part, parse(constant)))
+    assert (lower or 0) <= most + 1e-9 and upper >= most - 1e-9
+
+
+def test_fractions_of_records_behind_a_map_move_answers_by_fractions():
+    part = Part(laplace(2), query=asked("2 0", adjacency="l1"))
+    assert enclosed(Lipschitz(part, parse("3/2"))) == pytest.approx([1.5, 1.5])
+
+
+@pytest.mark.parametrize(("moved", "reached"), [("1/2", True), ("1/4", False)])
+def test_integers_reach_a_point_of_a_hull_where_it_is_a_whole_number_away(moved, reached):
+    # the point 2, times a half, is an integer; times a quarter it is none, and no whole number of steps goes there
+    stream = replace(LEAVES["stream-whole"].mechanism, neighbours="hull", hull=matrix("2", "0"))
+    assert runs.occurs(runs.Run(Part(stream, parse(moved)), num(2))) is reached
+
+
+def test_a_record_that_one_coordinate_counts_moves_that_one_alone():
+    golden = 2 * math.log((1 + math.sqrt(5)) / 2)  # of Cauchy noise that is moved by 1
+    noise = Product(parse("1/(1 + z**2)"), num(2))
+    assert enclosed(noise, query=asked("1 0", "0 1", adjacency="add-remove")) == pytest.approx([golden, golden])
+    assert enclosed(noise, query=asked("1 1", "0 1", adjacency="add-remove")) == pytest.approx([2 * golden, 2 * golden])
+    uneven = Product(UNEVEN.mechanism.density, num(2))
+    assert enclosed(uneven, query=asked("1", "-1", adjacency="add-remove")) == pytest.approx([4, 4])
+
+
+@pytest.mark.parametrize(("moved", "steps"), [(None, 1), ("1", 1), ("5/2", 3)])
+def test_stairs_lose_as_many_steps_as_the_sensitivity_has(moved, steps):
+    stairs = Part(Staircase(parse("1/4"), parse("1/3")), None if moved is None else parse(moved))
+    assert enclosed(stairs.mechanism, sensitivity=stairs.sensitivity) == pytest.approx([steps / 4] * 2)
+    assert enclosed(Compose((repeated(stairs, 2),))) == pytest.approx([steps / 2] * 2)
+    # two steps of 5/2 are one of 5
+    assert enclosed(Group(stairs, num(2))) == pytest.approx([math.ceil(2 * Fraction(moved or 1)) / 4] * 2)
+
+
+@pytest.mark.parametrize(
+    ("stated", "other", "fine"),
+    [
+        ({"sensitivity": num(2)}, "2", True),
+        ({"sensitivity": num(2)}, "1", True),  # answers may move by less
+        ({"query": asked("2", adjacency="add-remove")}, "2", True),
+        ({"query": asked("2", adjacency="add-remove")}, "1", False),  # a record moves them by 2, and none by 1
+    ],
+)
+def test_a_point_as_far_away_as_no_record_moves_an_answer_shows_nothing(stated, other, fine):
+    noise = Translation(parse("abs(z)*exp(-abs(z))"))
+    evidence = {"side": "zero", "point": "0", "other": other, "radius": "1/4"}
+    if fine:
+        near_points.check_inner_point(Claim(noise, None, **stated), noise, evidence)
+        return
+    with pytest.raises(Rejected):
+        near_points.check_inner_point(Claim(noise, None, **stated), noise, evidence)
+
+
+def test_a_delta_in_closed_form_wants_a_sensitivity_that_is_known_exactly():
+    # the greatest eigenvalue of F'F is a root of a cubic, which is only enclosed
+    known, enclosed_alone = asked("2 1 0", "0 1 1", "0 0 1", adjacency="add-remove"), asked("1 1 0", "0 1 1", "1 0 2", adjacency="l2")
+    assert closed_profile.check(Claim(gaussian(4, 3), num(1), None, query=known), {})
+    with pytest.raises(Rejected):
+        closed_profile.check(Claim(gaussian(4, 3), num(1), None, query=enclosed_alone), {})
+
+
+def test_histograms_in_parts_may_differ_by_fractions_where_all_is_linear():
+    counted = Part(laplace(2), query=asked("1", adjacency="l1"))
+    assert enclosed(Parallel((counted, counted))) == pytest.approx([1 / 2, 1 / 2])
+    stated = Part(laplace(2), ONE, None, "l1")
+    assert not list(relations.adjacency_faults(Parallel((counted, counted))))
+    assert list(relations.adjacency_faults(Parallel((stated, stated)))) and list(relations.adjacency_faults(Parallel((counted, stated))))
+
+
+BOTH = asked("1", "1", adjacency="add-remove")
+"""One record moves two answers by 1 each."""
+
+
+def _two_runs(epsilon: float) -> float:
+    """delta of two runs of Laplace noise of scale 2 on answers that move by 1, summed over cells of the plane, a little below the truth."""
+    ends = [-40 + i / 20 for i in range(1601)]
+    below = [math.exp(z / 2) / 2 if z < 0 else 1 - math.exp(-z / 2) / 2 for z in (*ends, *(end - 1 for end in ends))]
+    q, p = ([b - a for a, b in pairwise(side)] for side in (below[:1601], below[1601:]))
+    losses = Counter()
+    for a, b in zip(p, q, strict=True):
+        losses[round(math.log(a / b), 9)] += a
+    return sum(x * y * max(0, 1 - math.exp(epsilon - s - t)) for s, x in losses.items() for t, y in losses.items())
+
+
+@pytest.mark.parametrize(
+    ("rule", "noise", "truth"),
+    [
+        ("laplace", Product(parse("exp(-abs(z)/2)"), num(2)), _two_runs(1 / 4)),
+        ("laplace-sums", Compose((Part(Product(parse("exp(-abs(z)/2)"), num(2)), query=BOTH),)), _two_runs(1 / 4)),
+        ("gaussian", Product(parse("exp(-z**2/8)"), num(2)), delta_of_gaussian(math.sqrt(2) / 2, 1 / 4)),
+    ],
+)
+def test_a_record_that_moves_two_answers_moves_neither_by_the_sum(rule, noise, truth):
+    stated = {} if isinstance(noise, Compose) else {"query": BOTH}
+    claim = Claim(noise, parse("1/4"), None, **stated)
+    try:
+        (fact,) = kernel.replay(unpack(forged(claim, "UNKNOWN", line(rule))))
+    except Rejected:
+        assert rule == "laplace-sums"
+        return
+    with precision(128):
+        assert fact.says.lower is None or float(fact.says.lower.worst(arb("0.25")).lower()) <= truth + 1e-3
+        assert float(fact.says.upper.worst(arb("0.25")).upper()) >= truth - 1e-3
+
+
+def test_no_delta_in_closed_form_is_that_of_one_answer_where_a_record_moves_two():
+    with pytest.raises(Rejected):
+        closed_profile.check(Claim(Product(parse("exp(-abs(z)/2)"), num(2)), parse("1/4"), None, query=BOTH), {})
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_divergences_of_two_answers_that_a_record_moves_are_those_of_each(order):
+    once = math.log(order / (2 * order - 1) * math.exp((order - 1) / 2) + (order - 1) / (2 * order - 1) * math.exp(-order / 2)) / (order - 1)
+    claim = Claim(Product(parse("exp(-abs(z)/2)"), num(2)), query=BOTH, **MEASURES[f"renyi-{order}"])
+    (fact,) = kernel.replay(unpack(forged(claim, "UNKNOWN", line("laplace-measures"))))
+    for bound in as_bounds(fact.says):
+        value = float(constant(bound.value).mid())
+        assert value >= 2 * once - 1e-9 if bound.side == "upper" else value <= 2 * once + 1e-9
+
+
+@pytest.mark.parametrize(("rows", "square"), [(("3",), 9), (("1", "1"), 2)])
+def test_a_sampled_gaussian_has_the_divergence_of_what_its_query_moves(rows, square):
+    # of order 2, at rate 1/4: log(1 + (e^(mu^2) - 1)/16)
+    noise = gaussian(4) if len(rows) == 1 else Product(parse("exp(-z**2/32)"), num(2))
+    sample = Subsample(Part(noise, query=asked(*rows, adjacency="add-remove")), parse("1/4"))
+    truth = math.log(1 + (math.exp(square / 16) - 1) / 16)
+    (fact,) = kernel.replay(unpack(forged(Claim(sample, **MEASURES["renyi-2"]), "UNKNOWN", line("sampled-measures"))))
+    for bound in as_bounds(fact.says):
+        value = float(constant(bound.value).mid())
+        assert value >= truth - 1e-9 if bound.side == "upper" else value <= truth + 1e-9
+
+
+@pytest.mark.parametrize(("order", "shown"), [("", STATED), ("one-sided", STATED_ONE_SIDED)])
+def test_a_guarantee_of_one_order_is_believed_of_that_order_alone(order, shown):
+    parts = Compose((repeated(Part(replace(PURE.mechanism, order=order)), 2),))
+    lines = believed(parts, order="one-sided")
+    assert shown in lines and not {STATED, STATED_ONE_SIDED} - {shown} & lines
+    if order:
+        assert enclosed(parts, order="reverse")[1] is None and enclosed(parts)[1] is None

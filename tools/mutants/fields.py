@@ -46,7 +46,10 @@ run_of_mutants = sys.modules[_SPEC.name] = importlib.util.module_from_spec(_SPEC
 _SPEC.loader.exec_module(run_of_mutants)
 
 KEPT = run_of_mutants.BUILD / "fields.jsonl"
-"""What became of each change, a line each, the last one counts: several runs may write to it at a time."""
+"""What became of each change, a line each time: several runs may write to it at a time. What was caught once is caught."""
+CAUGHT = ("law", "tests")
+UNSURE = "unsure"
+"""A change that was caught by a test that fails by itself."""
 CLAIMS = run_of_mutants.BUILD / "claims.json"
 ALWAYS = ("tests/mutants/test_recorded.py",)
 """Tests of every rule: what the kernel proves of the committed certificates."""
@@ -227,7 +230,7 @@ class Named(run_of_mutants.Warm):
         for _, lines in forked([(None, sorted(set(killed.values())))]):
             good = {killer for (_, failed), killer in zip(lines, sorted(set(killed.values())), strict=False) if not failed}
             for mutant in (mutant for mutant, by in killed.items() if by not in good):
-                self.keep(run_of_mutants.Result(mutant, "survived", "", 0))
+                self.keep(run_of_mutants.Result(mutant, UNSURE))
         return True
 
 
@@ -248,10 +251,11 @@ def by_the_tests(
     plan = run_of_mutants.Plan(files, sources, touched.Record.read(run_of_mutants.RECORD), test_files, jobs, seconds, 0, False)
 
     def told(result: Any) -> None:
-        keep(result.mutant, "tests" if result.outcome == "killed" else "survived", result.by or f"{result.tried} tests")
+        outcome = {"killed": "tests"}.get(result.outcome, result.outcome)
+        keep(result.mutant, outcome, result.by or f"{result.tried} tests")
 
     plugins = [Named(plan, mutants, lambda at: None, told), run_of_mutants.NoShrinking()]
-    arguments = [*run_of_mutants.ARGUMENTS, f"--basetemp={run_of_mutants.SCRATCH / 'tmp'}", *test_files]
+    arguments = [*run_of_mutants.ARGUMENTS, f"--basetemp={run_of_mutants.SCRATCH / f'fields{os.getpid()}'}", *test_files]
     code = pytest.main(arguments, plugins=plugins)
     print(f"pytest: {code}" if code else "", end="", flush=True)
     os._exit(0)
@@ -301,7 +305,11 @@ def main() -> int:
 
     def kept() -> dict[str, list[str]]:
         lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
-        return {name: [outcome, by] for name, outcome, by in map(json.loads, lines)}
+        found: dict[str, list[str]] = {}
+        for name, outcome, by in map(json.loads, lines):
+            if outcome in (*CAUGHT, UNSURE) or found.get(name, [""])[0] not in CAUGHT:
+                found[name] = [outcome, by]
+        return found
 
     def key(mutant: Mutant) -> str:
         return json.dumps(mutant.key)
@@ -312,7 +320,7 @@ def main() -> int:
         print(f"{outcome:12} {mutant.title} [{by}]", flush=True)
 
     open_ones = [] if given.table else [each for each in every if each.key not in argued]
-    open_ones = [each for each in open_ones if given.again or kept().get(key(each), [""])[0] not in ("law", "tests")]
+    open_ones = [each for each in open_ones if given.again or kept().get(key(each), [""])[0] not in CAUGHT]
     for at, outcome, by in () if given.only == "tests" else in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
         keep(open_ones[at], outcome, by)
     left = [each for each in open_ones if kept().get(key(each), [""])[0] != "law"]
@@ -321,7 +329,7 @@ def main() -> int:
     outcomes = []
     for mutant in every:
         outcome = kept().get(key(mutant), ["not tried"])[0]
-        outcomes.append((mutant, "argued" if mutant.key in argued else outcome if outcome in ("law", "tests") else "survived"))
+        outcomes.append((mutant, "argued" if mutant.key in argued else outcome if outcome in CAUGHT else "survived"))
     print("\n".join(table(outcomes)))
     return 1 if any(outcome == "survived" for _, outcome in outcomes) else 0
 
