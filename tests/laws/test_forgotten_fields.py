@@ -22,6 +22,7 @@ from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import (
+    L1,
     Claim,
     Compose,
     Exponential,
@@ -32,9 +33,11 @@ from dpverify.trusted.language.model import (
     Part,
     Product,
     Query,
+    Radial,
     Repeat,
     Staircase,
     Subsample,
+    Table,
     Translation,
 )
 from dpverify.trusted.numbers.balls import constant, precision
@@ -44,6 +47,8 @@ from dpverify.trusted.parts.stated import STATED, STATED_ONE_SIDED
 from dpverify.trusted.rules.additive import near_points
 from dpverify.trusted.rules.composition import closed_profile
 from dpverify.trusted.rules.guarantees.score_range import exponential_range
+from dpverify.trusted.rules.utility import shapes
+from tests import fields
 from tests.generated import LEAVES, MEASURES, asked, gaussian, integers, laplace, matrix, repeated, table
 from tests.laws.test_joint_neighbours import delta_of_gaussian
 from tests.proofs import forged, line
@@ -435,6 +440,8 @@ def _two_runs(epsilon: float) -> float:
     ("rule", "noise", "truth"),
     [
         ("laplace", Product(parse("exp(-abs(z)/2)"), num(2)), _two_runs(1 / 4)),
+        ("independent-coordinates", Product(parse("exp(-abs(z)/2)"), num(2)), _two_runs(1 / 4)),
+        ("lipschitz-exponent", Radial(parse("exp(-r)"), L1, num(2), num(2)), _two_runs(1 / 4)),
         ("laplace-sums", Compose((Part(Product(parse("exp(-abs(z)/2)"), num(2)), query=BOTH),)), _two_runs(1 / 4)),
         ("gaussian", Product(parse("exp(-z**2/8)"), num(2)), delta_of_gaussian(math.sqrt(2) / 2, 1 / 4)),
     ],
@@ -459,7 +466,8 @@ def test_no_delta_in_closed_form_is_that_of_one_answer_where_a_record_moves_two(
 
 @pytest.mark.parametrize("order", [2, 3])
 def test_divergences_of_two_answers_that_a_record_moves_are_those_of_each(order):
-    once = math.log(order / (2 * order - 1) * math.exp((order - 1) / 2) + (order - 1) / (2 * order - 1) * math.exp(-order / 2)) / (order - 1)
+    ways = order / (2 * order - 1) * math.exp((order - 1) / 2) + (order - 1) / (2 * order - 1) * math.exp(-order / 2)
+    once = math.log(ways) / (order - 1)
     claim = Claim(Product(parse("exp(-abs(z)/2)"), num(2)), query=BOTH, **MEASURES[f"renyi-{order}"])
     (fact,) = kernel.replay(unpack(forged(claim, "UNKNOWN", line("laplace-measures"))))
     for bound in as_bounds(fact.says):
@@ -486,3 +494,118 @@ def test_a_guarantee_of_one_order_is_believed_of_that_order_alone(order, shown):
     assert shown in lines and not {STATED, STATED_ONE_SIDED} - {shown} & lines
     if order:
         assert enclosed(parts, order="reverse")[1] is None and enclosed(parts)[1] is None
+
+
+@pytest.mark.parametrize("order", ["one-sided", "reverse"])
+def test_a_pair_that_is_listed_is_no_neighbour_beyond_the_distance_that_is_stated(order):
+    # points at 0, 1/2 and 3/2, neighbours within 1/2: of the two pairs that are listed the second is none
+    places = [Fraction(0), Fraction(1, 2), Fraction(3, 2)]
+    scores = tuple(tuple(num(-abs(x - y)) for y in places) for x in places)
+    points = Exponential(scores, num(2), ((0, 1), (1, 2)), tuple((num(x),) for x in places), "l1")
+    rows = [[math.exp(-2 * abs(x - y)) for y in places] for x in places]
+    first, second = ([mass / sum(row) for mass in row] for row in (rows[:2] if order == "one-sided" else rows[1::-1]))
+    truth = max(math.log(p / q) for p, q in zip(first, second, strict=True))
+    lower, upper = enclosed(points, sensitivity=parse("1/2"), order=order)
+    assert (lower or 0) <= truth + 1e-9 and (upper is None or upper >= truth - 1e-9)
+
+
+@pytest.mark.parametrize("move", ["1", "-1"])
+@pytest.mark.parametrize("rows", [("1/2 1/2", "1/10 9/10"), ("1/10 9/10", "1/2 1/2")])
+def test_two_inputs_meet_a_record_in_both_orders_where_nothing_connects_them(rows, move):
+    # two runs of a table lose 2 log 5 in one order, the record 3 in one order, and they may be the same
+    answer = Part(UNEVEN.mechanism, query=asked(move, adjacency="add-remove"))
+    _, upper = enclosed(Compose((repeated(Part(table(*rows)), 2), answer)))
+    assert upper == pytest.approx(3 + 2 * math.log(5))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Part(Staircase(ONE, parse("1/3")), query=asked("1", adjacency="add-remove")),
+        replace(LEAVES["process-atoms"].part, sensitivity=None, query=asked("1", adjacency="add-remove")),
+        Part(LEAVES["process-brownian"].mechanism, query=asked("1", adjacency="add-remove")),
+        Part(LEAVES["process-brownian"].mechanism, num(2)),
+        *(Part(LEAVES[name].mechanism, num(2)) for name in ("table", "kary", "guarantee-pure")),
+        *(Part(LEAVES[name].mechanism, query=asked("1", adjacency="add-remove")) for name in ("table", "exponential", "guarantee-pure")),
+        Part(Compose((COUNTED,)), num(2)),
+        Part(Compose((COUNTED,)), query=COUNTED.query),
+    ],
+)
+def test_no_rule_meets_a_query_or_a_sensitivity_of_what_has_none(part):
+    # so that none has to read it again: the kernel refuses the claim, and one about it as a part, before any line
+    for claim in (Claim(part.mechanism, num(1), None, part.sensitivity, part.query), Claim(Compose((part, part)), num(1), None)):
+        with pytest.raises(CertificateError):
+            kernel.replay(unpack(forged(claim, "UNKNOWN")))
+
+
+def test_no_rule_meets_a_list_of_pairs_without_neighbours():
+    for pairs in ((), ((0, 0),)):
+        with pytest.raises(CertificateError):
+            kernel.replay(unpack(forged(Claim(table("3/4 1/4", "1/4 3/4", adjacent=pairs), num(1), None), "UNKNOWN")))
+
+
+# -- one order of neighbours -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["", "one-sided", "reverse"])
+@pytest.mark.parametrize(("measure", "both"), [("zcdp", False), ("gdp", True)])
+def test_a_measure_that_is_stated_of_one_order_holds_of_that_order(measure, both, order):
+    # of a trade-off function above a Gaussian one the inverse is above it too, so that mu holds of the other order
+    known = Guarantee(measure, ((parse("1/2"),),), "one-sided")
+    _, upper = enclosed(known, **MEASURES[measure], order=order)
+    assert upper == (pytest.approx(1 / 2) if both or order == "one-sided" else None)
+
+
+def test_in_one_order_stated_noise_moves_the_way_that_is_worst():
+    leaning = {"sensitivity": ONE, "order": "one-sided", **MEASURES["delta"]}
+    assert exchanged.TOWARDS in believed(UNEVEN.mechanism, **leaning) and exchanged.TOWARDS not in believed(laplace(2), **leaning)
+
+
+UP = ((Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 10), Fraction(9, 10)))
+DOWN = ((Fraction(1, 3), Fraction(2, 3)), (Fraction(1, 2), Fraction(1, 2)))
+
+
+def _divergence(tables, order):
+    """The Renyi divergence of order 2 of tables of two inputs, all at the pair that is listed, the record in the first or in the second."""
+    a, b = (0, 1) if order == "one-sided" else (1, 0)
+    return sum(math.log(sum(p * p / q for p, q in zip(rows[a], rows[b], strict=True))) for rows in tables)
+
+
+def _listing(rows):
+    return Part(Table(tuple(tuple(map(num, row)) for row in rows), ((0, 1),)))
+
+
+@pytest.mark.parametrize("tables", [(UP, UP), (UP, DOWN)])
+@pytest.mark.parametrize("order", ["one-sided", "reverse"])
+def test_divergences_of_tables_in_one_order_are_of_that_order(tables, order):
+    parts = tuple(map(_listing, tables))
+    mechanism = Compose((repeated(parts[0], 2),)) if tables[0] is tables[1] else Compose(parts)
+    truth, other = (_divergence(tables, each) for each in (order, {"one-sided": "reverse", "reverse": "one-sided"}[order]))
+    lower, upper = enclosed(mechanism, order=order, **MEASURES["renyi-2"])
+    assert (lower or 0) <= truth + 1e-9 and (upper is None or upper >= truth - 1e-9)
+    # a map of the data may exchange the input with the record and the one without
+    _, upper = enclosed(Lipschitz(Part(mechanism), ONE), order=order, **MEASURES["renyi-2"])
+    assert upper is None or upper >= max(truth, other) - 1e-9
+    # and what is known of both orders, put in the place of one, is no lower bound of the lesser
+    found = verify(Claim(mechanism, **MEASURES["renyi-2"]), 9)
+    lie = fields.forged(found.certificate, replace(found.judgement.claim, order=order))
+    assert lie is None or fields.lower(lie) is None or float(constant(fields.lower(lie)).mid()) <= truth + 1e-9
+
+
+def test_the_differences_of_real_histograms_have_no_corners():
+    def claim(adjacency):
+        return Claim(Product(parse("exp(-abs(z))"), num(2)), ONE, query=asked("1 0", "0 1", adjacency=adjacency))
+
+    assert shapes.generators(claim("l2"), "query", "a rule") is None
+    assert shapes.generators(claim("l1"), "query", "a rule") is not None
+
+
+@pytest.mark.parametrize(("stated", "fine"), [({"sensitivity": num(3)}, True), ({"query": asked("3", adjacency="add-remove")}, False)])
+def test_integers_that_a_record_moves_by_three_it_moves_by_no_less(stated, fine):
+    claim = Claim(integers("exp(-abs(z)/6)"), num(1), None, **stated)
+    certificate = unpack(forged(claim, "UNKNOWN", line("lattice", {"any": True, "at": 1})))
+    if fine:
+        assert kernel.replay(certificate)
+        return
+    with pytest.raises(Rejected):
+        kernel.replay(certificate)

@@ -4,7 +4,7 @@ import pytest
 
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Guarantee, Query, Radial
+from dpverify.trusted.language.model import L2, Claim, Domain, Guarantee, Radial
 from dpverify.trusted.rules.guarantees import stated_epsilon as rule
 
 
@@ -65,9 +65,3 @@ def test_what_is_not_stated_is_refused(known, evidence):
 def test_rows_that_are_not_there(row):
     with pytest.raises(CertificateError):
         rule.check(claim(points([1, 0])), {"row": row})
-
-
-def test_a_guarantee_has_no_sensitivity():
-    for more in ({"sensitivity": num(1)}, {"query": Query(((ONE.value,),), "replace")}):
-        with pytest.raises(Rejected, match="neighbours"):
-            rule.check(claim(points([1, 0]), **more), {})

@@ -23,7 +23,7 @@ from typing import Any, Final
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, merged, occurs
 from dpverify.trusted.rules.composition.laws import Choice, dominating_pair, of_face, product_pair
@@ -45,8 +45,6 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 def choice(run: Run) -> Choice:
     """The laws that one copy of a finite mechanism may have. Raises Rejected for what is none."""
     asked = leaf(run)
-    if asked.query is not None:
-        raise Rejected(NAME, "query", "a finite mechanism answers none")
     faces = faces_of(asked.mechanism, asked.sensitivity)
     if isinstance(run.part, OnePair):
         law = of_face(faces, faces.facing(*run.part.pair))

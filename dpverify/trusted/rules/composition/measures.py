@@ -78,7 +78,7 @@ def measured(claim: Claim, premises: Sequence[Fact] = ()) -> Measured:
     """What a claim's mechanism is in another measure. Raises Rejected where nothing is known."""
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
-    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query))
     try:
         mu = gaussian_composition.total(runs)
         assert mu is not None
