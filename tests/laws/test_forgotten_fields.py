@@ -518,6 +518,41 @@ def test_two_inputs_meet_a_record_in_both_orders_where_nothing_connects_them(row
     assert upper == pytest.approx(3 + 2 * math.log(5))
 
 
+def _slopes(epsilon, forward):
+    """delta of `UNEVEN` that is moved by 1, of which one order loses 1 and the other 3 at most."""
+    if epsilon >= (1 if forward else 3):
+        return 0.0
+    if epsilon <= (-3 if forward else -1):
+        return 1 - math.exp(epsilon)
+    y = (3 + epsilon) / 4 if forward else -(1 + epsilon) / 4
+    first, second = (math.exp(3 * (y - 1)) / 4, 3 * math.exp(-y) / 4) if forward else (3 * math.exp(-y - 1) / 4, math.exp(3 * y) / 4)
+    return 1 - first - math.exp(epsilon) * second
+
+
+@pytest.mark.parametrize("move", ["1", "-1"])
+@pytest.mark.parametrize("rows", [("1/2 1/2", "1/10 9/10"), ("1/10 9/10", "1/2 1/2")])
+def test_so_they_do_at_a_delta(rows, move):
+    masses = [[float(Fraction(x)) for x in row.split()] for row in rows]
+
+    def together(epsilon, p, q, forward):
+        pairs = [(a * c, b * d) for a, b in zip(p, q, strict=True) for c, d in zip(p, q, strict=True)]
+        return sum(a * _slopes(epsilon - math.log(a / b), forward) for a, b in pairs)
+
+    truth = max(together(4, *pair, forward) for pair in (masses, masses[::-1]) for forward in (True, False))
+    answer = Part(UNEVEN.mechanism, query=asked(move, adjacency="add-remove"))
+    judgement = verify(Claim(Compose((repeated(Part(table(*rows)), 2), answer)), num(4), None), 9).judgement
+    assert float(constant(judgement.delta_upper).upper()) >= truth - 1e-9
+    assert judgement.delta_lower is None or float(constant(judgement.delta_lower).lower()) <= truth + 1e-9
+
+
+def test_points_at_every_distance_have_no_neighbours_two_steps_away():
+    # what is lost per unit of distance is no loss of a step, of which there would be two
+    places = (0, 1, 3)
+    scores = tuple(tuple(num(-abs(x - y)) for y in places) for x in places)
+    points = Part(Exponential(scores, ONE, None, tuple((num(x),) for x in places), "l1"))
+    assert enclosed(Group(points, num(2)))[1] is None
+
+
 @pytest.mark.parametrize(
     "part",
     [
@@ -556,8 +591,9 @@ def test_a_measure_that_is_stated_of_one_order_holds_of_that_order(measure, both
     assert upper == (pytest.approx(1 / 2) if both or order == "one-sided" else None)
 
 
-def test_in_one_order_stated_noise_moves_the_way_that_is_worst():
-    leaning = {"sensitivity": ONE, "order": "one-sided", **MEASURES["delta"]}
+@pytest.mark.parametrize("measure", ["delta", "renyi-2"])
+def test_in_one_order_stated_noise_moves_the_way_that_is_worst(measure):
+    leaning = {"sensitivity": ONE, "order": "one-sided", **MEASURES[measure]}
     assert exchanged.TOWARDS in believed(UNEVEN.mechanism, **leaning) and exchanged.TOWARDS not in believed(laplace(2), **leaning)
 
 
