@@ -645,3 +645,23 @@ def test_integers_that_a_record_moves_by_three_it_moves_by_no_less(stated, fine)
         return
     with pytest.raises(Rejected):
         kernel.replay(certificate)
+
+
+@pytest.mark.parametrize("order", ["", "one-sided", "reverse"])
+@pytest.mark.parametrize("pair", [[0, 1], [1, 0]])
+def test_at_one_pair_of_inputs_the_order_is_that_of_the_list(pair, order):
+    # the pair that evidence names may be turned round, and would then say of one order what is true of the other
+    at = [{"inputs": 2, "pair": pair}]
+    claim = Claim(Compose((repeated(_listing(UP), 2),)), **MEASURES["renyi-2"], order=order)
+    lines = [
+        line("finite-measures", place=({"pair": at}, 0)),
+        line("added-measures", {"side": "lower"}, [0], ({"pair": at},)),
+        line("added-measures", {"side": "lower", "pair": at}, [1]),
+    ]
+    truth = max(_divergence((UP, UP), each) for each in ([order] if order else ["one-sided", "reverse"]))
+    try:
+        (bound,) = as_bounds(kernel.replay(unpack(forged(claim, "UNKNOWN", *lines)))[-1].says)
+    except Rejected:
+        assert order
+        return
+    assert float(constant(bound.value).mid()) <= truth + 1e-9
