@@ -17,7 +17,6 @@ from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.language.certificate import Certificate, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -160,9 +159,12 @@ def _asked(claim: Claim, fact: Fact) -> tuple[Bound, ...]:
     """
     quantities = ("pure", "epsilon", "delta") if claim.measure is None else (claim.measure.name,)
     found = tuple(b for b in as_bounds(fact.says) if b.quantity in quantities)
-    if not claim.order or all(b.side == "upper" or b.ordered for b in found) or load("parts.exchanged").either_order(claim):
+    ordered = tuple(b for b in found if b.side == "upper" or b.ordered)
+    if not claim.order or ordered == found:
         return found
-    return tuple(b for b in found if b.side == "upper" or b.ordered)
+    from dpverify.trusted.parts.exchanged import either_order
+
+    return found if either_order(claim) else ordered
 
 
 def _claimed(claim: Claim) -> Expr | None:
@@ -173,7 +175,11 @@ def _claimed(claim: Claim) -> Expr | None:
 def _errors(verdict: str, facts: Sequence[Fact]) -> tuple[tuple[str, ErrorBound], ...]:
     """For each kind of error the best bound on each side, with its rule. Raises RuntimeError where these contradict each other."""
     stated = [(fact.rule, bound) for fact in facts if not fact.place for bound in as_errors(fact.says)]
-    return load("facts.best_errors").best(verdict, stated, _at_most) if stated else ()
+    if not stated:
+        return ()
+    from dpverify.trusted.facts import best_errors
+
+    return best_errors.best(verdict, stated, _at_most)
 
 
 def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
