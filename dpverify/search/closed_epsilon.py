@@ -69,7 +69,8 @@ def _finite(asked: Claim, near: arb) -> tuple[Expr, Expr]:
 
 def _responses(loss: Expr, count: int, near: arb) -> tuple[Expr, Expr]:
     """The same of `count` equal binary responses, each of this loss."""
-    p, q = [ZERO], [ZERO]
+    p: list[Expr] = [ZERO]
+    q: list[Expr] = [ZERO]
     for i in range(count + 1):
         if constant(mul(num(count - 2 * i), loss)) > near:
             p.append(mul(num(comb(count, i)), call("exp", mul(num(-i), loss))))
