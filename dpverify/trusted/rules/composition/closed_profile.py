@@ -20,7 +20,6 @@ from dpverify.trusted.facts.assumptions import IDEAL
 from dpverify.trusted.facts.bounds import Bound, Quantity
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, format_expr
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, KaryResponse, Table
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, occurs, reach, whole
@@ -71,8 +70,11 @@ def at(claim: Claim, epsilon: Expr) -> tuple[Expr, Rests]:
     assumed = (IDEAL, *post_processing.ASSUMED) if any(run.processed for run in runs) else (IDEAL,)
     if any(run.processed or not occurs(run) for run in runs):
         return value, Rests(through, assumed, None)
-    apart = load("parts.neighbours").apart(root) if isinstance(root.mechanism, Combinator) else ()
-    return value, Rests(through, assumed, apart)
+    if not isinstance(root.mechanism, Combinator):
+        return value, Rests(through, assumed, ())
+    from dpverify.trusted.parts.neighbours import apart
+
+    return value, Rests(through, assumed, apart(root))
 
 
 def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]:
@@ -81,20 +83,32 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
         run, noise = runs[0], noises[0]
         if isinstance(noise, Table | Exponential | KaryResponse):
             asked = leaf(run)
-            delta = load("rules.curves.finite_delta").delta_expr(asked.mechanism, epsilon, asked.sensitivity)
+            from dpverify.trusted.rules.curves import finite_delta
+
+            delta = finite_delta.delta_expr(asked.mechanism, epsilon, asked.sensitivity)
             if delta is not None:
-                return delta, (load("rules.curves.faces").RULE,)
+                from dpverify.trusted.rules.curves import faces
+
+                return delta, (faces.RULE,)
             raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")
         if run.part.query is None and gaussian_form(noise) is None:
-            laplace = load("rules.curves.laplace")
+            from dpverify.trusted.rules.curves import laplace
+
             ratio = laplace.scale_ratio(noise, reach(run).upper)
             if ratio is not None:
                 return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
     if len(runs) == 1 and isinstance(noises[0], Table):
-        response = load("parts.responses").randomized_response(noises[0])
-        delta = None if response is None else load("rules.curves.optimal_delta").delta_expr(response, runs[0].times, epsilon)
-        if delta is not None:
-            return delta, (load("rules.curves.optimal_composition").NAME,)
+        from dpverify.trusted.parts.responses import randomized_response
+
+        response = randomized_response(noises[0])
+        if response is not None:
+            from dpverify.trusted.rules.curves.optimal_delta import delta_expr
+
+            delta = delta_expr(response, runs[0].times, epsilon)
+            if delta is not None:
+                from dpverify.trusted.rules.curves import optimal_composition
+
+                return delta, (optimal_composition.NAME,)
     attained = gaussian_composition.total(runs, attained=True)
     if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")
