@@ -49,6 +49,7 @@ _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",
     "cameron-martin": "additive.cameron_martin",
     "cell-response": "spaces.cell_response",
+    "closed-epsilon": "composition.closed_epsilon",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
     "density-mechanism": "spaces.density_mechanism",

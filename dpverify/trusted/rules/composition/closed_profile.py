@@ -13,10 +13,11 @@ Source: docs/theory/curves.md#closed-profile
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dpverify.trusted.facts.assumptions import IDEAL
-from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.bounds import Bound, Quantity
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, format_expr
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, KaryResponse, Table
@@ -31,25 +32,49 @@ ASSUMED: Final = ()
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     """Both bounds on the tight delta, equal; of post-processed parts the upper one. No evidence. Raises Rejected, Undecided."""
-    if claim.domains or claim.epsilon is None:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
+    if claim.epsilon is None:
+        raise Rejected(NAME, "the claim", "it wants an epsilon")
+    value, rests = at(claim, claim.epsilon)
+    return rests.bounds(claim, "delta", value, claim.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """What a closed form rests on: rules, assumptions, those of a lower bound beside them; None where no neighbours have it."""
+
+    through: tuple[str, ...]
+    assumed: tuple[str, ...]
+    below: tuple[str, ...] | None
+
+    def bounds(self, claim: Claim, quantity: Quantity, value: Expr, epsilon: Expr) -> tuple[Bound, ...]:
+        """Both bounds, equal, or the upper one alone. epsilon: that of the witness."""
+        assumed = (*self.assumed, *neighbours_assumed(claim))
+        upper = Bound("upper", value, quantity=quantity, through=self.through, assumed=assumed)
+        if self.below is None:
+            return (upper,)
+        witness = {"epsilon": format_expr(epsilon)}
+        below = (*self.assumed, *neighbours_assumed(claim, "lower"), *self.below)
+        return upper, Bound("lower", value, quantity=quantity, through=self.through, assumed=below, witness=witness)
+
+
+def at(claim: Claim, epsilon: Expr) -> tuple[Expr, Rests]:
+    """The tight delta at a constant epsilon, or a bound on it, and what it rests on. Raises Rejected, Undecided."""
+    if claim.domains:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
     root = whole(claim).part
     runs = merged(root)
     for run in runs:
         if run.part.query is not None and not reach(run).exact:
             raise Rejected(NAME, "sensitivity", "it is not known exactly")
-    value, through = _delta(runs, claim.epsilon)
+    value, through = _delta(runs, epsilon)
     assumed = (IDEAL, *post_processing.ASSUMED) if any(run.processed for run in runs) else (IDEAL,)
-    upper = Bound("upper", value, quantity="delta", through=through, assumed=(*assumed, *neighbours_assumed(claim)))
     if any(run.processed or not occurs(run) for run in runs):
-        return (upper,)
-    witness = {"epsilon": format_expr(claim.epsilon)}
-    below = (*assumed, *neighbours_assumed(claim, "lower"))
-    if isinstance(root.mechanism, Combinator):
-        from dpverify.trusted.parts.neighbours import apart
+        return value, Rests(through, assumed, None)
+    if not isinstance(root.mechanism, Combinator):
+        return value, Rests(through, assumed, ())
+    from dpverify.trusted.parts.neighbours import apart
 
-        below = (*below, *apart(root))
-    return upper, Bound("lower", value, quantity="delta", through=through, assumed=below, witness=witness)
+    return value, Rests(through, assumed, apart(root))
 
 
 def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]:
