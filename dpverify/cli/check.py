@@ -48,7 +48,7 @@ def check(
     certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool, replay: str | None, replay_to: Path | None,
     claim_timeout: float | None, no_code: bool,
 ) -> int:  # fmt: skip
-    """Re-check certificates (files, or directories of *.cert.json) with the kernel alone, and tell what each of them states.
+    """Re-check certificates (files, collections, or directories of them) with the kernel alone, and tell what each of them states.
 
     Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
     Exit code 1 where a certificate is missing, is another than was meant, or is refused.
@@ -141,16 +141,18 @@ def _sane(file: Path, one: Rechecked) -> Rechecked:
 
 
 def _files(path: Path) -> list[Path]:
+    from dpverify.collected import MANY, SINGLE, places, within
+
     if path.suffix == ".toml":
         way = f"`dpverify verify {path} --certificates DIR` makes certificates of its claims, and --against {path} demands one of each."
         raise click.UsageError(f"{path} is a claim file, not a certificate: {way}")
     if path.suffix in (".html", ".md"):
         raise click.UsageError(f"{path} is a page, not a certificate. Name its folder: dpverify check {path.parent}")
     if not path.is_dir():
-        return [path]
-    certificates = sorted(path.rglob("*.cert.json"))
+        return places(path)
+    certificates = within(path)
     if not certificates and not _has_page(path):
-        raise click.UsageError(f"{path}: no certificates (*.cert.json) in this directory.")
+        raise click.UsageError(f"{path}: no certificates (*{SINGLE}, *{MANY}) in this directory.")
     return certificates
 
 

@@ -207,9 +207,9 @@ def _entry(
     spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds, writing: output.Writing
 ) -> Entry:  # fmt: skip
     """The entry of a claim, with its certificate written."""
+    from dpverify.collected import encode
     from dpverify.ground.processes import Ended
     from dpverify.report import Entry
-    from dpverify.search.certificates import encode
 
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,

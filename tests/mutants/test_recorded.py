@@ -19,16 +19,17 @@ from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.expr import Num, symbols
 from dpverify.trusted.order.compare import certainly_lt
+from tests import committed
 from tests.tools import load
 
 judgements = load("judgements")
-NAMES = sorted(path.name.removesuffix(".cert.json") for path in (judgements.REPORTS / "certificates").glob("*.cert.json"))
+NAMES = committed.names()
 TINY = Fraction(1, 2**40)
 
 
 @cache
 def certificates() -> dict[str, Any]:
-    return judgements.read()
+    return committed.certificates()
 
 
 @cache
