@@ -29,7 +29,7 @@ JUDGED = {place: module for place, module in FILES.items() if module.NAME in RUL
 THEOREMS = {place: module for place, module in FILES.items() if place not in JUDGED}
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 CERTIFICATES = committed.certificates()
-DOCUMENTS = sorted(path for path in ROOT.rglob("*.md") if not path.relative_to(ROOT).parts[0].startswith((".venv", ".git")))
+DOCUMENTS = sorted(path for path in ROOT.rglob("*.md") if not path.relative_to(ROOT).parts[0].startswith((".venv", ".git", "build")))
 EXAMPLE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 DESIGN = (ROOT / "docs" / "design.md").read_text()
 
