@@ -51,6 +51,12 @@ def within(folder: Path) -> list[Path]:
     return [place for path in sorted(found) for place in places(path)]
 
 
+def by_name(folder: Path) -> dict[str, Path]:
+    """The same by the names of the certificates, without their endings, in order."""
+    found = {place.name.removesuffix(SINGLE): place for place in within(folder)}
+    return {name: found[name] for name in sorted(found)}
+
+
 def read(place: Path) -> bytes:
     """The text of the certificate in a file, or at a place in a collection.
 

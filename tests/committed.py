@@ -7,15 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpverify.collected import MANY, SINGLE, places, read
+from dpverify.collected import SINGLE, by_name, read
 
 FOLDER = Path(__file__).parents[1] / "reports" / "certificates"
 
 
 @cache
 def _places() -> dict[str, Path]:
-    files = [*sorted(FOLDER.glob(f"*{SINGLE}")), *sorted(FOLDER.glob(f"*{MANY}"))]
-    return {place.name.removesuffix(SINGLE): place for file in files for place in places(file)}
+    return by_name(FOLDER)
 
 
 @cache
@@ -26,7 +25,7 @@ def text(name: str) -> bytes:
 
 def names() -> list[str]:
     """The names of all committed certificates, such as "laplace.sensitivity-1-exact", in order."""
-    return sorted(_places())
+    return list(_places())
 
 
 def certificate(name: str) -> Any:
