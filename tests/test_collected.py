@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import dpverify as dp
 from dpverify import cli, collected, recheck
 from dpverify.trusted.language.errors import CertificateError
-from tests import committed
+from tests import committed, tools
 
 NAMES = ("laplace.sensitivity-1-exact", "laplace.sensitivity-1-just-below", "two_point.exact")
 
@@ -116,6 +116,13 @@ def test_certificates_of_collections_meet_claim_files(folder):
     run("check", "two.certs.json", "--against", root / "specs" / "two_point.toml")
     others = run("check", "some.certs.json", "--against", root / "specs" / "two_point.toml", code=1).stdout
     assert "extra: some.certs.json/laplace" in others
+
+
+def test_a_collection_is_unpacked_by_the_standard_library_alone(folder):
+    tools.load("unpack").main("unpacked", "some.certs.json")
+    assert {path.name: path.read_bytes() for path in Path("unpacked").iterdir()} == {
+        path.name: path.read_bytes() for path in Path("apart").iterdir()
+    }  # fmt: skip
 
 
 def test_committed_collections_are_the_text_that_is_written():
