@@ -9,9 +9,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 WORKERS ?= auto
 COQ := coq libcoq-mathcomp-analysis libcoq-interval libcoq-coquelicot
-PAGES ?= build/browser/index.html
+PAGES ?= build/browser/index.html build/browser/families/index.html build/browser/families/radial-l1-epsilon.html
 SHOWN := $(addprefix specs/,student_t.toml student_t_all.toml randomized_response.toml delta_gaussian.toml knorm_polytope_d2.toml pipeline.toml \
 	benchmarks/sampled_laplace_half_noise.toml)
+MANY := $(wildcard specs/knorm_*.toml specs/laplace*.toml specs/cauchy*.toml specs/logistic*.toml specs/exponential*.toml)
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.toml)
@@ -113,6 +114,7 @@ browser: .venv-browser/done  ## open a report, or PAGES="a.html b.html", in head
 	.venv-browser/bin/python -m pytest -q -p no:cacheprovider tests/test_browser_check.py
 	@# Exit code 1 is a finding, which the report is to show.
 	.venv-browser/bin/dpverify report $(SHOWN) -o build/browser --samples 20000 --seed 0 || test $$? -eq 1
+	.venv-browser/bin/dpverify report $(MANY) -o build/browser/families --no-audit
 	.venv-browser/bin/python tools/browser_check.py $(PAGES) $(ARGS)
 
 formal: .venv/run  ## compile the theory of specs/formal in Coq, record what its theorems rest on, replay a few certificates

@@ -124,7 +124,7 @@ def _far_off(run: Run, *, links: bool) -> list[Block]:
     if not rows:
         return []
     rows.sort(key=lambda row: -row[0])
-    said = f"Of each mechanism the claim that is missed by most, where the tight value is more than {FAR} times what is claimed, or infinite."
+    said = f"Of each mechanism the claim that is furthest off, where the tight value is more than {FAR} times what is claimed, or infinite."
     table = Table("Refuted by far", ("claim", "claimed", "truth"), [cells for _, cells in rows], cards=True)
     if not links:
         return [Section("Refuted by far", [Paragraph(said), table])]
