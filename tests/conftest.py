@@ -10,6 +10,8 @@ import tempfile
 import pytest
 from hypothesis import settings
 
+from tests import effort, spread
+
 # One thread of linear algebra a process: tests run in parallel already, and threads that fight for two cores take ten times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -24,11 +26,24 @@ atexit.register(shutil.rmtree, os.environ["DPVERIFY_CACHE_DIR"], ignore_errors=T
 for variable in ("CI", "DPVERIFY_PROFILE"):
     os.environ.pop(variable, None)
 
-# No deadline: a slow shared machine is not a fault of the code. The same examples every time, so that a red run can be repeated;
-# HYPOTHESIS_PROFILE=explore looks further, with new ones.
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
-settings.register_profile("explore", deadline=None, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_configure(config):
+    """How much is tried: a sample where the marks leave out what is wide, all of it otherwise.
+
+    No deadline: a slow shared machine is not a fault of the code. The same examples every time, so that a red run can be repeated;
+    HYPOTHESIS_PROFILE=explore looks further, with new ones.
+    """
+    spread.collected = effort.full = "not wide" not in config.option.markexpr
+    settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=effort.examples(60))
+    settings.register_profile("explore", deadline=None, max_examples=1000)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_itemcollected(item):
+    """A test of Hypothesis is wide too where it has its full budget, of which `make test` gives it a part."""
+    if effort.full and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        item.add_marker("wide")
 
 
 @pytest.hookimpl(optionalhook=True)
