@@ -40,6 +40,23 @@ def pytest_configure(config):
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+def pytest_addoption(parser):
+    parser.addoption("--part", help="K/N: of all that is collected the K-th of N parts, which together are the whole")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Keep one part: tests in a row stay together, for they remember much for each other."""
+    if config.option.part:
+        number, parts = map(int, config.option.part.split("/"))
+        if not 1 <= number <= parts:
+            raise pytest.UsageError(f"--part {config.option.part} is no part: write 1/{parts} to {parts}/{parts}")
+        size = -(-len(items) // (8 * parts))  # eight stretches from all over
+        kept = [item for at, item in enumerate(items) if at // size % parts == number - 1]
+        config.hook.pytest_deselected(items=[item for at, item in enumerate(items) if at // size % parts != number - 1])
+        items[:] = kept
+
+
 def pytest_itemcollected(item):
     """A test of Hypothesis is wide too where it has its full budget, of which `make test` gives it a part."""
     if effort.full and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):

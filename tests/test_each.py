@@ -15,7 +15,7 @@ def test_every_fault_is_named():
 
 
 def test_of_many_faults_the_first_are_told_and_the_others_counted():
-    with pytest.raises(AssertionError, match="7: it is odd[^9]*and 2 more"):
+    with pytest.raises(AssertionError, match=r"7: it is odd[^9]*and 2 more"):
         holds_of_each([3, 7, 9, 11], even, most=2)
 
 

@@ -35,6 +35,7 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
+from tests.effort import examples
 
 CUBE = Norm("columns", matrix=tuple(tuple(map(Fraction, row)) for row in ((1, -1, -1), (1, -1, 1), (1, 1, -1), (1, 1, 1))))
 SIGMA = Norm("ellipsoid", matrix=((Fraction(2), Fraction(1)), (Fraction(1), Fraction(3))))
@@ -271,7 +272,7 @@ def test_outputs_that_one_input_alone_can_give_have_a_cell_of_their_own():
 
 
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=40), st.sampled_from(["exp(-abs(z))", "1/(1 + z**2)", "exp(-z**2/2)"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_codes_are_what_describe_says(values, density):
     cells = _cached(density)
     assert cells.codes(one(*values)).tolist() == by_words(cells, np.array(values)).tolist()

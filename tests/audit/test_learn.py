@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dpverify.audits.learn import Intervals, learn, reordered
 from dpverify.audits.outputs import Outputs, concatenate, encode
 from dpverify.audits.partition import MAX_CELLS, Partition
+from tests.effort import examples
 
 Sampler = Callable[[int, int, np.random.Generator], Any]
 PAST, FRESH = 10_000, 400_000
@@ -138,7 +139,7 @@ def test_the_same_past_and_seed_give_the_same_partition(sampler: Sampler) -> Non
     assert pickle.dumps(one) == pickle.dumps(other)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.sampled_from([laplace(1.0), leaks_sometimes, lambda x, n, rng: rng.poisson(3 + x, n)]), st.integers(0, 10**6))
 def test_an_event_in_words_is_the_event(sampler: Sampler, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ from dpverify.trusted.numbers.balls import exact, finite, precision, rational
 from dpverify.trusted.rules.composition import grid as grids
 from dpverify.trusted.rules.composition import losses
 from dpverify.trusted.rules.composition.grid import Grid
-from tests.effort import tries
+from tests.effort import examples, tries
 
 F = Fraction
 
@@ -231,7 +231,7 @@ KNOWN = {
 }
 
 
-@settings(max_examples=tries(60, 1000))
+@settings(max_examples=tries(examples(60), 1000))
 @given(
     st.sampled_from(sorted(KNOWN)),
     st.fractions(F(1, 100), F(1, 2), max_denominator=1000),
@@ -661,7 +661,7 @@ def between_ends(epsilon):
 
 
 @given(touching=st.tuples(st.sets(st.integers(-2, 45)), st.sets(st.integers(-2, 45))), epsilon=st.fractions(-2, 2))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_wherever_lines_touch_they_bound_from_below(touching, epsilon):
     pair, ends = symmetric(between_ends), (frozenset(touching[0]), frozenset(touching[1]))
     with precision(200):

@@ -41,9 +41,10 @@ from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import stacked_queries
+from tests.effort import examples
 from tests.proofs import Step, bound
 
-QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+QUICK = settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 SOME = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 

@@ -16,6 +16,7 @@ from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.rules.additive import cells, modulus
+from tests.effort import examples
 from tests.reference import MP, by_mpmath, holds, to_mpf
 
 F = Fraction
@@ -152,7 +153,7 @@ FAMILIES = st.sampled_from(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(FAMILIES, SMALL, SMALL, SMALL, st.lists(st.tuples(st.fractions(0, 12), st.fractions(0, 1)), min_size=20, max_size=20))
 def test_no_pair_of_points_loses_more_than_the_bound(family, p, q, sensitivity, places):
     profile = family.format(p=p, q=q)
