@@ -70,7 +70,7 @@ def by_record(record: touched.Record, file: str, text: str, lines: Iterable[int]
     lookup = touched.Touched(record, {file: text}, record.files)
     functions = operators.functions(text)
     places: dict[str, set[int]] = {}
-    for line in lines:
+    for line in sorted(lines):
         places.setdefault(next((name for name, held in functions.items() if line in held), ""), set()).add(line)
     return [[ran.name for ran in lookup.running(file, own, name)] for name, own in places.items()]
 
