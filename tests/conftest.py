@@ -44,17 +44,30 @@ def pytest_addoption(parser):
     parser.addoption("--part", help="K/N: of all that is collected the K-th of N parts, which together are the whole")
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(hookwrapper=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep one part: tests in a row stay together, for they remember much for each other."""
+    """Mark as wide what is beyond a sample, before marks are looked at; keep one part of what is left after that.
+
+    Tests in a row stay together in a part, for they remember much for each other."""
+    by_function = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for group in by_function.values():
+        [most] = group[0].get_closest_marker("sampled").args
+        chosen = spread.sample([item.nodeid for item in group], most)
+        for number, item in enumerate(group):
+            if number not in chosen:
+                item.add_marker("wide")
+    yield
     if config.option.part:
         number, parts = map(int, config.option.part.split("/"))
         if not 1 <= number <= parts:
             raise pytest.UsageError(f"--part {config.option.part} is no part: write 1/{parts} to {parts}/{parts}")
         size = -(-len(items) // (8 * parts))  # eight stretches from all over
-        kept = [item for at, item in enumerate(items) if at // size % parts == number - 1]
-        config.hook.pytest_deselected(items=[item for at, item in enumerate(items) if at // size % parts != number - 1])
-        items[:] = kept
+        left = [item for at, item in enumerate(items) if at // size % parts != number - 1]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for at, item in enumerate(items) if at // size % parts == number - 1]
 
 
 def pytest_itemcollected(item):

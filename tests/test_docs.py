@@ -115,7 +115,8 @@ def follow(block, reader):
 def verbs(path):
     """What a path shows of the command line, and the first two by themselves."""
     texts = [body for page in PATHS[path] for language, _, body in fences(page) if language in RUN]
-    return {*re.findall(r"^\$ (\w+ [a-z-]+)", "\n".join(texts), re.MULTILINE), *({"first", path} if path in ("tutorial", "README.md") else ())}
+    first = {path} if path in ("tutorial", "README.md") else set()
+    return first.union(re.findall(r"^\$ (\w+ [a-z-]+)", "\n".join(texts), re.MULTILINE))
 
 
 SHOWING = [path for path, pages in PATHS.items() if any(language in RUN for page in pages for language, _, _ in fences(page))]

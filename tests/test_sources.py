@@ -41,6 +41,7 @@ def told_below(text, exact, digits=4):
 # -- what is written -------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_says_the_numbers_of_today(name):
     """Where this fails, `python tools/computed --quick` writes those that take no time, and without `--quick` all."""

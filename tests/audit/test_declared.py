@@ -432,6 +432,7 @@ def curve_of_radius(log_profile, dimension, reach):
     return radial_curve(log_profile, radius, dimension, reach)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("dimension", "reach"), [(2, 0.1), (3, 1.0), (20, 3.0), (3, 0.001)])
 def test_spherical_gaussian_noise_by_caps_agrees_with_the_closed_form(dimension, reach):
     for point in curve_of_radius(lambda r: -(r**2) / 2, dimension, reach):

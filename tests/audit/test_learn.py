@@ -79,6 +79,7 @@ def sometimes_none(x: int, n: int, rng: np.random.Generator) -> Any:
 
 
 # What is asked for is a fraction of the supremum of the loss, from the definition of each law.
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("sampler", "loss", "part"),
     [
@@ -116,6 +117,7 @@ def test_outputs_that_are_all_alike_give_no_partition() -> None:
 SAMPLERS = [laplace(1.0), bits, prefix_sums, first_hit, leaks_sometimes, names, sometimes_none]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_the_cell_of_an_output_depends_on_nothing_but_the_output(sampler: Sampler) -> None:
     rng = np.random.default_rng(3)

@@ -54,6 +54,7 @@ def times(finding):
 # -- what a path says --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("sampler", "level"), [(scaled(0.5), MODEL), (floats, FLOAT)])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_path_of_a_violation_ends_where_its_evidence_reaches_the_threshold(sampler, level, seed):

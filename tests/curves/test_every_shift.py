@@ -213,6 +213,7 @@ def five(y):
     return np.exp(-np.abs(y)) + 2 * np.exp(-4 * np.abs(y - 1))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("noise", "density"), [(ALTERNATING, alternating), (FIVE, five), (TWO_MODES, two_modes)])
 @pytest.mark.parametrize("epsilon", ["0", "3/8", "2"])
 def test_a_cell_reaches_over_the_sums_on_a_grid_at_all_its_shifts(noise, density, epsilon):

@@ -26,6 +26,7 @@ def delta_of_t(nu, d, shift, epsilon):
     return inside(shift / grown) - np.exp(epsilon) * inside(shift / grown + shift)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("nu", "d"), [(5, 100), (5, 600), (5, 1000), (50, 1000)])
 def test_the_delta_of_t_noise_is_found_in_high_dimensions(nu, d):
     noise = Radial(parse(f"(1 + r**2/{nu})**(-({nu} + {d})/2)"), L2, num(d))

@@ -253,6 +253,7 @@ def test_one_part_once_is_enclosed_on_any_grid(name, spacing, ends, shorter, far
             assert composition.upper(at) >= truth.lower()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("far", [None, F(7)])
 @pytest.mark.parametrize("count", [1, 1000, 3001])
 def test_the_profile_of_masses_is_the_sum_over_the_losses_above_epsilon(count, far):

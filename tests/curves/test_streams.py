@@ -77,6 +77,7 @@ def of_pair(mu, epsilon=1.0):
     return phi(mu / 2 - epsilon / mu) - math.exp(epsilon + norm.logcdf(-mu / 2 - epsilon / mu))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "mechanism, square",
     [

@@ -237,6 +237,7 @@ def farthest(most, steps):
     return max(reached)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])
 @pytest.mark.parametrize("most", ["1/2", "1", "3/2", "2", "7/3"])
 def test_k_steps_of_integer_answers_move_by_k_whole_steps(most, steps):

@@ -134,6 +134,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("density", KERNELS)
 @pytest.mark.parametrize("reach", [None, "1/3", "1/2"])
 def test_kernels(density, reach):
@@ -153,6 +154,7 @@ def test_kernels(density, reach):
 UNIT = (Fraction(0), Fraction(1))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("mechanism", [KaryResponse(num(2), parse("p")), KaryResponse(num(5), parse("p")),
                                        Table(((parse("p"), parse("1 - p")), (parse("1 - p"), parse("p"))))])  # fmt: skip
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ def test_the_samplers_of_all_kinds_pass_their_audits(folder):
     assert found == dict.fromkeys(SAMPLED, "NO_VIOLATION_SEEN")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "right", "wrong"),
     [

@@ -347,6 +347,7 @@ FORMS = {
 PLACES = (Fraction(7, 5), Fraction(3, 7), Fraction(1), Fraction(1), Fraction(9, 4), Fraction(1), Fraction(1))
 
 
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("outer", FORMS)
 def test_brackets_stand_wherever_one_form_inside_another_needs_them(outer):
     compared = 0

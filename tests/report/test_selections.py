@@ -156,6 +156,7 @@ KINDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("text", "said", "loss"), KINDS.values(), ids=KINDS)
 def test_the_worst_neighbours_of_each_kind_are_in_words(tmp_path, text, said, loss):
     [entry] = entries(tmp_path, text)

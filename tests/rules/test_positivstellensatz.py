@@ -68,6 +68,7 @@ FALSE = [
 ]  # each with a point where it fails
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("low", "high", "domains"), KNOWN)
 def test_known_inequalities_have_an_identity_that_the_kernel_accepts(low, high, domains):
     verified = verify(laplace(low, f"({high})/s", **domains) if "log" not in low else laplace(low, high, "1", **domains))
