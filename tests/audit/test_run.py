@@ -394,6 +394,7 @@ def test_the_shares_of_all_tests_of_a_run_are_no_more_than_all_capital(monkeypat
 # -- false alarms ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_false_alarms_are_within_their_budget():
     """At alpha 1/10 over 40 seeds of a sampler on the very edge of its claim: at most alpha plus three standard errors."""
     found = [audit(responder(0.75), RESPONSE, samples=2000, seed=seed, confidence=0.9).finding for seed in range(40)]
@@ -476,6 +477,7 @@ def test_a_checkpoint_brings_its_own_seed(tmp_path):
     assert steady(again) == steady(first) and first.seed is not None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "other",
     [

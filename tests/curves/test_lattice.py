@@ -319,6 +319,7 @@ SEVERAL = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", SEVERAL)
 def test_of_probabilities_of_any_shape_every_shift_counts(name):
     noise, p = SEVERAL[name]
