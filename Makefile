@@ -21,7 +21,7 @@ PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.to
 BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test quick record test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
+.PHONY: help verify reports test quick record-lines test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -39,7 +39,7 @@ test: .venv/dev  ## the tests: every law, on a sample where there are very many 
 quick: .venv/dev  ## under a minute: the tests that run what has changed, and a sample of certificates
 	$(CACHED) $(BIN)/python tools/mutants/quick.py -n $(WORKERS) $(ARGS)
 
-record: .venv/dev  ## record for `make quick` which tests run which lines (twenty minutes)
+record-lines: .venv/dev  ## record for `make quick` which tests run which lines (twenty minutes)
 	$(BIN)/python tools/mutants --everything
 
 test-wide: .venv/dev  ## what `make test` leaves out: the whole of what it samples, all examples of Hypothesis; PART=2/7 is a seventh of it

@@ -16,12 +16,12 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli.settings import cache_of
+from dpverify.collected import encode
 from dpverify.ground.processes import Ended, in_order, worthwhile
 from dpverify.project import seal
 from dpverify.project.cache import _FINDS, Cache, key, sources, user_folder
 from dpverify.project.config import Config
 from dpverify.search import verify as judging
-from dpverify.search.certificates import encode
 from dpverify.search.verify import rejudged, verify
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.canonical_form import claim_hash

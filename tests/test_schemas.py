@@ -32,6 +32,7 @@ from dpverify.trusted.language.certificate import VERDICTS as VERDICT_WORDS
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import FUNCTIONS
 from dpverify.trusted.order.queries import ADJACENCIES
+from tests import committed
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "dpverify" / "schemas"
@@ -584,13 +585,12 @@ def test_an_answer_with_a_value_of_another_sort_is_not_valid(answer, key, value)
     assert faults("answer", {**answer, "claims": [{**undecided, key: value}]})
 
 
-CERTIFICATES = sorted((ROOT / "reports" / "certificates").glob("*.cert.json"))
 CURVES = sorted((ROOT / "reports" / "curves").glob("*.curves.json"))
 
 
 def test_every_committed_certificate_is_valid():
-    assert len(CERTIFICATES) > 100
-    assert {path.name: found for path in CERTIFICATES if (found := faults("certificate", json.loads(path.read_text())))} == {}
+    assert len(committed.names()) > 100
+    assert {name: found for name, data in committed.certificates().items() if (found := faults("certificate", data))} == {}
 
 
 def test_all_committed_curves_are_valid_and_described():
@@ -617,13 +617,9 @@ def test_the_limits_of_a_certificate_are_the_readers():
     assert set(schema("certificate")["definitions"]["kind_guarantee"]["properties"]["measure"]["enum"]) == model.MEASURES.keys()
 
 
-def certificate(name: str) -> dict[str, Any]:
-    return json.loads((ROOT / "reports" / "certificates" / f"{name}.cert.json").read_text())
-
-
 @pytest.mark.parametrize("name", ["laplace.sensitivity-1-exact", "group_gaussian.delta-just-above", "nested_pure.exact"])
 def test_a_certificate_with_a_key_too_many_or_too_few_is_neither_valid_nor_read(name):
-    data = certificate(name)
+    data = committed.certificate(name)
     unpack(data)
     for place, table in tables_of(data):
         if "parameters" in place or "place" in place or place[-1:] == ("domains",):
@@ -637,7 +633,7 @@ def test_a_certificate_with_a_key_too_many_or_too_few_is_neither_valid_nor_read(
 
 
 def test_a_binary_float_is_in_no_valid_certificate():
-    data = certificate("laplace.sensitivity-1-exact")
+    data = committed.certificate("laplace.sensitivity-1-exact")
     exact = {"rule": "point-witness", "parameters": {"deep": [{"down": "1/2"}]}, "place": [{"part": 0}], "premises": [0], "prec": 64}
     assert faults("certificate", {**data, "lines": [*data["lines"], exact]}) == []
     for line in ({**exact, "parameters": {"deep": [{"down": 0.5}]}}, {**exact, "place": [{"part": 0.5}]}, {**exact, "prec": 64.5}):
@@ -655,7 +651,7 @@ def test_a_binary_float_is_in_no_valid_certificate():
     ],
 )  # fmt: skip
 def test_a_line_of_another_form_is_neither_valid_nor_read(key, value):
-    data = certificate("laplace.sensitivity-1-exact")
+    data = committed.certificate("laplace.sensitivity-1-exact")
     line = {**data["lines"][0], key: value}
     assert faults("certificate", {**data, "lines": [*data["lines"], line]})
     with pytest.raises(CertificateError):

@@ -7,12 +7,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from dpverify.cli.output import write
-from dpverify.ground.outside import printable, read_regular
+from dpverify.collected import SINGLE, read
+from dpverify.ground.outside import printable
 from dpverify.project.formal import coq, foundations
 from dpverify.project.formal.replay import replay
 from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
+from dpverify.trusted.language.certificate import decode, unpack
 
 _INDENT = " " * 9
 
@@ -33,7 +34,7 @@ class Replays:
         """What to say of a certificate that holds."""
         self.asked += 1
         try:
-            made = replay(unpack(decode(read_regular(file, MAX_BYTES + 1))), judgement, file.name)
+            made = replay(unpack(decode(read(file))), judgement, file.name)
         except NotReplayedError as error:
             return printable(f"{_INDENT}not replayed in Coq: {error}")
         target = ""
@@ -53,7 +54,7 @@ class Replays:
 
     def _module(self, file: Path) -> str:
         """What a certificate's file is called in Coq: letters, digits and _, of no two the same in a run."""
-        stem = re.sub(r"\W", "_", file.name.removesuffix(".cert.json"))
+        stem = re.sub(r"\W", "_", file.name.removesuffix(SINGLE))
         if self._modules.setdefault(stem, file) != file:
             stem = f"{stem}_{sha256(str(file).encode()).hexdigest()[:8]}"
         return stem

@@ -7,7 +7,6 @@ import re
 import shutil
 import stat
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -19,8 +18,8 @@ from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import decode, unpack
 from dpverify.trusted.language.expr import parse
+from tests import committed
 
-CERTIFICATES = Path(__file__).resolve().parents[2] / "reports" / "certificates"
 WITH_COQ = pytest.mark.skipif(
     shutil.which("coqc") is None or not os.environ.get("DPVERIFY_TEST_COQ"), reason="set DPVERIFY_TEST_COQ where coqc is: it takes a minute"
 )
@@ -32,7 +31,7 @@ ONE_ORDER = ("measure_one_sided_table.one-sided-exact", "one_sided_exponential_n
 
 def made(certificate, **changes):
     """The replay of a committed certificate, with the claim changed behind the kernel's back."""
-    data = decode((CERTIFICATES / f"{certificate}.cert.json").read_bytes())
+    data = decode(committed.text(certificate))
     judgement = check(data)
     if changes:
         judgement = replace(judgement, claim=replace(judgement.claim, **changes))
@@ -149,7 +148,7 @@ def fake_coqc(tmp_path, monkeypatch, script):
 
 
 def run(*arguments):
-    return CliRunner().invoke(cli.main, ["check", *arguments, str(CERTIFICATES / "two_point.exact.cert.json")])
+    return CliRunner().invoke(cli.main, ["check", *arguments, str(committed.place("two_point.exact"))])
 
 
 def test_without_coq_the_error_says_how_to_install_it(monkeypatch, tmp_path):
@@ -198,7 +197,7 @@ def test_an_answer_of_coq_that_is_not_understood_replays_nothing(monkeypatch, tm
 
 
 def test_two_certificates_whose_names_differ_in_a_dot_alone_are_two_files(tmp_path):
-    data = (CERTIFICATES / "two_point.exact.cert.json").read_bytes()
+    data = committed.text("two_point.exact")
     for name in ("a.b", "a_b"):
         (tmp_path / f"{name}.cert.json").write_bytes(data)
     files = [str(tmp_path / f"{name}.cert.json") for name in ("a.b", "a_b")]

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from dpverify.search.certificates import encode, pack
+from dpverify.collected import encode
+from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound

@@ -8,7 +8,6 @@ import json
 import random
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,20 +15,20 @@ import pytest
 from dpverify.trusted import kernel
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.errors import CertificateError
+from tests import committed
 from tests.effort import tries
 from tests.spread import of_certificate, spread
 from tests.tools import load
 
 judgements = load("judgements")
-REPORTS = Path(__file__).parents[2] / "reports"
-NAMES = sorted(path.name.removesuffix(".cert.json") for path in (REPORTS / "certificates").glob("*.cert.json"))
+NAMES = committed.names()
 ASKED = ("epsilon", "delta", "name")
 TRIES = tries(2, 20)
 
 
 @cache
 def data(name: str) -> dict[str, Any]:
-    return json.loads((REPORTS / "certificates" / f"{name}.cert.json").read_text(encoding="utf-8"))
+    return committed.certificate(name)
 
 
 def mechanism(name: str) -> str:

@@ -4,7 +4,6 @@ import json
 import math
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,17 +28,16 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.numbers.balls import constant
+from tests import committed
 from tests.spread import of_certificate, spread
 
-REPORTS = Path(__file__).parents[2] / "reports"
 PICTURED = {"radial", "translation", "product", "mixture", "staircase", "table", "exponential", "kary_response", "kernel"}
 
 
 def certificates() -> list[tuple[str, dict]]:
     """One certificate of every pictured mechanism and sensitivity, with its name. Only the test of each has the kernel check it."""
     found: dict[str, tuple[str, dict]] = {}
-    for path in sorted((REPORTS / "certificates").glob("*.cert.json")):
-        data = json.loads(path.read_text())
+    for name, data in committed.certificates().items():
         claimed = data["claim"]
         key = json.dumps([claimed["mechanism"], claimed["sensitivity"], claimed["query"]])
         if claimed["mechanism"]["kind"] not in PICTURED or claimed["domains"] or claimed["delta"] != "0" or key in found:
@@ -48,7 +46,7 @@ def certificates() -> list[tuple[str, dict]]:
             continue
         # no picture of a curve, of answers that never move, or of outputs that never meet
         if not any(line["rule"] in ("privacy-profile", "equal-answers", "cosets") for line in data["lines"]):
-            found[key] = (path.name, data)
+            found[key] = (name, data)
     return list(found.values())
 
 
@@ -336,8 +334,8 @@ def test_outputs_without_an_end_are_drawn_as_far_as_they_are_likely_and_looked_a
 
 @pytest.mark.parametrize("name", ["compose_gaussian", "subsample_laplace", "guarantee_pure", "elliptical_process", "student_t_all"])
 def test_combinators_guarantees_processes_and_open_parameters_have_no_picture(name):
-    path = next(iter(sorted((REPORTS / "certificates").glob(f"{name}.*.cert.json"))))
-    assert loss(from_json(json.loads(path.read_text())["claim"])) is None
+    first = next(one for one in committed.names() if one.startswith(f"{name}."))
+    assert loss(from_json(committed.certificate(first)["claim"])) is None
 
 
 def test_no_sensitivity_means_no_picture():

@@ -57,7 +57,7 @@ SLOW = ("tests/laws/test_additive_sound.py",)
 HYPOTHESES = "tests/rules/test_guards.py::test_every_rule_shows_the_hypotheses_that_it_rests_on_and_no_others"
 READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says", HYPOTHESES)
 """Tests that read what is said outside functions: hypotheses, tables of rules."""
-READ = {"tests/mutants/test_recorded.py": "reports/judgements.json"}
+READ = {"tests/mutants/test_recorded.py": "tests/mutants/recorded.txt"}
 """What tests compare with: they are recorded again where it changes."""
 SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""

@@ -3,7 +3,7 @@
     python tools/mutants/quick.py [--seconds 50] [--against main] [--list] [arguments of pytest]
 
 What has changed is what the working tree has beyond the branch `main`, or beyond the last commit where this is `main` or there is none.
-Which tests run a changed line is what was recorded last (`make record`, or `make mutants` for the tests about what is below the trust
+Which tests run a changed line is what was recorded last (`make record-lines`, or `make mutants` for the tests about what is below the trust
 line): a line that is new has the tests of its function. Of files that no record speaks of, the tests are those that bear their name or
 import them. Files of tests that have changed run too. No test is begun after the time: the last line says how many were left.
 
@@ -133,7 +133,7 @@ def main(argv: list[str]) -> int:
         return 2
     record = touched.Record.read(RECORD)
     if not record.files:
-        print("nothing is recorded yet of which tests run which lines, so that tests are chosen by their names: `make record` records it")
+        print("nothing is recorded of which tests run which lines (`make record-lines`), so that tests are chosen by their names")
     tests, whole = chosen(files, record, SHARE * options.seconds * (os.cpu_count() or 1))
     what = f"{len(tests)} tests that run what has, {len(whole)} files of tests, and a sample of certificates"
     print(f"{len(files)} files have changed: {what}", flush=True)
