@@ -1,8 +1,8 @@
 """Tests of many things of one kind: `make test` runs them on a sample that is spread over all, `make test-all` on each.
 
-What is left out has the mark `wide`. The sample covers every feature that a test names (a rule, a kind), is drawn by digests of the
-names, so that a new thing leaves it as it is, and is the same on every machine. Where the marks leave `wide` out anyway, such tests
-are not even collected.
+What is left out has the mark `wide`. The sample covers every feature that a test names (a rule, a kind), and is otherwise drawn by
+digests of the names, so that a new thing leaves it as it is. It is the same on every machine. Where the marks leave `wide` out anyway,
+such tests are not even collected.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -36,17 +36,16 @@ def spread(
 
 
 def sample(names: Sequence[str], most: int, features: Sequence[Sequence[Hashable]] = ()) -> set[int]:
-    """The numbers of a sample of things: whatever has a feature that none before it has, and others up to `most`."""
+    """The numbers of a sample of things: those that cover all features, each by the most that are new, and others up to `most`."""
     order = sorted(range(len(names)), key=lambda number: sha256(names[number].encode()).digest())
-    seen: set[Hashable] = set()
+    left = [set(each) for each in features]
     chosen = set()
-    for number in order:
-        own = set(features[number]) if features else set()
-        if not own <= seen:
-            seen |= own
-            chosen.add(number)
-    chosen |= set([number for number in order if number not in chosen][: max(0, most - len(chosen))])
-    return chosen
+    while any(left):
+        number = max(order, key=lambda number: len(left[number]))
+        chosen.add(number)
+        covered = left[number]
+        left = [each - covered for each in left]
+    return chosen | set([number for number in order if number not in chosen][: max(0, most - len(chosen))])
 
 
 def of_certificate(data: Any) -> set[Hashable]:

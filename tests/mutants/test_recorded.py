@@ -55,7 +55,7 @@ def covers(name):
     return [*own, *((*each, "changed") for each in own if name in to_change()), *(("changed", kind) for kind in kinds)]
 
 
-@pytest.mark.parametrize("name", spread(NAMES, 150, covers))
+@pytest.mark.parametrize("name", spread(NAMES, 90, covers))
 def test_a_certificate_proves_what_is_recorded_and_changed_in_one_place_no_more_than_is_true(name):
     """One test for all laws of a certificate, which share what was proved."""
     certificate, known = unpack(certificates()[name]), recorded()[name]

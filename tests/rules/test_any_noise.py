@@ -266,6 +266,7 @@ def test_a_broken_hypothesis_about_outputs_is_refused(mechanism, evidence, why):
         worst_output.check(of(mechanism, 9, domains=domains), evidence)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     ("mechanism", "more", "why"),
     [
