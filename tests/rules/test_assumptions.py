@@ -144,6 +144,7 @@ def test_a_proof_lists_its_own_assumptions_first_and_marks_those_of_the_lower_bo
     assert set(lines[: len(upper)]) == upper
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("name", CASES)
 def test_a_refutation_lists_its_own_assumptions_first_and_marks_those_of_the_upper_bound(name):
     mechanism, neighbours, epsilon, upper, lower = CASES[name]

@@ -59,6 +59,7 @@ def of_gaussian(a, b=0, m=0):
     return lambda n: coefficient(n) if n >= m else Fraction(0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("h", "taylor"),
     [
@@ -123,6 +124,7 @@ def test_what_is_in_the_space_of_rbf_is_never_said_to_be_outside(h):
         assert not processes.is_infinite(noise, noise.differences[0], {"term": number})
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("h", OUTSIDE)
 def test_what_is_outside_the_space_of_rbf_is_shown_to_be(h):
     noise = rbf(h)

@@ -166,6 +166,7 @@ OUTSIDE = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("covariance, h", INSIDE)
 def test_a_difference_just_inside_is_private_at_some_delta(covariance, h):
     found = verify(Claim(process(covariance, h, scale=num(100)), parse("2"), parse("1/2")), 6)
@@ -288,6 +289,7 @@ def test_the_curve_of_evaluations_rises_to_that_of_the_function():
     assert found[0] < found[1] < found[2] < whole
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name, h", [("1/k**2", "1/k**2"), ("brownian", "t**2"), ("bridge", "t*(1 - t)"), ("rbf", "t")])
 def test_no_epsilon_holds_for_all_numbers_of_evaluations(name, h):
     claim = Claim(

@@ -187,12 +187,14 @@ def judged(mechanism, **others):
     return verify(claimed(mechanism, **others)).judgement
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("mechanism, truth", EXACT.values(), ids=EXACT)
 def test_runs_of_the_literature_have_their_exact_epsilon_on_both_sides(mechanism, truth):
     found = judged(mechanism)
     assert (found.lower, found.upper) == (parse(truth), parse(truth))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mechanism", NO_EPSILON.values(), ids=NO_EPSILON)
 def test_what_is_private_at_no_epsilon_is_refuted_at_every(mechanism):
     found = judged(mechanism, epsilon=1000)
@@ -228,6 +230,7 @@ def test_gaussian_noise_has_no_pure_epsilon_over_all_answers():
     assert found.verdict != "PROVED"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("steps", [1, 2, 4, 8])
 def test_the_sum_of_all_answers_loses_as_much_as_all_of_them_move(steps):
     # all "no" at answers far below: the step of number i is shifted by i, at 1/2 each
