@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain
 
 
 def is_whole(expr: Expr, domains: Mapping[str, Domain]) -> bool:
-    """Whether an expression is an integer by its form: built from integers and integer parameters by +, *, powers and floor."""
+    """Whether an expression is an integer by its form: built from integers and integer parameters by +, *, powers and floor; or a polynomial
+    with fractions in it that is one at all integers, as k*(k + 1)/2 is.
+    """
     if isinstance(expr, Num):
         return expr.value.denominator == 1
     if isinstance(expr, Sym):
         return expr.name in domains and domains[expr.name].integer
     if isinstance(expr, Add | Mul):
-        return all(is_whole(part, domains) for part in expr.args)
+        found: bool = all(is_whole(part, domains) for part in expr.args) or load("order.whole_polynomials").is_whole(expr, domains)
+        return found
     if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
         return expr.exponent.value > 0 and is_whole(expr.exponent, domains) and is_whole(expr.base, domains)
     return isinstance(expr, Call) and expr.name == "floor"
