@@ -10,8 +10,9 @@ from dpverify.trusted.language.model import Domain
 
 
 def is_whole(expr: Expr, domains: Mapping[str, Domain]) -> bool:
-    """Whether an expression is an integer by its form: built from integers and integer parameters by +, *, powers and floor; or a polynomial
-    with fractions in it that is one at all integers, as k*(k + 1)/2 is.
+    """Whether an expression is an integer by its form: built from integers and integer parameters by +, *, powers and floor.
+
+    So is a polynomial with fractions in it that is one at all integers, as k*(k + 1)/2 is.
     """
     if isinstance(expr, Num):
         return expr.value.denominator == 1

@@ -1,7 +1,7 @@
 """Polynomials with fractions in them that are integers at all integers, such as k*(k + 1)/2.
 
-Let N be a polynomial in n symbols with integer coefficients, m >= 1. N is divisible by m at all integers where it is at all of 0, ..., m - 1
-in each symbol: adding m to a symbol changes N by a multiple of m.
+Let N be a polynomial in n symbols with integer coefficients, and m >= 1. N is divisible by m at all integers where it is at all of
+0, ..., m - 1 in each symbol, for adding m to a symbol changes N by a multiple of m.
 """
 
 from __future__ import annotations
