@@ -8,10 +8,12 @@ from typing import Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.expr import ONE, Expr, num
 from dpverify.trusted.language.loading import load
-from dpverify.trusted.language.model import Claim, Group, KaryResponse, Lipschitz, Parallel, Part, PostProcess, parts_of
+from dpverify.trusted.language.model import Claim, Finite, Group, KaryResponse, Lipschitz, Parallel, Part, PostProcess, Subsample, parts_of
 
 RATIO: Final = "the query moves in proportion to the distance of inputs, by at most the stated sensitivity at distance 1"
 STRETCHED: Final = "a Lipschitz map of the data moves some neighbours apart by its whole constant, in the direction that is worst"
+EITHER: Final = "of two inputs that a table or an exponential mechanism lists as neighbours, either may be the one with the record"
+"""What a lower bound for both orders takes for granted where pairs in a Poisson sample are listed one way."""
 
 OfOne = Callable[[Part, Bound, bool, bool], Iterator[str]]
 """Of a part and a bound, whether neighbours are several steps apart, and whether it is at the pairs of a table."""
@@ -22,6 +24,18 @@ def of_parts(claim: Claim, part: Part, bound: Bound, of_one: OfOne) -> Iterator[
     yield from _of_part(part, bound, of_one, False, _named(part))
     if bound.side == "upper" and load("parts.between_steps").between_steps(claim):
         yield RATIO
+    if bound.side == "lower" and not claim.order and _lists_one_way_in_samples(part, False):
+        yield EITHER
+
+
+def _lists_one_way_in_samples(part: Part, sampled: bool) -> bool:
+    """Whether a table, or an exponential mechanism, in a Poisson sample has pairs that are listed one way. sampled: whether it is in one."""
+    mechanism = part.mechanism
+    if isinstance(mechanism, Finite):
+        exchanged = load("parts.exchanged")
+        return sampled and not isinstance(mechanism, KaryResponse) and not exchanged.listed_both_ways(mechanism)
+    inside = sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
+    return any(_lists_one_way_in_samples(inner, inside) for inner in parts_of(mechanism))
 
 
 def _named(part: Part) -> frozenset[Expr]:
