@@ -400,7 +400,7 @@ def test_that_either_input_may_have_the_record_is_said_where_pairs_in_a_sample_a
 
 
 def test_a_refutation_by_the_other_reading_shows_it_beside_the_verdict():
-    """Half of the records, the second row (1/4, 3/4) with the record: (3/8, 5/8) against (1/2, 1/2). The other way round, against (1/4, 3/4)."""
+    """Half of the records, those of the second row: (3/8, 5/8) against (1/2, 1/2). The other way round it is against (1/4, 3/4)."""
     claim = Claim(Subsample(Part(replace(ONE_WAY, adjacent=((1, 0),))), parse("1/2")), parse("3/10"))
     both, removed, added = (verify(replace(claim, order=order)).judgement for order in ("", "one-sided", "reverse"))
     assert (both.verdict, EITHER in both.assumptions) == ("REFUTED", True)

@@ -29,7 +29,7 @@ def of_parts(claim: Claim, part: Part, bound: Bound, of_one: OfOne) -> Iterator[
 
 
 def _lists_one_way_in_samples(part: Part, sampled: bool) -> bool:
-    """Whether a table, or an exponential mechanism, in a Poisson sample has pairs that are listed one way. sampled: whether it is in one."""
+    """Whether something finite in a Poisson sample has pairs that are listed one way. sampled: whether the part is in one."""
     mechanism = part.mechanism
     if isinstance(mechanism, Finite):
         exchanged = load("parts.exchanged")
