@@ -19,9 +19,10 @@ from typing import Any, Final
 
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Add, Expr, Sym, add, div, mul, neg, num, power, sub, symbols
+from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, EllipticalProcess, Mechanism, Radial
 from dpverify.trusted.order import processes
@@ -39,20 +40,28 @@ FULL_RANK: Final = "the covariance of the evaluations has full rank, and the sen
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
-    """The curve of one run. parameters: "exactly", whether as t noise; else V is shown. Also "prec". Raises Rejected, Undecided."""
+    """The curve of one run. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "exactly", whether as t noise; else V is shown. Then "cells", if given, what `in_cells` is told of a V of finitely many
+    values, for a bound from below. Also "prec".
+    """
     if parameters.get("exactly", False) not in (True, False):
         raise CertificateError(f"{NAME}: 'exactly' is true or false.")
     noise = settled.additive(run, NAME)
-    return settled.noise(run, curve(noise, reach(run), parameters.get("exactly") is True), parameters)
+    return settled.noise(run, curve(noise, reach(run), parameters.get("exactly") is True, parameters.get("cells")), parameters)
 
 
-def curve(noise: Mechanism, moved: Sensitivity, exactly: bool) -> Curve:
-    """The curve between those at the two ends of D_n."""
+def curve(noise: Mechanism, moved: Sensitivity, exactly: bool, cells: Any = None) -> Curve:
+    """The curve between those at the two ends of D_n. cells: what a bound from below by cells is told, if there is to be one."""
     process = finite(noise, NAME)
     require_scale(process, moved)
     if not exactly:
         law, upper = law_of(process), div(moved.upper, process.scale)
         seen = observed(law, upper)
+        if isinstance(law, Atoms) and len(law.values) > 1 and cells is not None:
+            least = div(moved.lower, process.scale)
+            below: Pair = load("rules.curves.seen_in_cells").in_cells(law, least, rank(process), cells, NAME)
+            return Curve(seen, below, (NAME,), assumed(process))
         if not (isinstance(law, Atoms) and len(law.values) == 1):
             return Curve(seen, None, (NAME,), assumed(process))
         # whoever sees a V of one value knows no more than before
