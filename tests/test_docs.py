@@ -211,3 +211,14 @@ def test_the_example_is_fifteen_lines_at_most():
 def test_both_commands_of_a_fresh_machine_stand_on_the_first_screen():
     first_screen = "\n".join(README.read_text().splitlines()[:12])
     assert "make verify" in first_screen and "make test" in first_screen
+
+
+EXPLAINED = re.compile(r"^- `([^`]+)`: ", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PATHS["tutorial"], ids=lambda page: page.stem)
+def test_a_tutorial_explains_words_that_it_shows(page):
+    shown = " ".join(" ".join(body.split()) for _, _, body in fences(page))
+    words = EXPLAINED.findall(page.read_text())
+    lost = [word for word in words if not all(" ".join(piece.split()) in shown for piece in word.split("..."))]
+    assert not lost, f"{page.name} explains what no output there has: {lost}"
