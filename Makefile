@@ -14,12 +14,15 @@ SHOWN := $(addprefix specs/,student_t.toml student_t_all.toml randomized_respons
 	benchmarks/sampled_laplace_half_noise.toml)
 MANY := $(wildcard specs/knorm_*.toml specs/laplace*.toml specs/cauchy*.toml specs/logistic*.toml specs/exponential*.toml)
 BIN := .venv/bin
+# pytest makes its asserts anew at every start where no bytecode is written, which takes longer than collecting.
+CACHED := env -u PYTHONDONTWRITEBYTECODE
+PYTEST := $(CACHED) $(BIN)/python -m pytest
 PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.toml)
 BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports record test test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
+.PHONY: help verify reports record test quick record-lines test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -36,11 +39,20 @@ reports: .venv/run  ## the same, everything searched anew: what reports/ is then
 record: .venv/run  ## what the kernel says of committed and of damaged certificates, as tests/mutants keep it
 	$(BIN)/python tools/judgements.py
 
-test: .venv/dev  ## all tests
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+test: .venv/dev  ## the tests: every law, on a sample where there are very many of one kind
+	$(PYTEST) -n $(WORKERS) $(ARGS)
 
-test-all: .venv/dev  ## all tests, and the deep runs of their laws
-	$(BIN)/python -m pytest -n $(WORKERS) -m "deep or not deep" $(ARGS)
+quick: .venv/dev  ## under a minute: the tests that run what has changed, and a sample of certificates
+	$(CACHED) $(BIN)/python tools/mutants/quick.py -n $(WORKERS) $(ARGS)
+
+record-lines: .venv/dev  ## record for `make quick` which tests run which lines (twenty minutes)
+	$(BIN)/python tools/mutants --everything
+
+test-wide: .venv/dev  ## what `make test` leaves out: the whole of what it samples, all examples of Hypothesis; PART=2/7 is a seventh of it
+	$(PYTEST) -n $(WORKERS) -m "wide and not deep" $(if $(PART),--part $(PART)) $(ARGS)
+
+test-all: .venv/dev  ## all tests, and the deep runs of their laws, which take hours
+	$(PYTEST) -n $(WORKERS) -m "" $(ARGS)
 
 lint: .venv/dev  ## ruff: faults and formatting of imports
 	$(BIN)/ruff check .

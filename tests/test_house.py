@@ -20,6 +20,7 @@ from dpverify.trusted import kernel, rules
 from dpverify.trusted.language import model
 from dpverify.trusted.registry import CURVES, EXPLAINED, OF_CURVES, RULES
 from tests import committed
+from tests.each import holds_of_each
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpverify"
@@ -48,8 +49,11 @@ def asked(module):
     return None if rule is None else next(iter(inspect.signature(rule).parameters))
 
 
-@pytest.mark.parametrize("place", sorted(JUDGED))
-def test_a_rule_states_its_theorem_its_hypotheses_and_its_source(place):
+def test_a_rule_states_its_theorem_its_hypotheses_and_its_source():
+    holds_of_each(sorted(JUDGED), states_its_theorem)
+
+
+def states_its_theorem(place):
     module = JUDGED[place]
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", module.NAME)
     said = stated(module.NAME)
@@ -100,8 +104,11 @@ def test_the_registry_lists_every_theorem_about_curves_under_its_own_name():
     assert not CURVES.keys() & RULES.keys(), "a name in a certificate means one thing"
 
 
-@pytest.mark.parametrize("place", sorted(THEOREMS))
-def test_a_theorem_about_curves_states_its_hypotheses_and_its_source(place):
+def test_a_theorem_about_curves_states_its_hypotheses_and_its_source():
+    holds_of_each(sorted(THEOREMS), states_its_hypotheses)
+
+
+def states_its_hypotheses(place):
     module = THEOREMS[place]
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", module.NAME)
     said = stated(module.NAME) if module.NAME in EXPLAINED else parsed(inspect.getdoc(module))

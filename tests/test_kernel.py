@@ -431,6 +431,7 @@ def test_a_rule_about_the_mechanism_that_speaks_of_what_is_claimed_is_a_fault(mo
         inferred(Claim(RESPONSE, num(1)))
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("rule", sorted(OF_THE_MECHANISM))
 def test_rules_about_the_mechanism_prove_the_same_whatever_is_claimed(rule):
     texts = sorted(map(committed.text, committed.names()), key=len)

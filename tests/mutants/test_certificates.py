@@ -68,6 +68,7 @@ def changed(data: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[st
     return result
 
 
+@pytest.mark.sampled(2)
 def test_a_change_anywhere_is_refused_with_a_reason_or_changes_no_verdict(genuine):
     rng = random.Random(7)
     every = places(genuine)[1:]

@@ -29,6 +29,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant
 from tests import committed
+from tests.spread import of_certificate, spread
 
 PICTURED = {"radial", "translation", "product", "mixture", "staircase", "table", "exponential", "kary_response", "kernel"}
 
@@ -49,7 +50,8 @@ def certificates() -> list[tuple[str, dict]]:
     return list(found.values())
 
 
-CERTIFICATES = certificates()
+CERTIFICATES = dict(certificates())
+SAMPLE = spread(CERTIFICATES, 30, lambda name: [kind for what, kind in of_certificate(CERTIFICATES[name]) if what == "kind"])
 
 
 def bounds(judgement: kernel.Judgement) -> tuple[float, float]:
@@ -84,8 +86,9 @@ def test_there_are_many_judged_claims_to_compare_with():
     assert len(CERTIFICATES) > 80
 
 
-@pytest.mark.parametrize("data", [data for _, data in CERTIFICATES], ids=[name for name, _ in CERTIFICATES])
-def test_the_supremum_is_within_the_enclosure_of_the_tight_epsilon(data):
+@pytest.mark.parametrize("name", SAMPLE)
+def test_the_supremum_is_within_the_enclosure_of_the_tight_epsilon(name):
+    data = CERTIFICATES[name]
     curve = loss(from_json(data["claim"]))
     low, high = bounds(kernel.check(data))
     assert curve is not None
@@ -94,9 +97,9 @@ def test_the_supremum_is_within_the_enclosure_of_the_tight_epsilon(data):
     assert curve.reverse.value <= curve.supremum.value + 1e-9 * (1 + abs(curve.supremum.value)) or curve.reverse.value == math.inf
 
 
-@pytest.mark.parametrize("data", [data for _, data in CERTIFICATES], ids=[name for name, _ in CERTIFICATES])
-def test_no_point_of_a_picture_is_above_its_supremum_and_the_supremum_shows(data):
-    curve = loss(from_json(data["claim"]))
+@pytest.mark.parametrize("name", SAMPLE)
+def test_no_point_of_a_picture_is_above_its_supremum_and_the_supremum_shows(name):
+    curve = loss(from_json(CERTIFICATES[name]["claim"]))
     assert curve is not None
     values = [bar.loss for bar in curve.bars] or [y for line in curve.lines for _, y in line]
     top, least = max(values), min(values)
