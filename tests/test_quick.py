@@ -70,8 +70,8 @@ def test_as_many_are_chosen_as_the_time_allows_of_every_function_first(tmp_path,
 
 def test_what_no_record_speaks_of_has_the_tests_of_its_name_and_those_that_import_it(tmp_path, monkeypatch):
     (tmp_path / "tests").mkdir()
-    uses = {"user": "from package import (\n    a,\n    code,\n)\n", "also": "from package.code import f\n", "other": "from else import code\n"}
-    for name, text in {"code": "", **uses, "new": ""}.items():
+    uses = {"user": "from package import (\n    a,\n    code,\n)\n", "also": "from package.code import f\n"}
+    for name, text in {"code": "", **uses, "other": "from else import code\n", "new": ""}.items():
         (tmp_path / "tests" / f"test_{name}.py").write_text(text)
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "code.py").write_text(BEFORE)
