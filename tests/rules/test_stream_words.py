@@ -347,6 +347,7 @@ def test_the_least_and_the_greatest_are_as_dear_where_it_is_not_told_which_is_wh
     assert worst_words.NAME in found.rules
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("first", "later"), [(8, 2), (3, 4), (5, 7)])
 def test_other_noises_of_the_least_and_the_greatest_are_tight_too(first, later):
     found = judged(min_max(first, later))
