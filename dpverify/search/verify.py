@@ -31,10 +31,12 @@ _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
 
 
-_SUMS: Final = ("combination", "basic-composition", "other-measures")
-"""Rules whose lines are told of in words."""
+_SUMS: Final = ("combination", "basic-composition")
+"""Rules whose sums are told of in words."""
 _TOLD: Final = (*_SUMS, "cameron-martin")
 """Rules whose lines tell readers more than their bounds."""
+_CURVES: Final = ("privacy-profile", "closed-profile")
+"""Rules by whose curves a mechanism may be something in other measures, which is told too."""
 
 
 Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
@@ -147,7 +149,7 @@ def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgemen
         judgement = replace(judgement, witness=in_words(judgement.witness))
     witness = judgement.witness or {"pair": ""}
     plain = "pair" in witness and "epsilon" not in witness and not {"event", "at"} <= witness.keys()
-    if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in _SUMS for fact in facts):
+    if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in (*_SUMS, *_CURVES) for fact in facts):
         return judgement
     from dpverify.search.events import told
 

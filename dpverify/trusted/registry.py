@@ -67,7 +67,6 @@ _OF_THE_CLAIM: Final = {
     "net-mechanism": "spaces.net_mechanism",
     "noise-near": "spaces.noise_near",
     "orthogonal-laws": "additive.orthogonal_laws",
-    "other-measures": "composition.measures",
     "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",
     "stated-epsilon": "guarantees.stated_epsilon",

@@ -124,7 +124,6 @@ PROCESSED = PostProcess(LAPLACE)
         (Compose((Part(PROCESSED), LAPLACE)), "basic-composition", {"parts": [PREMISE, PREMISE]}),
         (PROCESSED, "closed-profile", {}),
         (Compose((Part(PostProcess(GAUSSIAN)), GAUSSIAN)), "closed-profile", {}),
-        (Compose((Part(PostProcess(GAUSSIAN)), GAUSSIAN)), "other-measures", {"order": "2"}),
     ],
 )
 def test_a_bound_of_what_is_seen_after_a_map_rests_on_the_map(mechanism, rule, evidence):
@@ -176,7 +175,6 @@ def test_what_a_query_moves_independent_gaussian_coordinates_by_in_l1_is_no_eucl
         ("basic-composition", {"parts": [PREMISE]}),
         ("closed-profile", {}),
         ("privacy-profile", {"side": "upper", "curve": {"rule": "gaussian-composition"}}),
-        ("other-measures", {"order": "2"}),
     ],
 )
 def test_a_mechanism_runs_a_whole_number_of_times(times, rule, evidence):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -33,3 +34,15 @@ def is_told(part: Part) -> bool:
         return False
     columns = set(zip(*query.rows, strict=True))
     return not all(tuple(-x for x in column) in columns for column in columns) and not load("parts.densities").even(noise)
+
+
+def joined(pairs: Iterable[tuple[int, int]], steps: int) -> dict[int, set[int]]:
+    """For each input that stands in pairs of neighbours those that are at most so many steps away."""
+    near: dict[int, set[int]] = {}
+    for a, b in pairs:
+        near.setdefault(a, {a}).add(b)
+        near.setdefault(b, {b}).add(a)
+    reached = {a: {a} for a in near}
+    for _ in range(min(steps, len(near))):  # more reach nothing new
+        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
+    return reached

@@ -9,24 +9,10 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Infinite, Side
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import bound_of, through_of
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, sub
-from dpverify.trusted.language.model import (
-    ONE_SIDED,
-    REVERSE,
-    Claim,
-    Compose,
-    Exponential,
-    Group,
-    Guarantee,
-    Parallel,
-    Part,
-    PostProcess,
-    Repeat,
-    Subsample,
-    Table,
-    Translation,
-)
+from dpverify.trusted.language.model import ONE_SIDED, REVERSE, Claim, Part, Translation
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import stated
@@ -64,26 +50,26 @@ class Values:
     def of(self, part: Part, forward: bool) -> Loss:
         """epsilon and delta of a part. forward: the input with the record first."""
         mechanism = part.mechanism
-        if isinstance(mechanism, Repeat):
+        if isinstance(mechanism, model.Repeat):
             (epsilon, delta), times = self.of(mechanism.part, forward), mechanism.times
             return (epsilon if isinstance(epsilon, Infinite) else mul(times, epsilon)), mul(times, delta)
-        if isinstance(mechanism, Compose):
+        if isinstance(mechanism, model.Compose):
             return self._composed([self.of(inner, forward) for inner in mechanism.parts])
-        if isinstance(mechanism, Parallel | Subsample) and not self.by_records:
+        if isinstance(mechanism, model.Parallel | model.Subsample) and not self.by_records:
             raise Rejected(RULE, "adjacency", "samples, and parts in parallel, want neighbours by adding or removing a record")
-        if isinstance(mechanism, Parallel):
+        if isinstance(mechanism, model.Parallel):
             self.assumed += [DISJOINT, parallel_composition.LOWER] if self.side == "lower" else [DISJOINT]
             return self._worst([self.of(inner, forward) for inner in mechanism.parts])
-        if isinstance(mechanism, PostProcess) and self.side == "upper":
+        if isinstance(mechanism, model.PostProcess) and self.side == "upper":
             self.assumed += post_processing.ASSUMED
             return self.of(mechanism.part, forward)
-        if isinstance(mechanism, Group) and self.side == "upper":
+        if isinstance(mechanism, model.Group) and self.side == "upper":
             return self._grouped(self.asked(mechanism.part, forward), mechanism.size)
-        if isinstance(mechanism, Subsample) and mechanism.scheme == "poisson":
+        if isinstance(mechanism, model.Subsample) and mechanism.scheme == "poisson":
             return self._sampled(self.of(mechanism.part, forward), mechanism.rate, forward)
-        if isinstance(mechanism, Guarantee) and self.side == "upper":
+        if isinstance(mechanism, model.Guarantee) and self.side == "upper":
             return self._stated(mechanism, forward)
-        if isinstance(mechanism, Table | Exponential) and self.claim.order and not listed_both_ways(mechanism):
+        if isinstance(mechanism, model.Table | model.Exponential) and self.claim.order and not listed_both_ways(mechanism):
             return self._listed(part, forward), ZERO
         known = self._told(part, forward) if self.by_records else None
         if known is None and part not in self.known:
@@ -92,7 +78,7 @@ class Values:
 
     # -- parts without parts
 
-    def _stated(self, known: Guarantee, forward: bool) -> Loss:
+    def _stated(self, known: model.Guarantee, forward: bool) -> Loss:
         wanted = ONE_SIDED if forward else REVERSE
         if known.order not in ("", wanted):
             return INFINITE, ZERO  # nothing is known of the order that is asked for
@@ -106,7 +92,7 @@ class Values:
     def _listed(self, part: Part, forward: bool) -> Value:
         """The greatest log-ratio of a row over another, over the pairs as they are listed."""
         mechanism = part.mechanism
-        assert isinstance(mechanism, Table | Exponential) and mechanism.adjacent is not None
+        assert isinstance(mechanism, model.Table | model.Exponential) and mechanism.adjacent is not None
         table = finite(Claim(mechanism, None, sensitivity=part.sensitivity, domains=self.claim.domains))
         pairs = [pair if forward else (pair[1], pair[0]) for pair in mechanism.adjacent if pair[0] != pair[1]]
         if not set(pairs) <= set(table.pairs) or table.divisors:

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, mul
-from dpverify.trusted.language.model import (
-    L1,
-    Claim,
-    Compose,
-    Domain,
-    Group,
-    Lipschitz,
-    Part,
-    PostProcess,
-    Product,
-    Query,
-    Radial,
-    Repeat,
-    Translation,
-)
+from dpverify.trusted.language.expr import ONE, Expr, Num, mul, num
+from dpverify.trusted.language.model import L1, Claim, Domain, Part, Product, Query, Radial, Translation
 from dpverify.trusted.order.queries import sensitivity
-from dpverify.trusted.parts import candidates
+from dpverify.trusted.parts import candidates, moves
 from dpverify.trusted.rules.additive import convex_exponent
 
 WHAT: Final = "combination"
@@ -42,18 +27,15 @@ def by_slopes(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:
 
 def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
     """All queries of a composition in one, each row times what its part loses in units of what the row moves by. Raises Rejected."""
-    part = root
-    while isinstance(part.mechanism, Group | Lipschitz | PostProcess):
-        part = part.mechanism.part
     rows: list[tuple[Fraction, ...]] = []
     adjacencies = set[str]()
-    for one, times in _runs(part, ONE):
+    for one, times in moves.leaves(root):
         noise = Translation(one.mechanism.density) if isinstance(one.mechanism, Product) else one.mechanism
         on_the_line = isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp"
         if one.query is None or not (on_the_line or (isinstance(noise, Translation) and not noise.integers)):
             raise Rejected(WHAT, "a part", "it is no noise on real numbers, in one coordinate or independent ones, under a query")
         slope = convex_exponent.check(Claim(noise, None, sensitivity=ONE, domains=domains), {"side": "upper"}).value
-        weight = slope if isinstance(slope, Infinite) else mul(times, slope)
+        weight = slope if isinstance(slope, Infinite) else mul(num(times), slope)
         if not isinstance(weight, Num):
             raise Rejected(WHAT, "a part", "how fast its loss grows is not a rational number")
         rows += [tuple(weight.value * x for x in row) for row in one.query.rows]
@@ -62,14 +44,3 @@ def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
         raise Rejected(WHAT, "adjacency", "the parts do not speak of the same neighbours")
     return Query(tuple(rows), adjacencies.pop())
 
-
-def _runs(part: Part, times: Expr) -> Iterator[tuple[Part, Expr]]:
-    """The parts of nested compositions, with how often each is run."""
-    if isinstance(part.mechanism, Repeat):
-        yield from _runs(part.mechanism.part, mul(times, part.mechanism.times))
-        return
-    if not isinstance(part.mechanism, Compose):
-        yield part, times
-        return
-    for inner in part.mechanism.parts:
-        yield from _runs(inner, times)

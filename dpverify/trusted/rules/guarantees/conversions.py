@@ -13,7 +13,6 @@ domination by N(0, 1) and N(mu, 1), and composes to the square root of the sum o
 Checked:
 - orders are above 1
 - divergences, rho, mu and eps are at least 0
-- delta is in (0, 1]
 
 Source: docs/theory/composition.md#privacy-measures, Canonne, Kamath & Steinke 2020, Proposition 12; Bun & Steinke 2016; Mironov 2017; Cesar
 & Rogers 2021; Dong, Roth & Su 2022
@@ -26,9 +25,9 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, num, power, sub, symbols
 from dpverify.trusted.numbers.balls import exact, precision
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.enclosed import enclose
 
 NAME: Final = "privacy-measures"
@@ -96,19 +95,6 @@ def renyi_delta_bound(renyi: Renyi, epsilon: Expr) -> Expr:
     excess = renyi.order - 1
     constant = call("exp", mul(num(renyi.order), call("log", num(excess / renyi.order))))  # a power would be expanded exactly
     return mul(num(1 / excess), call("exp", mul(num(excess), sub(renyi.divergence, epsilon))), constant)
-
-
-def renyi_epsilon_bound(renyi: Renyi, delta: Expr) -> Expr:
-    """An epsilon for which the mechanism is (epsilon, delta)-DP, at least 0: a bound at this delta, not a curve to compose with.
-
-    tau + (log(1/delta) + (a - 1) log(1 - 1/a) - log a)/(a - 1). Raises Undecided unless delta is certainly in (0, 1].
-    Source: Canonne, Kamath & Steinke 2020, Proposition 12.
-    """
-    if symbols(delta) or not (certainly_lt(ZERO, delta) and certainly_le(delta, ONE)):
-        raise Undecided(f"{NAME}: delta = {format_expr(delta)} is not certainly a number in (0, 1].")
-    excess = renyi.order - 1
-    beyond = neg(add(call("log", delta), call("log", num(renyi.order))))
-    return call("max", ZERO, add(renyi.divergence, mul(num(1 / excess), beyond), call("log", num(excess / renyi.order))))
 
 
 # -- concentrated --------------------------------------------------------------------------------
