@@ -52,7 +52,7 @@ def zcdp_order_for_delta(rho: float, epsilon: float) -> Fraction:
 
 
 def zcdp_points(rho: Expr, epsilons: Sequence[Fraction]) -> list[tuple[Renyi, Expr]]:
-    """The best order at each epsilon, as `implied_pairs.renyi_pair` takes them."""
+    """The best order at each epsilon, as `stated_guarantee.renyi_pair` takes them."""
     size = number(rho)
     return [(renyi_of_zcdp(rho, zcdp_order_for_delta(size, float(epsilon))), num(epsilon)) for epsilon in epsilons]
 

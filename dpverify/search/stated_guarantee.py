@@ -20,7 +20,7 @@ from dpverify.trusted.language.model import Guarantee
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.composition import renyi_composition
-from dpverify.trusted.rules.guarantees import conversions, guarantees, implied_pairs, stated_guarantee
+from dpverify.trusted.rules.guarantees import conversions, guarantees, stated_guarantee
 
 Plan = dict[str, Any]
 Divergence = Callable[[Fraction], Any]
@@ -98,7 +98,7 @@ def points(
         by_order[Fraction(epsilon)] = order
     listed = sorted(by_order.items())
     totals = [add(*(mul(num(n), at(order)) for at, n in zip(divergences, times, strict=True))) for _, order in listed]
-    implied = [implied_pairs.implied(conversions.Renyi(a, tau), Num(at)) for (at, a), tau in zip(listed, totals, strict=True)]
+    implied = [stated_guarantee.implied(conversions.Renyi(a, tau), Num(at)) for (at, a), tau in zip(listed, totals, strict=True)]
     kept = [listed[i] for i in corners(implied)] or listed
     return [[str(order), str(at)] for at, order in kept]
 

@@ -8,13 +8,13 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpverify.search import measures as search
-from dpverify.search import stated_guarantee
+from dpverify.search import stated_guarantee as proposed
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import num, parse
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.rules.composition import laplace_sums
 from dpverify.trusted.rules.curves import gaussian, optimal_composition
-from dpverify.trusted.rules.guarantees import conversions, implied_pairs
+from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
 from dpverify.trusted.rules.guarantees.conversions import Renyi
 
 DIGITS = 40
@@ -149,8 +149,8 @@ def test_the_simple_conversion_of_zcdp_is_no_better():
 
 def test_points_of_many_orders_make_a_pair_above_the_mechanism():
     points = search.zcdp_points(parse("1/2"), [Fraction(i, 2) for i in range(1, 13)])
-    implied = [implied_pairs.implied(renyi, epsilon) for renyi, epsilon in points]
-    pair = implied_pairs.renyi_pair([points[i] for i in stated_guarantee.corners(implied)])
+    implied = [stated_guarantee.implied(renyi, epsilon) for renyi, epsilon in points]
+    pair = stated_guarantee.renyi_pair([points[i] for i in proposed.corners(implied)])
     with precision(96):
         for i in range(25):
             assert pair.forward(arb(i) / 4) > gaussian.profile(parse("1"))(arb(i) / 4)
@@ -162,7 +162,7 @@ def test_points_of_many_orders_make_a_pair_above_the_mechanism():
 
 def test_a_pair_of_no_useful_point_is_undecided():
     with pytest.raises(Undecided, match=r"in \[0, 1\]"):
-        implied_pairs.renyi_pair([(Renyi(Fraction(2), parse("50")), parse("1"))])
+        stated_guarantee.renyi_pair([(Renyi(Fraction(2), parse("50")), parse("1"))])
 
 
 # -- concentrated -----------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_gaussian_privacy_is_the_integral_over_the_better_side(epsilon):
             return (mpmath.exp(-(x**2) / 2) - mpmath.exp(level - (x - mu) ** 2 / 2)) / mpmath.sqrt(2 * mpmath.pi)
 
         expected = mpmath.quad(excess, [cut - 30, cut - 10, cut - 3, cut])
-        ball = implied_pairs.gdp_pair(parse("3/4")).forward(rational(Fraction(epsilon)))
+        ball = stated_guarantee.gdp_pair(parse("3/4")).forward(rational(Fraction(epsilon)))
         assert near(mpf(ball.mid().str(40, radius=False)) / expected, mpf(1), 20)
 
 
@@ -242,7 +242,7 @@ def test_a_parameter_below_zero_or_open_is_undecided(value):
         lambda: conversions.zcdp_of_pure(bad),
         lambda: conversions.zcdp_of_gaussian(bad),
         lambda: conversions.zcdp_of_bounded_range(bad),
-        lambda: implied_pairs.gdp_pair(bad),
+        lambda: stated_guarantee.gdp_pair(bad),
     ):
         with pytest.raises((Undecided, Rejected), match="at least 0"):
             ask()

@@ -23,9 +23,9 @@ from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, is_uneven, leaf, occurs, times_as_far
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
-from dpverify.trusted.rules.composition.stacked_queries import WHAT
 from dpverify.trusted.rules.finite import finite as finite_rule
 
+WHAT: Final = "combination"
 NOTHING: Final = "nothing"
 """What stands in place of the evidence of a part that a lower bound does not look at."""
 ORDERED: Final = "this order"

@@ -27,7 +27,7 @@ from dpverify.trusted.language.expr import Expr, Num, add, mul, num
 from dpverify.trusted.language.model import Claim, Combinator, Guarantee
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian
-from dpverify.trusted.rules.guarantees import bounded_range, conversions, implied_pairs, stated_guarantee
+from dpverify.trusted.rules.guarantees import bounded_range, conversions, stated_guarantee
 
 NAME: Final = "renyi-composition"
 ASSUMED: Final = ()
@@ -46,7 +46,7 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     divergences, assumed = [at for at, _ in parts], dict.fromkeys(line for _, lines in parts for line in lines)
     points = stated_guarantee.read_points(parameters, NAME)
     totals = {order: add(*(mul(num(inner.times), at(order)) for inner, at in zip(runs, divergences, strict=True))) for order, _ in points}
-    pair = implied_pairs.renyi_pair([(conversions.Renyi(order, totals[order]), Num(epsilon)) for order, epsilon in points])
+    pair = stated_guarantee.renyi_pair([(conversions.Renyi(order, totals[order]), Num(epsilon)) for order, epsilon in points])
     return settled.together(run, Curve(pair, None, (NAME,), tuple(assumed)))
 
 

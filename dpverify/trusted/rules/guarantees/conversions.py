@@ -1,7 +1,7 @@
 """Conversions between Renyi, concentrated, Gaussian and approximate differential privacy, each a theorem.
 
 What comes out is said in the name: a `bound` on delta or epsilon holds at one point alone, for every order (any order is sound, a search
-looks for the best), and is no curve to compose with. Pairs of distributions that may be composed again are in `implied_pairs`.
+looks for the best), and is no curve to compose with. Pairs of distributions that may be composed again are in `stated_guarantee`.
 
 epsilon and divergences are in nats; orders are rationals above 1; all other arguments are constants.
 

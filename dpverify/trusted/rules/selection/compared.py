@@ -15,7 +15,18 @@ from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, sub, substitute
 from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, OnLine, Product, Radial, Translation, on_integers
+from dpverify.trusted.language.model import (
+    AboveThreshold,
+    Claim,
+    Compared,
+    Domain,
+    OnLine,
+    Product,
+    Radial,
+    Stream,
+    Translation,
+    on_integers,
+)
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order import limits
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -23,6 +34,7 @@ from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
 from dpverify.trusted.order.sensitivity import whole_part
 from dpverify.trusted.order.steps_between import each_by_integers
+from dpverify.trusted.parts.streams import settled
 
 Value = Expr | Infinite
 Named = Mapping[str, Any] | None
@@ -51,6 +63,12 @@ class Asked:
         """The mechanism, where it is no stream."""
         assert isinstance(self.claim.mechanism, Compared)
         return self.claim.mechanism
+
+    @property
+    def stream(self) -> Stream:
+        """The mechanism, where it is one, without comparisons that decide nothing."""
+        assert isinstance(self.claim.mechanism, Stream)
+        return settled(self.claim.mechanism)
 
     @property
     def whole(self) -> bool:
