@@ -1,5 +1,7 @@
 """Guarantees in any measure of privacy as curves."""
 
+from functools import partial
+
 import mpmath
 import pytest
 from flint import arb
@@ -11,7 +13,7 @@ from dpverify.trusted.language.model import Guarantee
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import stated
-from dpverify.trusted.rules.guarantees import stated_guarantee
+from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
 
 mpmath.mp.dps = 40
 
@@ -67,14 +69,14 @@ class TestPairs:
         assert profile(guarantee, {"points": [["9", "1"], ["9", "2"]]})("1") <= arb(str(direct)) * (1 + arb(2) ** -40)
 
     def test_the_gaussian_mechanism_of_that_rho_lies_below(self):
-        points = search.points([lambda order: stated_guarantee.divergence(known("zcdp", ["1/8"]), order)], [1], None, None, 1e-5)
+        points = search.points([partial(conversions.of_guarantee, known("zcdp", ["1/8"]))], [1], None, None, 1e-5)
         upper, true = profile(known("zcdp", ["1/8"]), {"points": points}), profile(known("gdp", ["1/2"]))
         for epsilon in ("0", "1/10", "1/2", "1", "2", "3", "5"):
             assert upper(epsilon) > true(epsilon)
 
     def test_the_curve_of_a_pair_is_convex_and_above_one_minus_e_to_the_epsilon(self):
         known_zcdp = known("zcdp", ["1/2"])
-        points = search.points([lambda order: stated_guarantee.divergence(known_zcdp, order)], [1], None, 2.0, None)
+        points = search.points([partial(conversions.of_guarantee, known_zcdp)], [1], None, 2.0, None)
         at = profile(known_zcdp, {"points": points})
         values = [at(f"{i}/4") for i in range(1, 30)]
         levels = [rational(parse(f"{i}/4").value).exp() for i in range(1, 30)]
@@ -113,12 +115,12 @@ class TestDistance:
 
 class TestPure:
     def test_the_least_epsilon_at_delta_zero(self):
-        assert stated_guarantee.pure_epsilon(known("approximate", [3, 0], [2, 0], [1, "1/9"])) == num(2)
-        assert stated_guarantee.pure_epsilon(known("bounded_range", ["1/2"])) == parse("1/2")
+        assert stated.pure_epsilon(known("approximate", [3, 0], [2, 0], [1, "1/9"])) == num(2)
+        assert stated.pure_epsilon(known("bounded_range", ["1/2"])) == parse("1/2")
 
     @pytest.mark.parametrize("guarantee", [known("approximate", [1, "1/9"]), known("zcdp", [1]), known("gdp", [1]), known("renyi", [2, 1])])
     def test_none_where_none_is_implied(self, guarantee):
-        assert stated_guarantee.pure_epsilon(guarantee) is None
+        assert stated.pure_epsilon(guarantee) is None
 
 
 class TestHostile:

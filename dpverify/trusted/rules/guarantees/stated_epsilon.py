@@ -39,7 +39,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if "row" in evidence:
         return _stated(claim, known, evidence["row"])
     domains = dict(claim.domains)
-    epsilon = stated_guarantee.pure_epsilon(known, domains)
+    epsilon = stated.pure_epsilon(known, domains)
     if epsilon is None or not certainly_le(ZERO, epsilon, domains):
         raise Rejected(NAME, "the guarantee", "it implies no pure epsilon of at least 0")
     return Bound("upper", epsilon)

@@ -23,14 +23,14 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, symmetric
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, num
-from dpverify.trusted.language.model import Claim, Domain, Guarantee
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.language.expr import ZERO, Expr, Num
+from dpverify.trusted.language.model import Claim, Guarantee, Measure
+from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.parts.stated import NONE, STATED, check
+from dpverify.trusted.parts.stated import STATED, check
 from dpverify.trusted.rules.curves import gaussian, optimal_composition
-from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees
-from dpverify.trusted.rules.guarantees.conversions import Renyi, check_at_least_zero, renyi_delta_bound, rounded_up
+from dpverify.trusted.rules.guarantees import bounded_range, guarantees
+from dpverify.trusted.rules.guarantees.conversions import Renyi, check_at_least_zero, of_guarantee, renyi_delta_bound, rounded_up
 
 NAME: Final = "stated-guarantee"
 ASSUMED: Final = (STATED,)
@@ -73,7 +73,8 @@ def _pair(known: Guarantee, evidence: Evidence) -> Pair:
         return gdp_pair(only)
     if known.measure == "bounded_range":
         return optimal_composition.pair(ZERO) if certainly_equal(only, ZERO) else bounded_range.pair(only)
-    return renyi_pair([(conversions.Renyi(a, divergence(known, a)), Num(eps)) for a, eps in read_points(evidence, NAME)])
+    points = ((order, Num(epsilon)) for order, epsilon in read_points(evidence, NAME))
+    return renyi_pair([(Renyi(order, of_guarantee(known, Measure("renyi", None, order))), epsilon) for order, epsilon in points])
 
 
 def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]]:
@@ -85,42 +86,6 @@ def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]
         return [(exact_fraction(order), exact_fraction(epsilon)) for order, epsilon in listed]
     except (TypeError, ValueError, ZeroDivisionError) as error:
         raise CertificateError(f"{rule}: a point is not an order and an epsilon, fractions both.") from error
-
-
-def divergence(known: Guarantee, order: Fraction) -> Expr:
-    """An upper bound on the Renyi divergence of an order above 1. Raises Rejected where the guarantee implies none."""
-    check(known)
-    if known.measure == "renyi":
-        stated = [row[1] for row in known.rows if certainly_equal(row[0], num(order))]
-        if not stated:
-            raise Rejected(NAME, "the order", f"no divergence of order {order} is stated")
-        return stated[0]
-    epsilon, only = pure_epsilon(known), known.rows[0][0]
-    if known.measure == "zcdp":
-        rho = only
-    elif known.measure == "gdp":
-        rho = conversions.zcdp_of_gaussian(only)
-    elif known.measure == "bounded_range":
-        rho = conversions.zcdp_of_bounded_range(only)
-    elif epsilon is not None:
-        return conversions.renyi_of_pure(epsilon, order).divergence
-    else:
-        raise Rejected(NAME, "the guarantee", "no (eps, delta) with delta > 0 bounds a Renyi divergence")
-    return conversions.renyi_of_zcdp(rho, order).divergence
-
-
-def pure_epsilon(known: Guarantee, domains: Mapping[str, Domain] = NONE) -> Expr | None:
-    """The least pure epsilon that a guarantee implies; None where it implies none."""
-    check(known)
-    if known.measure == "bounded_range":
-        return known.rows[0][0]
-    if known.measure != "approximate":
-        return None
-    best = None
-    for epsilon, delta in known.rows:
-        if certainly_equal(delta, ZERO, domains) and (best is None or certainly_le(epsilon, best, domains)):
-            best = epsilon
-    return best
 
 
 def implied(renyi: Renyi, epsilon: Expr) -> guarantees.Point:

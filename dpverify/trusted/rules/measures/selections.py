@@ -23,9 +23,8 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.model import Claim, Compared
 from dpverify.trusted.parts.runs import whole
+from dpverify.trusted.rules.guarantees.conversions import of_mu, of_range
 from dpverify.trusted.rules.measures.asked import bound, measure_of
-from dpverify.trusted.rules.measures.gaussian import of_mu
-from dpverify.trusted.rules.measures.implied import of_range
 from dpverify.trusted.rules.selection import delta_release
 from dpverify.trusted.rules.selection.delta_masses import of_run
 from dpverify.trusted.rules.selection.loss_range import of_selection

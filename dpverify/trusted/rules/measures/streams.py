@@ -20,8 +20,8 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.parts.runs import whole
+from dpverify.trusted.rules.guarantees.conversions import of_mu
 from dpverify.trusted.rules.measures.asked import bound, measure_of
-from dpverify.trusted.rules.measures.gaussian import of_mu
 from dpverify.trusted.rules.selection import unseen_shifts
 
 NAME: Final = "stream-measures"
