@@ -413,7 +413,7 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "laplace-sums": _often("laplace", 3, **MEASURES["epsilon-at"]),
     "gaussian-composition": _often(_counting(4, "1 0"), 2, (_counting(4, "1 1"), 3), **MEASURES["epsilon-at"]),
     "optimal-composition": _often(_stated("approximate", "1/4", "1/10000"), 3, **MEASURES["epsilon-at"]),
-    "basic-composition": _often(_stated("approximate", "1/4", "1/10000"), 2, ("gaussian", 1), epsilon=parse("4"), delta=parse("1/1000")),
+    "one-sided/spent": _often(_stated("approximate", "1/4", "1/10000"), 2, ("gaussian", 1), epsilon=parse("4"), delta=parse("1/1000")),
     "renyi-composition": _often(_stated("zcdp", "1/8"), 3, **MEASURES["epsilon-at"]),
     "loss-distribution": _often(_on_a_sample("gaussian"), 3, **MEASURES["epsilon-at"]),
     "finite-composition": _often("table", 3, **MEASURES["delta"]),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from flint import arb
 
 from dpverify.search import (
     asymptotics,
-    basic_composition,
     combination,
     every_shift,
     every_word,
@@ -24,6 +24,7 @@ from dpverify.search import (
     losses,
     processes,
     selection_delta,
+    shares,
     stated_guarantee,
     stream_gaussians,
     words_of_streams,
@@ -249,12 +250,16 @@ def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
     assert claim.delta is not None
     alone = replace(target, epsilon=None)
     try:
-        plans = [_single(replace(run, times=1), alone) for run in runs]
-        pure = [None if isinstance(run.part.mechanism, Combinator) else _premise(run, target) for run in runs]
         with precision(_FIRST_BITS):
-            return basic_composition.propose(Proof(claim), runs, plans, pure, exact(constant(claim.delta).lower()))
+            delta = exact(constant(claim.delta).lower())
+            return shares.propose(Proof(claim), runs, lambda run: _single(run, alone), partial(_simple, target), delta)
     except DpverifyError:
         return []
+
+
+def _simple(target: Target, run: Run) -> Plan | None:
+    """Evidence for the pure epsilon of a mechanism that is not made of parts."""
+    return None if isinstance(run.part.mechanism, Combinator) else _premise(run, target)
 
 
 def _premise(run: Run, target: Target) -> Plan | None:

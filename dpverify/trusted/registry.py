@@ -45,7 +45,6 @@ _OF_THE_MECHANISM: Final = {
     "worst-words": "selection.worst_words",
 }
 _OF_THE_CLAIM: Final = {
-    "basic-composition": "composition.basic_composition",
     "cameron-martin": "additive.cameron_martin",
     "cell-response": "spaces.cell_response",
     "closed-profile": "composition.closed_profile",

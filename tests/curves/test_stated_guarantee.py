@@ -1,5 +1,6 @@
 """Guarantees in any measure of privacy as curves."""
 
+from fractions import Fraction
 from functools import partial
 
 import mpmath
@@ -9,7 +10,7 @@ from flint import arb
 from dpverify.search import stated_guarantee as search
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Guarantee
+from dpverify.trusted.language.model import Guarantee, Measure
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import stated
@@ -162,10 +163,14 @@ class TestHostile:
         with pytest.raises(Undecided):
             stated_guarantee.curve(known("zcdp", [1]), {"points": [[order, epsilon]]})
 
-    def test_an_order_that_is_not_stated(self):
-        with pytest.raises(Rejected, match="order 3"):
-            stated_guarantee.curve(known("renyi", [2, 1], [4, 2]), {"points": [["3", "5"]]})
+    def test_an_order_above_those_that_are_stated(self):
+        with pytest.raises(Rejected, match="order 5"):
+            stated_guarantee.curve(known("renyi", [2, 1], [4, 2]), {"points": [["5", "5"]]})
+
+    def test_the_divergence_of_a_greater_order_bounds_that_of_a_lesser(self):
+        found = profile(known("renyi", [2, 1], [4, 2]), {"points": [["3", "5"]]})("5")
+        assert holds(found, renyi_delta(mpmath.mpf(2), mpmath.mpf(5), mpmath.mpf(3)))
 
     def test_no_divergence_follows_from_a_positive_delta(self):
-        with pytest.raises(Rejected, match="delta > 0"):
-            stated_guarantee.divergence(known("approximate", [1, "1/9"]), 2)
+        with pytest.raises(Rejected, match="bounds nothing in renyi"):
+            conversions.of_guarantee(known("approximate", [1, "1/9"]), Measure("renyi", None, Fraction(2)))

@@ -432,14 +432,15 @@ def test_behind_a_map_that_may_exchange_the_neighbours_both_orders_are_bounded()
 def test_a_part_may_spend_a_delta_of_0_and_none_below(delta):
     part = {"epsilon": "2", "delta": delta, "curve": {"rule": "laplace"}}
     claim = Claim(Compose((Part(LAPLACE, num(1)),)), num(2), HALF)
-    spent = {found.quantity: found.value for found in bound(claim, Step("basic-composition", {"parts": [part]}))}
-    assert spent == {"epsilon": num(2), "delta": num(Fraction(delta))}
-    for asked, kind in ((replace(claim, delta=None), "delta"), (replace(claim, epsilon=None), "epsilon")):
-        (found,) = bound(asked, Step("basic-composition", {"parts": [part]}))
-        assert found.quantity == kind
+    for asked, value in ((replace(claim, delta=None), num(Fraction(delta))), (replace(claim, epsilon=None), num(2))):
+        (found,) = bound(asked, Step("one-sided", {"parts": [part]}))
+        if delta == "0":  # a pure epsilon
+            assert (found.quantity, found.value) == ("pure", num(2))
+        else:
+            assert (found.quantity, found.value) == ("delta" if asked.delta is None else "epsilon", value)
     for change in ({"delta": "-1/100"}, {"epsilon": "-1"}, {"epsilon": "99/100", "delta": "0"}):
         with pytest.raises(Rejected, match="not certainly at most"):
-            bound(claim, Step("basic-composition", {"parts": [part | change]}))
+            bound(claim, Step("one-sided", {"parts": [part | change]}))
 
 
 @pytest.mark.parametrize("support", [(parse("log(2)"), None), (num(-1), None), (num(0), parse("log(2)"))])

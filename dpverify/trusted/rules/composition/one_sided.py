@@ -1,16 +1,17 @@
 """The orders of neighbours by themselves: what is lost on an input with a record against the one without it (theory#one-sided).
 
-Theorem: Of an input with a record against the one without it alone: (eps, delta) of parts add up, over k records they are k eps and delta
-(e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse order a sample of what
-has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps), and of what has nothing -log(1 - p). In both
-orders the greater of the two holds. Pure epsilons of samples are met, and so are the curves of tables over the pairs as they are listed.
+Theorem: Of an input with a record against the one without it alone: (eps, delta) of parts add up in adaptive compositions, over k records
+they are k eps and delta (e^(k eps) - 1)/(e^eps - 1), and a Poisson sample at rate p has log(1 + p (e^eps - 1)) and p delta. In the reverse
+order a sample of what has (eps, delta) in that order has -log(1 - p + p e^-eps) and p delta/(p + (1 - p) e^eps), and of what has nothing
+-log(1 - p). In both orders the greater of the two holds. Pure epsilons of samples are met, and so are the curves of tables over the pairs
+as they are listed.
 
 Checked:
-- every part, in the order that is claimed, or in both
+- every part, in the order that is claimed, or in both; of a part that spends a delta its curve at its epsilon
 - rates are between 0 and 1
 - groups are of whole numbers of records
 
-Source: docs/theory/composition.md#one-sided, Smith 2009, on the secrecy of the sample
+Source: docs/theory/composition.md#one-sided, Dwork & Roth 2014, Theorem 3.16; Smith 2009, on the secrecy of the sample
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.premises import bound_of, through_of
+from dpverify.trusted.facts.premises import bound_of, curve_of, through_of
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, sub
 from dpverify.trusted.language.model import ONE_SIDED, REVERSE, Claim, Part, Translation
+from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.tables import finite
 from dpverify.trusted.parts import stated
 from dpverify.trusted.parts.exchanged import by_records, either_order, listed_both_ways
 from dpverify.trusted.parts.neighbours import require_one_adjacency
-from dpverify.trusted.parts.runs import neighbours_assumed
+from dpverify.trusted.parts.runs import Run, neighbours_assumed
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing
 from dpverify.trusted.rules.composition.combined_values import DISJOINT, SECRET, greatest
@@ -43,24 +46,16 @@ ASSUMED: Final = ()
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """A bound of the "side" that the parameters name. Raises Rejected, Undecided, CertificateError.
 
-    premises: bounds on that side of the pure epsilons, in both orders, of the different parts that lose as much in each, in their order.
+    premises: of the different parts that lose as much in each order, in turn, bounds on that side of their pure epsilons in both orders, or
+    their curves. parameters: "spent", for the numbers of parts whose curve is given the "epsilon" and the "delta" that each spends;
     "unknown": the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated
     counts.
     """
-    side: Any = parameters.get("side")
-    if side not in (("upper", "lower") if claim.order else ("upper",)):
-        raise Rejected(NAME, "the claim", "it is not about one order of neighbours, and no upper bound is asked for")
-    if claim.order and not by_records(claim):
-        raise Rejected(NAME, "adjacency", "neighbours are not by adding or removing a record")
-    whole = Part(claim.mechanism, claim.sensitivity, claim.query)
-    if side == "upper":
-        require_one_adjacency(whole, ordered=True)
-    unknown = parameters.get("unknown", [])
-    values = Values(claim, side, iter(premises), parameters.get("row", 0), set(unknown) if side == "upper" else set(), by_records(claim))
+    values, whole = read(claim, parameters, premises)
     epsilon, delta = values.asked(whole, forward=claim.order == ONE_SIDED)
-    assumed = tuple(dict.fromkeys((*values.assumed, *neighbours_assumed(claim, side))))
+    assumed = tuple(dict.fromkeys((*values.assumed, *neighbours_assumed(claim, values.side))))
     through = tuple(dict.fromkeys(values.through))
-    if side == "lower":
+    if values.side == "lower":
         says = {"pair": values.says or {"says": "in-the-claimed-order"}}
         return Bound("lower", epsilon, witness=says, assumed=assumed, through=through, ordered=True)
     if delta == ZERO:
@@ -72,6 +67,20 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     if claim.delta is not None and certainly_le(delta, claim.delta, domains):
         return Bound("upper", epsilon, quantity="epsilon", assumed=assumed, through=through)
     raise Rejected(NAME, "the parts", "neither the epsilon nor the delta that they come to is within what is claimed")
+
+
+def read(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Values, Part]:
+    """What parts lose, by the premises, and all of them. Raises Rejected."""
+    side: Any = parameters.get("side")
+    if side not in (("upper", "lower") if claim.order else ("upper",)):
+        raise Rejected(NAME, "the claim", "it is not about one order of neighbours, and no upper bound is asked for")
+    if claim.order and not by_records(claim):
+        raise Rejected(NAME, "adjacency", "neighbours are not by adding or removing a record")
+    whole = Part(claim.mechanism, claim.sensitivity, claim.query)
+    if side == "upper":
+        require_one_adjacency(whole, ordered=True)
+    unknown, spent = (set(parameters.get("unknown", [])), parameters.get("spent", {})) if side == "upper" else (set(), {})
+    return Values(claim, side, iter(premises), parameters.get("row", 0), unknown, spent, by_records(claim)), whole
 
 
 Value = Expr | Infinite
@@ -88,8 +97,9 @@ class Values:
     premises: Iterator[Fact]
     row: Any
     unknown: set[int]
+    spent: Mapping[str, Any]
     by_records: bool = True
-    known: dict[Part, Value] = field(default_factory=dict)
+    known: dict[Part, Loss] = field(default_factory=dict)
     assumed: list[str] = field(default_factory=list)
     through: list[str] = field(default_factory=list)
     says: Mapping[str, Any] | None = None
@@ -106,14 +116,18 @@ class Values:
             return (epsilon if isinstance(epsilon, Infinite) else mul(times, epsilon)), mul(times, delta)
         if isinstance(mechanism, model.Compose):
             return self._composed([self.of(inner, forward) for inner in mechanism.parts])
+        if isinstance(mechanism, model.PostProcess) and self.side == "upper":
+            self.assumed += post_processing.ASSUMED
+            return self.of(mechanism.part, forward)
+        if part not in self.known and str(len(self.known)) in self.spent:
+            self.known[part] = self._spent(part, self.spent[str(len(self.known))])
+        if part in self.known:
+            return self.known[part]
         if isinstance(mechanism, model.Parallel | model.Subsample) and not self.by_records:
             raise Rejected(NAME, "adjacency", "samples, and parts in parallel, want neighbours by adding or removing a record")
         if isinstance(mechanism, model.Parallel):
             self.assumed += [DISJOINT, parallel_composition.LOWER] if self.side == "lower" else [DISJOINT]
             return self._worst([self.of(inner, forward) for inner in mechanism.parts])
-        if isinstance(mechanism, model.PostProcess) and self.side == "upper":
-            self.assumed += post_processing.ASSUMED
-            return self.of(mechanism.part, forward)
         if isinstance(mechanism, model.Group) and self.side == "upper":
             return self._grouped(self.asked(mechanism.part, forward), mechanism.size)
         if isinstance(mechanism, model.Subsample) and mechanism.scheme == "poisson":
@@ -122,10 +136,27 @@ class Values:
             return self._stated(mechanism, forward)
         if isinstance(mechanism, model.Table | model.Exponential) and self.claim.order and not listed_both_ways(mechanism):
             return self._listed(part, forward), ZERO
-        known = self._told(part, forward) if self.by_records else None
-        if known is None and part not in self.known:
-            self.known[part] = self._by_premise(part)
-        return self.known[part] if known is None else known, ZERO
+        told = self._told(part, forward) if self.by_records else None
+        if told is not None:
+            return told, ZERO
+        self.known[part] = self._by_premise(part), ZERO
+        return self.known[part]
+
+    def _next(self) -> Fact:
+        premise = next(self.premises, None)
+        if premise is None:
+            raise CertificateError(f"{NAME}: a part wants a premise that states its pure epsilon, or its curve.")
+        return premise
+
+    def _spent(self, part: Part, share: Any) -> Loss:
+        """What a part spends, in both orders, by its curve."""
+        epsilon, delta = (read_fraction(share, key, NAME) for key in ("epsilon", "delta"))
+        curve = curve_of(self._next(), Run(part), NAME)
+        if min(epsilon, delta) < 0 or curve.upper is None or not curve.upper.worst(rational(epsilon)) <= rational(delta):
+            raise Rejected(NAME, "a part", "its divergence at its epsilon is not certainly at most its delta")
+        self.through += curve.rules
+        self.assumed += curve.assumed
+        return Num(epsilon), Num(delta)
 
     # -- parts without parts
 
@@ -180,9 +211,7 @@ class Values:
             raise Rejected(NAME, "a part", "what it loses in one order alone is not known")
         if len(self.known) in self.unknown:
             return INFINITE
-        premise = next(self.premises, None)
-        if premise is None:
-            raise CertificateError(f"{NAME}: a part wants a premise that states its pure epsilon.")
+        premise = self._next()
         found = bound_of(premise, question, self.side, NAME)
         self.through += through_of(premise)
         self.assumed += (*premise.assumed, *found.assumed)
