@@ -417,11 +417,11 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "renyi-composition": _often(_stated("zcdp", "1/8"), 3, **MEASURES["epsilon-at"]),
     "loss-distribution": _often(_on_a_sample("gaussian"), 3, **MEASURES["epsilon-at"]),
     "finite-composition": _often("table", 3, **MEASURES["delta"]),
-    "finite-losses": _often(_on_a_sample("table"), 3, epsilon=parse("1/10"), delta=None),
-    "finite-losses/inside": Claim(
+    "finite-composition/samples": _often(_on_a_sample("table"), 3, epsilon=parse("1/10"), delta=None),
+    "finite-composition/inside": Claim(
         Compose((_on_a_sample(repeated(LEAVES["response"].part, 2)), LEAVES["response"].part)), parse("1/10"), None
     ),
-    "finite-losses/odds": _often(_on_a_sample("kary"), 3, epsilon=parse("1/10"), delta=None),
+    "finite-composition/odds": _often(_on_a_sample("kary"), 3, epsilon=parse("1/10"), delta=None),
     "one-sided": _often("table-pairs", 3, order=ONE_SIDED),
     "one-sided/sample": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), None, order=ONE_SIDED),
     "one-sided/delta": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), parse("1/20"), None, order=ONE_SIDED),

@@ -81,7 +81,6 @@ def grid(parts):
 PARAMETERS = {
     "finite-curve": [{"row": 0}],
     "finite-composition": [{}, {"rows": [0]}, {"rows": [1, 0]}],
-    "finite-losses": [{}, {"rows": [0]}, {"rows": [1, 0]}],
     "optimal-composition": [{}],
     "loss-distribution": [{"grid": grid(n), "reverse": grid(n)} for n in (1, 2)],
     "single-part": [{}],
@@ -96,7 +95,7 @@ PARAMETERS = {
     "privacy-profile": [{"delta": True}],
     "closed-profile": [{}],
 }
-FROM_NOTHING = ("finite-curve", "finite-composition", "finite-losses", "optimal-composition", "finite-table", "line")
+FROM_NOTHING = ("finite-curve", "finite-composition", "optimal-composition", "finite-table", "line")
 SEVERAL = ("loss-distribution", "parallel-composition", "joint-neighbours", "renyi-composition")
 STEPS = [0, 1, {"part": 0}, {"part": 1}, ONE_STEP, {"choice": 0}, {"choice": 1}, {"choice": 2}]
 

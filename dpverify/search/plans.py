@@ -21,7 +21,6 @@ from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE
 from dpverify.trusted.rules.composition import (
     finite_composition,
-    finite_losses,
     gaussian_composition,
     group_privacy,
     joint_neighbours,
@@ -42,7 +41,6 @@ COMPOSITIONS: Final = (
     laplace_sums.NAME,
     optimal_composition.NAME,
     finite_composition.NAME,
-    finite_losses.NAME,
 )
 """The rules for exact curves of compositions, the quickest first."""
 

@@ -67,7 +67,6 @@ from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import (
     closed_profile,
     finite_composition,
-    finite_losses,
     gaussian_composition,
     group_privacy,
     loss_distribution,
@@ -397,9 +396,9 @@ def _plan(whole: Run, target: Target) -> Plan:
     for name in COMPOSITIONS:
         plan: Plan = {"rule": name}
         try:
-            if name in (finite_composition.NAME, finite_losses.NAME):
-                most = _MOST_WORK_INSIDE if target.inside and name == finite_composition.NAME else None
-                plan |= finite_rows.parameters(runs, name, _place(target), most)
+            if name == finite_composition.NAME:
+                most = _MOST_WORK_INSIDE if target.inside else finite_rows.MOST_WORK
+                plan |= finite_rows.parameters(runs, _place(target), most)
             building.curve(whole, plan)
         except DpverifyError:
             continue
@@ -478,6 +477,8 @@ def curve_at(proof: Proof, place: Place, digits: int, premises: Premises) -> Fac
 
 def cells(curve: Curve) -> int:
     """The most cells that a part's grid may have, by the slowest rule that its profile rests on."""
+    if curve.rules[:2] == (finite_composition.NAME, poisson_subsampling.NAME):
+        return _MOST_EVALUATED  # of samples products are looked at, seldom choices
     return min(_EVALUATED.get(name, _MOST_EVALUATED) for name in curve.rules)
 
 

@@ -79,7 +79,6 @@ _OF_CURVES: Final = {
     "every-word-curve": "selection.delta_every_word",
     "finite-composition": "composition.finite_composition",
     "finite-curve": "curves.finite",
-    "finite-losses": "composition.finite_losses",
     "first-positive": "selection.delta_first_positive",
     "gaussian": "curves.gaussian",
     "gaussian-composition": "composition.gaussian_composition",

@@ -57,7 +57,7 @@ from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair, relations
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.additive import axis, cells, equal_answers, mixture_closed, point_witness
-from dpverify.trusted.rules.composition import finite_losses, gaussian_composition, gaussian_queries
+from dpverify.trusted.rules.composition import finite_composition, gaussian_composition, gaussian_queries
 from dpverify.trusted.rules.composition.combined_values import Values
 from dpverify.trusted.rules.curves import (
     gaussian,
@@ -132,7 +132,6 @@ HYPOTHESES = {
     "guarantees.stated_guarantee": STATED,
     "composition.poisson_subsampling": KEPT,
     "measures.sampled": IDEAL + KEPT,
-    "composition.finite_losses": IDEAL + KEPT,
     "composition.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),
     "measures.parallel": ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",),
     "composition.parallel_composition": (
@@ -224,7 +223,7 @@ ANSWERS = [(2, Fraction(3, 4)), (3, Fraction(1, 2)), (4, Fraction(1, 10))]
 def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
     # the total variation of q P + (1 - q) Q from Q is q times that of P from Q, over all answers together
     parts = tuple(Part(KaryResponse(num(ANSWERS[i][0]), num(ANSWERS[i][1]))) for i in inside)
-    found = finite_losses.curve(merged(Part(Subsample(Part(Compose(parts)), parse(rate)))), {})
+    found = finite_composition.curve(merged(Part(Subsample(Part(Compose(parts)), parse(rate)))), {})
     outputs = [(Fraction(1), Fraction(1))]
     for count, truth in (ANSWERS[i] for i in inside):
         other = (1 - truth) / (count - 1)
@@ -238,7 +237,7 @@ def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
 
 def test_of_a_sample_with_several_pairs_of_rows_the_hypotheses_are_shown():
     three = Subsample(Part(Table(tuple(tuple(map(num, row)) for row in THREE))), HALF)
-    found = finite_losses.curve(merged(Part(Compose((Part(three), Part(KaryResponse(num(3), HALF)))))), {})
+    found = finite_composition.curve(merged(Part(Compose((Part(three), Part(KaryResponse(num(3), HALF)))))), {})
     assert set(found.assumed) == set(IDEAL + KEPT)
 
 
