@@ -92,7 +92,7 @@ from dpverify.trusted.rules.curves import (
 )
 from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
-from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest, delta_told_words
+from dpverify.trusted.rules.selection import delta_event, delta_first_positive, delta_greatest
 from dpverify.trusted.rules.selection.compared import asked
 
 if TYPE_CHECKING:
@@ -586,9 +586,9 @@ def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
 def _words(run: Run, target: Target) -> Iterator[Plan]:
     """Words that tell two neighbours apart, as far as they are found."""
     with suppress(DpverifyError):
-        question = asked(leaf(run), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream)
+        question = asked(leaf(run), {"side": "lower"}, delta_event.NAME, near=True, wanted=Stream)
         for found in words_of_streams.at_delta(question, target.epsilon or 0.0):
-            plan = {"rule": delta_told_words.NAME, **found, "prec": _WORDS_BITS}
+            plan = {"rule": delta_event.NAME, **found, "prec": _WORDS_BITS}
             building.curve_of_one(run, plan)
             yield plan
 

@@ -108,7 +108,6 @@ _OF_CURVES: Final = {
     "selection-event": "selection.delta_event",
     "single-part": "composition.single_part",
     "stated-guarantee": "guarantees.stated_guarantee",
-    "told-words-event": "selection.delta_told_words",
     "uniform-ball": "curves.uniform_ball",
     "unseen-shifts": "selection.unseen_shifts",
 }
@@ -148,7 +147,6 @@ _IN_MEASURES: Final[Mapping[str, str]] = {
     "parallel-measures": "measures.parallel",
     "sampled-measures": "measures.sampled",
     "selection-measures": "measures.selections",
-    "stream-measures": "measures.streams",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

@@ -95,7 +95,7 @@ HYPOTHESES = {
             "additive.evaluations_epsilon",
             "additive.product_lipschitz", "additive.staircase", "composition.finite_composition", "composition.gaussian_composition",
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
-            "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
+            "measures.selections", "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
             "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian",
             "measures.discrete_gaussian", "additive.orthogonal_laws",
@@ -110,14 +110,14 @@ HYPOTHESES = {
         (
             "selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output", "selection.two_candidates",
             "selection.delta_event", "selection.delta_first_positive", "selection.delta_greatest", "selection.delta_release",
-            "measures.selections", "selection.delta_each", "selection.delta_event_at",
+            "selection.delta_each", "selection.delta_event_at",
         ),
         (*IDEAL, "the noises are independent of each other"),
     ),
     **dict.fromkeys(
         (
-            "measures.streams", "selection.alignment", "selection.unseen_shifts", "selection.worst_run", "selection.worst_words",
-            "selection.told_words", "selection.delta_told_words",
+            "selection.alignment", "selection.unseen_shifts", "selection.worst_run", "selection.worst_words",
+            "selection.told_words",
         ),
         (*IDEAL, "the noises of different names, and of different steps, are independent"),
     ),
