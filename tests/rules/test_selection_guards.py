@@ -73,8 +73,6 @@ def test_the_index_of_three_loses_twice_the_least_of_one_slope_and_two_of_the_ot
         (OWN_UNIT, "in its own unit"),
         (PLANE, "not certainly on the line"),
         (Product(parse("exp(-abs(z))"), num(2)), "not certainly log-concave noise on the line"),
-        (on_line("exp(-z)", ONE, ZERO), "ends do not certainly rise"),
-        (on_line("exp(-z)", ONE, ONE), "ends do not certainly rise"),
         (on_line("exp(-sqrt(z))", ZERO), "not certainly log-concave where it lives"),
         (on_line("exp(-sqrt(-z))", None, ZERO), "not certainly log-concave where it lives"),
         (Radial(parse("exp(-(r - 1)**2)"), L2, ONE), "not certainly log-concave"),

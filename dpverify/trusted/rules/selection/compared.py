@@ -220,8 +220,6 @@ def _of_density(rule: str, noise: Translation, domains: Mapping[str, Domain]) ->
         if not whole.shape(whole.tidy(h)).convex:
             raise Rejected(rule, "the noise", "it is not certainly log-concave")
         return _limit(rule, whole, whole.tidy(whole.mirrored(h))), _limit(rule, whole, whole.tidy(h))
-    if low is not None and high is not None and not certainly_lt(low, high, domains):
-        raise Rejected(rule, "the support", "its ends do not certainly rise")
     half, outward = Shapes("z", True, domains), low is None
     end = high if outward else low
     assert end is not None
