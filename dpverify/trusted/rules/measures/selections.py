@@ -24,7 +24,6 @@ from dpverify.trusted.facts.assumptions import IDEAL
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Compared, Stream
 from dpverify.trusted.parts.runs import whole
 from dpverify.trusted.rules.guarantees.conversions import of_mu, of_range
@@ -41,9 +40,10 @@ def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tup
     """The upper bound. parameters: of a stream "shifts" and "follow", as of its curve. Raises Rejected, Undecided, CertificateError."""
     measure = measure_of(claim, NAME)
     if isinstance(claim.mechanism, Stream):
-        hidden = load("rules.selection.unseen_shifts")
-        mu, laws = hidden.distance(whole(claim), parameters)
-        return (bound(claim, "upper", of_mu(mu, measure), (*hidden.ASSUMED, *laws)),)
+        from dpverify.trusted.rules.selection import unseen_shifts
+
+        mu, laws = unseen_shifts.distance(whole(claim), parameters)
+        return (bound(claim, "upper", of_mu(mu, measure), (*unseen_shifts.ASSUMED, *laws)),)
     if not isinstance(claim.mechanism, Compared):
         raise Rejected(NAME, "the mechanism", "it is no selection")
     question = of_run(whole(claim), NAME)

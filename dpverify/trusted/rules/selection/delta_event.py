@@ -26,7 +26,6 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import ONE_WAY, NoisyMax, Stream
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -57,8 +56,10 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """
     mechanism: Any = run.part.mechanism
     if isinstance(mechanism, Stream):
-        question, words = asked(leaf(run), {"side": "lower"}, NAME, near=True, wanted=Stream), load("rules.selection.told_words")
-        ends, assumed = _ends(words.probabilities(question, parameters)), words.ASSUMED
+        from dpverify.trusted.rules.selection import told_words
+
+        question = asked(leaf(run), {"side": "lower"}, NAME, near=True, wanted=Stream)
+        ends, assumed = _ends(told_words.probabilities(question, parameters)), told_words.ASSUMED
         below = _pair(lambda: ends, mechanism.neighbours in ONE_WAY)
     else:
         question, assumed = of_run(run, NAME), ASSUMED
