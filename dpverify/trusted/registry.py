@@ -97,7 +97,6 @@ _OF_CURVES: Final = {
     "line": "curves.line",
     "lipschitz-exponent": "curves.gauge",
     "loss-distribution": "composition.loss_distribution",
-    "one-order-guarantee": "guarantees.one_order_guarantee",
     "optimal-composition": "curves.optimal_composition",
     "parallel-composition": "composition.parallel_composition",
     "poisson-subsampling": "composition.poisson_subsampling",
