@@ -163,7 +163,6 @@ def test_it_is_convex_in_the_exponential_and_falls():
 @pytest.mark.parametrize(
     ("parts", "why"),
     [
-        ([], "no parts"),
         ([Part(num(-1))], "at least 0"),
         ([Part(parse("x"))], "at least 0"),
         ([Part(parse("log(x)"))], "at least 0"),
