@@ -40,7 +40,7 @@ from dpverify.trusted.language.expr import (
 )
 from dpverify.trusted.language.loading import asked_for
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.canonical import canonical
+
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, sign
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.local import settled, sign_of

@@ -13,6 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final, ParamSpec, TypeVar
 
+from dpverify.trusted.language.shown import table
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -47,14 +49,14 @@ def remembered(most: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
 
     def decorated(function: Callable[_P, _T]) -> Callable[_P, _T]:
         @lru_cache(maxsize=most)
-        def kept(*args: Any, **named: Any) -> tuple[_T, tuple[str, ...]]:
+        def kept(stamp: Any, *args: Any, **named: Any) -> tuple[_T, tuple[str, ...]]:
             with asked_for() as places:
                 found = function(*args, **named)
             return found, tuple(places)
 
         @wraps(function)
         def asked(*args: _P.args, **named: _P.kwargs) -> _T:
-            found, places = kept(*args, **named)  # type: ignore[arg-type]
+            found, places = kept(table().stamp, *args, **named)  # type: ignore[arg-type]
             note(places)
             return found
 
