@@ -10,13 +10,21 @@ from dpverify.trusted.language.canonical_form import write
 from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ONE, Call, Expr, Pow, children, format_expr, sub, symbols
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.language.shown import Shown, box_of, table
+from dpverify.trusted.language.shown import Box, Shown, box_of, table
 from dpverify.trusted.order.local import between, sign_of
 from dpverify.trusted.order.shown_signs import GAPS, proved
 from dpverify.trusted.order.signs import ANY, Sign
 
 if TYPE_CHECKING:
     from dpverify.search.signs.field import Field
+
+
+class Found(Shown):
+    """Signs with the evidence of each, in the order in which they were found."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.evidence: list[tuple[tuple[Expr, Box], Mapping[str, Any]]] = []
 
 
 def known(expr: Expr, domains: Mapping[str, Domain]) -> Sign:
@@ -38,7 +46,8 @@ def put(expr: Expr, domains: Mapping[str, Domain], evidence: Mapping[str, Any]) 
     if tree == expr and not before <= signs:
         shown: Shown = table()
         shown.add(expr, over, signs)
-        shown.evidence.setdefault((expr, box_of(expr, over)), []).append(entry)
+        if isinstance(shown, Found):
+            shown.evidence.append(((expr, box_of(expr, over)), entry))
     return known(expr, domains)
 
 

@@ -8,18 +8,12 @@ beside functions of the language, and lemmas are writings of arguments of functi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from flint import arb, ctx, fmpq
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, mul, num, power
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.domains import closed, is_empty
-from dpverify.trusted.order.forms import equal
 from dpverify.search.signs.polynomials import (
     ATOMS,
     MAX_TERMS,
@@ -36,6 +30,12 @@ from dpverify.search.signs.polynomials import (
     powers_in,
     terms_of,
 )
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, mul, num, power
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.domains import closed, is_empty
+from dpverify.trusted.order.forms import equal
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, sharpened, sign_of_ball, times
 
 MAX_EXPONENT: Final = 2_000
@@ -50,9 +50,10 @@ MAX_TOTAL_EFFORT: Final = 800
 
 @dataclass(slots=True)
 class Effort:
-    """How many signs one comparison has asked for."""
+    """How many signs one comparison has asked for, and of what it was asked already."""
 
     spent: int = 0
+    asked: set[Any] = field(default_factory=set)
 
 
 class Ratio(NamedTuple):

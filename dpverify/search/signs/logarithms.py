@@ -7,10 +7,6 @@ from math import gcd, lcm
 
 from flint import fmpq
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import call, symbols
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.forms import prime_powers
 from dpverify.search.signs.field import MAX_EXPONENT, UNIT, Atom, Field, Ratio
 from dpverify.search.signs.polynomials import (
     ATOMS,
@@ -27,6 +23,10 @@ from dpverify.search.signs.polynomials import (
     terms_of,
 )
 from dpverify.search.signs.radicals import root
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import call, symbols
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.forms import prime_powers
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, POSITIVE
 
 

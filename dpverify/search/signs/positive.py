@@ -13,12 +13,12 @@ from itertools import product
 from math import comb, prod
 from typing import Final
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub
 from dpverify.search.signs.field import UNIT, Field, Ratio
 from dpverify.search.signs.logarithms import exp, log_form
 from dpverify.search.signs.polynomials import ATOMS, MAX_TERMS, NONE, SLOTS, Poly, atoms_of, by_power, fraction, number
 from dpverify.search.signs.polynomials import ONE as ONE_POLY
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Add, Expr, Num, add, call, div, mul, neg, num, power, sub
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, minus, times
 
 MAX_DEGREE: Final = 40
@@ -49,7 +49,7 @@ def _range_sign(field: Field, p: Poly, instead: Mapping[int, Expr] | None = None
     strict: dict[int, bool] = {}  # of each generator, by slot: positive, or only at least zero
     free: set[int] = set()
     corners = 1
-    nothing = ANY, field.poly_expr(p)
+    nothing: Found = ANY, ZERO
     named: dict[int, Expr] = {}
     widths: list[Expr] = []
     for i in atoms_of(p):
@@ -86,6 +86,8 @@ def _range_sign(field: Field, p: Poly, instead: Mapping[int, Expr] | None = None
         if len(p) > MAX_TERMS:
             return nothing
     signs = _sum_sign(field, p, strict, free, corners)
+    if signs == ANY:
+        return nothing
     return signs, div(_written(field, p, named, strict if signs in (POSITIVE, NEGATIVE) else {}), mul(*widths))
 
 
@@ -95,12 +97,15 @@ def _written(field: Field, p: Poly, named: Mapping[int, Expr], strict: Mapping[i
     bounded = {slot for slot in strict if slot < SLOTS or slot - SLOTS in strict}
     corners = {m: fraction(next(iter(c.terms()))[1]) for m, c in parts.items() if c.is_constant() and bounded >= _used(m)}
     taken = Fraction(0)
-    if corners and len(corners) == prod_of_degrees(corners, bounded) and not any(all(strict.get(s, False) for s in _used(m)) for m in parts):
+    alone = any(all(strict.get(s, False) for s in _used(m)) for m in parts)
+    if corners and len(corners) == prod(e + 1 for e in _degrees(corners, bounded).values()) and not alone:
         weights = {m: _binomials(m, bounded) for m in corners}
         taken = min((corners[m] / weights[m] for m in corners), key=abs)
         parts = {m: c - number(taken * weights.get(m, 0)) for m, c in parts.items()}
     whole = mul(*(power(add(named[s], named[s - SLOTS]), num(e)) for s, e in _degrees(corners, bounded).items())) if taken else ZERO
-    terms = [mul(field.poly_expr(c), *(power(named[s], num(int(m[s]))) for s in _used(m))) for m, c in parts.items()]
+    trees = {m: field.poly_expr(c) for m, c in parts.items()}
+    apart = {m: field.gap("as", tree) for m, tree in trees.items() if isinstance(tree, Add) and not _used(m)}
+    terms = [mul(apart.get(m, tree), *(power(named[s], num(int(m[s]))) for s in _used(m))) for m, tree in trees.items()]
     return add(mul(Num(taken), whole), *terms)
 
 
@@ -111,11 +116,6 @@ def _used(monomial: tuple[int, ...]) -> set[int]:
 def _degrees(monomials: Iterable[tuple[int, ...]], bounded: set[int]) -> dict[int, int]:
     """Of each atom with two ends, by the slot of its first distance, how many factors a monomial has of both."""
     return {s: max((int(m[s] + m[s - SLOTS]) for m in monomials), default=0) for s in bounded if s >= SLOTS}
-
-
-def prod_of_degrees(monomials: Iterable[tuple[int, ...]], bounded: set[int]) -> int:
-    """How many corners there are."""
-    return prod(e + 1 for e in _degrees(monomials, bounded).values())
 
 
 def _binomials(monomial: tuple[int, ...], bounded: set[int]) -> int:

@@ -9,14 +9,13 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any, Final
 
-from dpverify.search.signs.entries import define, known, put, show
+from dpverify.search.signs.entries import Found, define, known, put, show
 from dpverify.search.signs.expressions import ratio
 from dpverify.search.signs.field import Effort, Field
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, add, children, format_expr, mul, neg, scaled, substitute, symbols
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.language.shown import Box, Shown, table
 from dpverify.trusted.order.local import difference
 from dpverify.trusted.order.shown_signs import choices
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, Sign
@@ -29,12 +28,11 @@ ROUNDS: Final = 3
 """How many times an expression is written anew where signs that were found change its usual form."""
 
 
-class Sought(Shown):
-    """Signs that are looked for where they are asked for. evidence: the entries of each."""
+class Sought(Found):
+    """Signs that are looked for where they are asked for."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.evidence: dict[tuple[Expr, Box], list[Mapping[str, Any]]] = {}
         self._tried: set[Any] = set()
 
     def seek(self, left: Expr, right: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
@@ -57,10 +55,6 @@ class Sought(Shown):
                 break
         return known(difference(left, right, domains), domains) <= wanted
 
-    def entries(self) -> list[Mapping[str, Any]]:
-        """All evidence, in the order in which it was found."""
-        return [entry for entries in self.evidence.values() for entry in entries]
-
 
 class _Search:
     def __init__(self, domains: Mapping[str, Domain], wanted: Sign, effort: Effort | None = None, depth: int = 0) -> None:
@@ -71,8 +65,10 @@ class _Search:
         """The statement as it stands, or on parts of a domain, or with min, max and abs replaced by what they may be."""
         if known(expr, self.domains) <= self.wanted:
             return True
-        if self.depth > MAX_KINKS or not symbols(expr):
+        question = expr, tuple(self.domains.items())
+        if self.depth > MAX_KINKS or not symbols(expr) or question in self.effort.asked:
             return False
+        self.effort.asked.add(question)
         with suppress(DpverifyError, RecursionError):
             if self._as_it_stands(expr, Field(self.domains, self.effort)):
                 return True

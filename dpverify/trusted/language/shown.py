@@ -1,18 +1,22 @@
 """Signs of expressions that stand shown: by the lines of a certificate, or while one is searched for.
 
-What is in force is the innermost of the tables that are open. What was found under a table is remembered for tables of the same signs alone.
+What is in force is the innermost of the tables that are open. What was found under a table is remembered for tables of the same signs
+alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from dpverify.trusted.language.expr import Expr, symbols
 
 Box = tuple[tuple[str, Any], ...]
 """The domains of the symbols of an expression, by name."""
+
+
+_Table = TypeVar("_Table", bound="Shown")
 
 
 class Shown:
@@ -42,6 +46,11 @@ def table() -> Shown:
     return _open[-1]
 
 
+def underneath(shown: Shown) -> None:
+    """Put a table in force wherever no other is."""
+    _open[0] = shown
+
+
 def sign(expr: Expr, domains: Mapping[str, Any]) -> frozenset[int] | None:
     """The signs that are shown of an expression, None where none are."""
     signs = _open[-1].signs
@@ -59,7 +68,7 @@ def box_of(expr: Expr, domains: Mapping[str, Any]) -> Box:
 
 
 @contextmanager
-def under(shown: Shown) -> Iterator[Shown]:
+def under(shown: _Table) -> Iterator[_Table]:
     """Put a table in force."""
     _open.append(shown)
     try:

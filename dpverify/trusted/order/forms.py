@@ -17,7 +17,7 @@ from typing import Final
 from flint import arb, ctx, fmpz
 
 from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, num, power, symbols
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, num, power
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import ball_power, constant
 from dpverify.trusted.order.domains import closed
@@ -26,6 +26,8 @@ from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGAT
 
 MAX_TERMS: Final = 600
 """The longest sum that is worked with."""
+MAX_PAIRS: Final = 20_000
+"""The most pairs of terms that a product may have."""
 MAX_EXPONENT: Final = 2_000
 """The highest power of a sum that is multiplied out."""
 MAX_ZERO_BITS: Final = 200_000
@@ -91,7 +93,7 @@ class Forms:
 
     def times(self, p: Poly, q: Poly) -> Poly:
         """The product."""
-        if len(p) * len(q) > 50 * MAX_TERMS:
+        if len(p) * len(q) > MAX_PAIRS:
             raise Undecided("a product of too many terms.")
         return self.plus(*(scaled(self._product(m, n), c * d) for m, c in p.items() for n, d in q.items()))
 
@@ -102,7 +104,13 @@ class Forms:
             return scaled(self._settled({i: e * n for i, e in monomial}), c**n)
         if n > MAX_EXPONENT:
             raise Undecided(f"a power beyond {MAX_EXPONENT}.")
-        return reduce(self.times, [p] * n, ONE)
+        result = ONE
+        while n:
+            if n & 1:
+                result = self.times(result, p)
+            n >>= 1
+            p = self.times(p, p) if n else p
+        return result
 
     def _product(self, m: Monomial, n: Monomial) -> Poly:
         exponents = dict(m)
@@ -209,17 +217,17 @@ class Forms:
         return self.quotient(found, ONE)
 
     def _apart(self, p: Poly, wanted: Sign) -> tuple[Fraction, Monomial, Poly]:
-        """p as a positive rational, powers of atoms whose signs are among those wanted, and what is left; even powers as absolute values."""
+        """p as a positive rational, powers of atoms of wanted signs (even powers as absolute values), and what is left."""
         content = Fraction(gcd(*(c.numerator for c in p.values())), lcm(*(c.denominator for c in p.values())))
         common: dict[int, Fraction] = {}
-        rest = {monomial: c / content for monomial, c in p.items()}
+        rest: Poly = {monomial: c / content for monomial, c in p.items()}
         for i in sorted(atoms_of(p)):
             least = min(dict(monomial).get(i, Fraction(0)) for monomial in p)
             atom, out = self.atoms[i], i
             if least and not self.sign(atom.expr) <= wanted:
                 if atom.kind != "parameter" or wanted == POSITIVE or least.denominator > 1:
                     continue
-                least = least // 2 * 2
+                least = Fraction(least // 2 * 2)
                 out = self._atom("abs", (Quotient({((i, Fraction(1)),): Fraction(1)}, ONE),), call("abs", atom.expr))
             if least:
                 common[out] = least
@@ -281,8 +289,9 @@ class Forms:
             found = UNIT
             content, common, rest = self._apart(p, frozenset((-1, 0, 1)))
             for i, e in common:
-                mine = self._single(i) if self.sign(self.atoms[i].expr) <= AT_LEAST_ZERO else self._single(self._absolute(self._single(i).top))
-                found = self.product(found, self.power(mine, e))
+                known = self.sign(self.atoms[i].expr) <= AT_LEAST_ZERO
+                mine = i if known else self._absolute(self._single(i).top)
+                found = self.product(found, self.power(self._single(mine), e))
             found = self._times_plain(found, content)
             if rest != ONE:
                 turned = scaled(rest, Fraction(-1)) if rest[min(rest)] < 0 else rest
@@ -368,9 +377,9 @@ class Forms:
     def _atom(self, kind: str, inside: tuple[Quotient, ...], expr: Expr) -> int:
         """The number of an atom; equal arguments give the same."""
         for i, atom in enumerate(self.atoms):
-            if atom.kind == kind and len(atom.inside) == len(inside):
-                if all(map(self.same, atom.inside, inside)) if inside else atom.expr == expr:
-                    return i
+            alike = atom.kind == kind and len(atom.inside) == len(inside)
+            if alike and (all(map(self.same, atom.inside, inside)) if inside else atom.expr == expr):
+                return i
         roots = kind == "prime" or (kind == "sum" and all(self.atoms[i].algebraic for i in atoms_of(inside[0].top)))
         self.atoms.append(Atom(kind, expr, inside, roots))
         return len(self.atoms) - 1

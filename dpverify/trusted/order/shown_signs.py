@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.language.canonical_form import exact_fraction, read
-from dpverify.trusted.language.errors import STUMBLES, CertificateError, DpverifyError, Undecided, certify
-from dpverify.trusted.language.expr import ONE, Call, Expr, Num, Sym, call, children, neg, parse, rebuild, sub, substitute, symbols
 from dpverify.trusted.language.derivatives import derivative
+from dpverify.trusted.language.errors import STUMBLES, CertificateError, DpverifyError, Undecided, certify
+from dpverify.trusted.language.expr import ONE, Call, Expr, Num, call, children, neg, parse, rebuild, sub, substitute, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.language.shown import Shown
 from dpverify.trusted.numbers.balls import constant
@@ -22,7 +21,7 @@ from dpverify.trusted.order.compare import sign
 from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.forms import equal
 from dpverify.trusted.order.local import between, sign_of
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign
 
 MOST_CUTS: Final = 64
 
@@ -44,8 +43,8 @@ def proved(entry: Mapping[str, Any]) -> tuple[Expr, dict[str, Domain], Sign]:
     ways = [way for way in WAYS if way in entry]
     certify(len(ways) == 1, f"a sign is shown by one of {', '.join(WAYS)}.")
     expr, domains = parse(str(entry["of"])), {str(name): read(Domain, domain) for name, domain in entry["over"].items()}
-    sign_of(expr, domains)  # it has a value
-    signs = WAYS[ways[0]](expr, domains, entry)
+    certify(domains.keys() == symbols(expr), "the domains of its parameters, and no others, are wanted.")
+    signs = sign_of(expr, domains) & WAYS[ways[0]](expr, domains, entry)  # the first, since it must have a value
     if signs == ANY:
         raise Undecided("what is given shows no sign.")
     return expr, domains, signs
