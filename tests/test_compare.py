@@ -601,7 +601,7 @@ def test_the_form_of_a_constant_has_the_same_value(a: Expr, b: Expr) -> None:
 def test_roots_and_logarithms_of_rationals_are_equal_by_their_forms(left: str, right: str) -> None:
     with asked_for() as places:
         assert certainly_equal(parse(left), parse(right))
-    assert set(places) <= {"order.forms"}
+    assert set(places) <= {"dpverify.trusted.order.forms"}
 
 
 def test_exponentials_of_products_of_logarithms_are_no_powers() -> None:
@@ -709,7 +709,7 @@ def test_an_empty_domain_has_no_sign() -> None:
 def test_an_elementary_comparison_loads_no_field(left: str, right: str) -> None:
     with asked_for() as places:
         assert certainly_le(parse(left), parse(right), DOMAINS)
-    assert set(places) <= {"order.local"}
+    assert set(places) <= {"dpverify.trusted.order.local"}
 
 
 @settings(max_examples=100, deadline=None)
@@ -744,7 +744,7 @@ def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:
         with asked_for() as places:
             assert certainly_equal(parse("sqrt(5 + 2*sqrt(6))"), parse("sqrt(2) + sqrt(3)"))
             assert certainly_le(parse("x*y"), parse("(x**2 + y**2)/2"), DOMAINS)
-        assert {"order.forms", "order.local"} <= set(places)
+        assert {f"dpverify.trusted.order.{name}" for name in ("forms", "local")} <= set(places)
 
 
 @pytest.mark.parametrize(

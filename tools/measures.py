@@ -53,7 +53,7 @@ def rows() -> list[tuple[str, str]]:
         ("the same without the text of the theorem", f"{median(without):.0f}, {max(without)}"),
         *((f"files, lines and statements loaded to check {family}", _size(_loaded(name))) for family, name in FAMILIES.items()),
         ("import graph by folder: nodes, layers, edges", f"{len(drawn.nodes)}, {drawn.layers}, {len(drawn.edges)}"),
-        ("edges that lead up, circles, circles of files that only the loader of the trusted folder closes", _crossed(drawn)),
+        ("edges that lead up, circles, circles of files that only imports in functions close", _crossed(drawn)),
     ]
 
 

@@ -15,6 +15,7 @@ from flint import arb
 from dpverify.search import (
     asymptotics,
     basic_composition,
+    closed_epsilon,
     combination,
     every_shift,
     every_word,
@@ -205,6 +206,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
             quick = cells(known.says) > _SLOW
             found = _at_a_delta(Run(root), plan, known.says, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
+            steps += closed_epsilon.propose(claim, Fraction(found["upper"])) if "upper" in found else []
         return [*steps, *_budget(claim, root, target)]
 
 

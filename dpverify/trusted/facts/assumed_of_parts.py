@@ -7,7 +7,6 @@ from typing import Final
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.expr import ONE, Expr, num
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Group, KaryResponse, Lipschitz, Parallel, Part, PostProcess, parts_of
 
 RATIO: Final = "the query moves in proportion to the distance of inputs, by at most the stated sensitivity at distance 1"
@@ -20,14 +19,17 @@ OfOne = Callable[[Part, Bound, bool, bool], Iterator[str]]
 def of_parts(claim: Claim, part: Part, bound: Bound, of_one: OfOne) -> Iterator[str]:
     """part: the whole of the claim. of_one: what is assumed of a part by itself."""
     yield from _of_part(part, bound, of_one, False, _named(part))
-    if bound.side == "upper" and load("parts.between_steps").between_steps(claim):
-        yield RATIO
+    if bound.side == "upper":
+        from dpverify.trusted.parts.between_steps import between_steps
+
+        yield from (RATIO,) * between_steps(claim)
 
 
 def _named(part: Part) -> frozenset[Expr]:
     """How many inputs there are of tables that share their neighbours with other parts."""
-    leaves = load("parts.neighbours").leaves(part)
-    return frozenset(num(space[1]) for leaf in leaves if leaf.linked and (space := leaf.space) and space[0] == "inputs")
+    from dpverify.trusted.parts.neighbours import leaves
+
+    return frozenset(num(space[1]) for leaf in leaves(part) if leaf.linked and (space := leaf.space) and space[0] == "inputs")
 
 
 def _of_part(part: Part, bound: Bound, of_one: OfOne, onward: bool, named: frozenset[Expr], top: bool = True) -> Iterator[str]:

@@ -15,7 +15,7 @@ from flint import ctx
 from dpverify.trusted.language import shown
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, sub, symbols
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sharpened, sign_of_ball
@@ -27,8 +27,10 @@ def sign(expr: Expr) -> int | None:
     """The sign of a constant, -1, 0 or 1, proved; None where it is undecided or the constant undefined."""
     ball = sharpened(lambda: constant(expr))
     found = sign_of_ball(ball)
-    if found is None and ball.is_finite() and load("order.forms").vanishes(expr):
-        return 0
+    if found is None and ball.is_finite():
+        from dpverify.trusted.order.forms import vanishes
+
+        return 0 if vanishes(expr) else None
     return found
 
 
@@ -66,7 +68,9 @@ def _decided(a: Expr, b: Expr, ranges: tuple[tuple[str, Domain], ...], wanted: S
             # a and b by themselves: their difference may lose a term without a value
             return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
         domains = dict(ranges)
-        signs: Sign = load("order.local").sign_of_difference(a, b, domains)
+        from dpverify.trusted.order.local import sign_of_difference
+
+        signs = sign_of_difference(a, b, domains)
     except DpverifyError:
         return False
     return signs <= wanted

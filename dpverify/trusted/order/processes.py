@@ -34,7 +34,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import EllipticalProcess
 from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.numbers.asymptotics import Germ, end_jet
@@ -79,8 +79,9 @@ def sensitivity(noise: EllipticalProcess, evidence: Any) -> Sensitivity:
     if all(h == ZERO for h in noise.differences):
         return Sensitivity(ZERO, ZERO)
     if is_finite(noise):
-        found: Sensitivity = load("order.evaluations").sensitivity(noise)
-        return found
+        from dpverify.trusted.order import evaluations
+
+        return evaluations.sensitivity(noise)
     if not isinstance(evidence, list) or len(evidence) != len(noise.differences):
         raise Rejected(WHAT, "the differences", "how the norm of each is derived is not told")
     squares = [squared_norm(noise, h, one) for h, one in zip(noise.differences, evidence, strict=True)]
@@ -136,9 +137,9 @@ def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
         _require_values(noise, h)
         if "cut" in told:
             return _Functions(noise, h, told).jumps()
-        found = load("order.gaussian_functions")
-        outside: bool = found.is_outside(h, noise.shape[1], read_whole(told, "term", WHAT, 0, len(found.terms_of(h)) - 1))
-        return outside
+        from dpverify.trusted.order.gaussian_functions import is_outside, terms_of
+
+        return is_outside(h, noise.shape[1], read_whole(told, "term", WHAT, 0, len(terms_of(h)) - 1))
     return _Functions(noise, h, told).is_outside()
 
 
@@ -158,12 +159,14 @@ def _by_form(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
     _require_values(noise, h)
     if noise.covariance == "kernel":
         low, high = interval_of(noise)
-        combined: arb = load("order.kernel_combinations").squared_norm(noise.shape[0], h, low, high, told)
-        return combined
+        from dpverify.trusted.order import kernel_combinations
+
+        return kernel_combinations.squared_norm(noise.shape[0], h, low, high, told)
     if told != {}:
         raise CertificateError(f"{WHAT}: of a Gaussian covariance there is nothing to tell.")
-    found: arb = load("order.gaussian_functions").squared_norm(h, *noise.shape)
-    return found
+    from dpverify.trusted.order import gaussian_functions
+
+    return gaussian_functions.squared_norm(h, *noise.shape)
 
 
 def _require_values(noise: EllipticalProcess, h: Expr) -> None:
