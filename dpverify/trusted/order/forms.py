@@ -322,9 +322,15 @@ class Forms:
             return reduce(self.product, map(self.of, expr.args))
         if isinstance(expr, Pow):
             if isinstance(expr.exponent, Num):
-                return self.power(self.of(expr.base), expr.exponent.value)
+                return self._power_tree(expr.base, expr.exponent.value)
             return self.exp(self.product(self.of(expr.exponent), self._log_tree(expr.base)))
         return self._call(expr)
+
+    def _power_tree(self, base: Expr, e: Fraction) -> Quotient:
+        """base ** e; a root of a power is a power of the absolute value."""
+        if isinstance(base, Pow) and isinstance(base.exponent, Num) and e.denominator > 1:
+            return self.power(self.absolute(self.of(base.base)), base.exponent.value * e)
+        return self.power(self.of(base), e)
 
     def _log_tree(self, expr: Expr) -> Quotient:
         """log(expr), taken apart by the tree first, so that high powers are never multiplied out."""
