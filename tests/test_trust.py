@@ -15,6 +15,7 @@ from dpverify.report.trust import TRUSTED, rests_on
 from dpverify.trusted.language.loading import asked_for, remembered
 from dpverify.trusted.proof import forget
 from dpverify.trusted.rules.curves import gaussian
+from tests import committed
 
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(rechecking.__file__).parent / "trusted"
@@ -26,7 +27,7 @@ NAMES = (
     "all_parameter_bounds.three-quotients-nesbitts-inequality",
     "delta_knorm_hexagon.a-vertex",
 )
-CERTIFICATES = [ROOT / "reports" / "certificates" / f"{name}.cert.json" for name in NAMES]
+CERTIFICATES = [committed.place(name) for name in NAMES]
 
 CHECK = """
 import json, sys

@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import graph  # noqa: E402
 
+from dpverify.collected import by_name, read  # noqa: E402
 from dpverify.report.trust import lines_of_code, rests_on  # noqa: E402
 from dpverify.trusted.kernel import check  # noqa: E402
 from dpverify.trusted.language.certificate import decode  # noqa: E402
@@ -61,10 +62,15 @@ def _crossed(drawn: graph.Graph) -> str:
     return f"{len(drawn.up)}, {len(drawn.circles)}, {len(drawn.loaded_circles)}"
 
 
+@cache
+def _committed() -> dict[str, Path]:
+    return by_name(ROOT / "reports")
+
+
 def _loaded(name: str) -> tuple[Path, ...]:
     """The files below the trust line that the check of a committed certificate loads."""
     forget()
-    data = decode((ROOT / "reports" / "certificates" / f"{name}.cert.json").read_bytes())
+    data = decode(read(_committed()[name]))
     with asked_for() as places:
         check(data)
     return rests_on([line["rule"] for line in data["lines"]], places).files

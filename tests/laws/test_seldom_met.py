@@ -209,6 +209,7 @@ def test_the_volume_of_a_cap_is_the_hypergeometric_one(twice):
                     assert found.rel_accuracy_bits() > 60
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("bits", [1, 40])
 @pytest.mark.parametrize("twice", [3, 5, 13, 17, 64, 301, 2001])
 def test_however_few_terms_the_volume_of_a_cap_is_summed_from_what_is_left_out_is_enclosed(monkeypatch, twice, bits):
