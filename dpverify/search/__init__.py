@@ -6,6 +6,7 @@ import math
 from contextlib import suppress
 from typing import Any
 
+import dpverify.search.signs  # noqa: F401  # finds signs wherever they are asked for
 from dpverify.search.proposal import Premise, Proposal, Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.bounds import Bound, Infinite

@@ -13,6 +13,8 @@ from typing import Any, Final
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
 from dpverify.search.proposal import inside
+from dpverify.search.signs.needed import with_signs
+from dpverify.search.signs.seek import Sought
 from dpverify.search.witness_words import in_words
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
@@ -23,6 +25,7 @@ from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr
 from dpverify.trusted.language.model import Claim, Leaf, Space
+from dpverify.trusted.language.shown import under
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.well_formed import require_well_formed
@@ -55,8 +58,14 @@ class Verified:
 
 def verify(claim: Claim, digits: int = 20) -> Verified:
     """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it."""
-    claim = from_json(to_json(claim))  # what is judged is what the certificate says
-    require_well_formed(claim)
+    with under(Sought()) as table:
+        claim = from_json(to_json(claim))  # what is judged is what the certificate says
+        require_well_formed(claim)
+        found = _verified(claim, digits)
+        return replace(found, certificate=with_signs(found.certificate, table)) if table.signs else found
+
+
+def _verified(claim: Claim, digits: int) -> Verified:
     proposal = propose(claim, digits)
     kept = _Kept(claim, proposal.prec)
     judgement = kept.judged(proposal.steps)
@@ -132,11 +141,12 @@ def rejudged(claim: Claim, packed: Any, reasons: tuple[str, ...] = ()) -> Verifi
 
 
 def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ...]) -> Verified:
-    facts = kernel.replay(read)
-    try:
-        judgement = kernel.judge(read.claim, facts)
-    except (Undecided, RuntimeError) as error:
-        raise CertificateError(f"the lines cannot be judged together: {error}") from error
+    with kernel.shown_by(read):
+        facts = kernel.replay(read)
+        try:
+            judgement = kernel.judge(read.claim, facts)
+        except (Undecided, RuntimeError) as error:
+            raise CertificateError(f"the lines cannot be judged together: {error}") from error
     if judgement.verdict != read.verdict:
         raise CertificateError(f"the certificate says {read.verdict}, its lines give {judgement.verdict}.")
     bounds = [() if fact.place else as_bounds(fact.says) for fact in facts]
