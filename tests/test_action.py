@@ -133,6 +133,7 @@ def test_a_second_run_changes_its_own_comment_and_nobody_elses(runner, project):
     assert json.loads((store / "099.json").read_text()) == someone
 
 
+@pytest.mark.wide
 def test_jobs_that_keep_a_report_each_have_a_comment_each(runner, project):
     store = project.parent / "scratch" / "gh"
     for artifact in ("one", "two", "one", 'a "quoted" one'):
@@ -148,6 +149,7 @@ def test_a_report_folder_that_looks_like_an_option_is_a_folder_in_every_step(run
     assert json.loads((project.parent / "scratch" / "gh" / "100.json").read_text())["body"].endswith("ended with 0")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 4])
 def test_the_run_ends_with_the_exit_code_of_dpverify_unless_it_is_only_to_tell(code, runner):
     assert runner(code=code).run(STEPS) == code
@@ -181,6 +183,7 @@ def test_a_pull_request_from_a_fork_gets_no_comment(runner):
     assert "Tell the pull request" not in done.ran and "ended with 1" in done.summary
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [name for name in ACTION["inputs"] if name != "python-version"])
 def test_an_input_is_a_value_and_never_a_command(name, runner, project):
     text = '"; touch pwned; echo $(touch pwned) `touch pwned`'
@@ -228,6 +231,7 @@ def test_a_version_that_is_no_version_is_refused(version, runner):
     assert not (done.scratch / "python.log").exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("head", "pull_request", "run_code", "forbidden"),
     [

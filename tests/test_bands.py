@@ -195,6 +195,7 @@ def test_a_run_of_equal_parts_is_counted_run_by_run_to_twice_as_many():
         assert normal_delta(upper, mu) <= mpmath.mpf("1e-5") <= normal_delta(lower, mu)
 
 
+@pytest.mark.wide
 def test_one_run_of_a_sampled_gaussian_is_exact_and_several_are_enclosed_narrowly(composed):
     """theory#poisson-subsampling."""
     band = composed
@@ -206,6 +207,7 @@ def test_one_run_of_a_sampled_gaussian_is_exact_and_several_are_enclosed_narrowl
     assert all(float(upper) - float(lower) < 0.05 for lower, upper in zip(band.lower, band.upper, strict=True))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("claim", [GAUSSIAN, None, Claim(RESPONSE, number(1), number("1e-3"))])
 def test_more_compositions_cost_more_and_errors_and_deltas_fall(claim, sampled, composed):
     planned = sampled if claim is None else plan(claim)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dpverify.trusted.facts.fact import Fact
@@ -12,8 +11,8 @@ from dpverify.trusted.language.certificate import SCHEMA, Line
 from dpverify.trusted.language.model import Claim
 
 
-def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line]) -> dict[str, Any]:
-    """The JSON object of a certificate. prec: of the lines that say no other."""
+def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line], signs: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """The JSON object of a certificate. prec: of the lines that say no other, and of the signs that are shown."""
     canonical = to_json(claim)
     return {
         "schema": SCHEMA,
@@ -22,6 +21,7 @@ def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line]) -> dict[s
         "prec": prec,
         "verdict": verdict,
         "lines": [_packed(line, prec) for line in lines],
+        **({"signs": list(signs)} if signs else {}),
     }
 
 
@@ -32,11 +32,6 @@ def _packed(line: Line, prec: int) -> dict[str, Any]:
     found |= {"parameters": dict(line.parameters)} if line.parameters else {}
     found |= {"premises": list(line.premises)} if line.premises else {}
     return found | ({"prec": line.prec} if line.prec != prec else {})
-
-
-def encode(data: Mapping[str, Any]) -> str:
-    """The text of a packed certificate: stable, so that equal certificates are equal files."""
-    return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def lines(facts: Iterable[Fact]) -> list[Fact]:

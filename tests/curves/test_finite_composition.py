@@ -20,6 +20,7 @@ from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import finite_composition
 from dpverify.trusted.rules.composition.ratios import coprime
 from dpverify.trusted.rules.curves import finite, optimal_composition
+from tests.effort import examples
 
 LOPSIDED = [[Fraction(9, 10), Fraction(1, 10)], [Fraction(2, 5), Fraction(3, 5)]]
 RESPONSE = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
@@ -65,9 +66,7 @@ def alone(*parts, at=None):
     """The curve of mechanisms, each so many times, with the rows that the search takes for the lower bound."""
     runs = [Run(Piece(mechanism), times=times) for mechanism, times in parts]
     at = Fraction(0) if at is None else exact(at.mid())
-    choices = [finite_composition.choice(run) for run in runs]
-    parameters = finite_rows.parameters(runs, finite_composition.NAME, at)
-    return finite_composition.curve(choices, runs, parameters, (finite_composition.NAME,), ())
+    return finite_composition.curve(runs, finite_rows.parameters(runs, at))
 
 
 def curve(*parts, at=None, bits=96):
@@ -97,7 +96,7 @@ FACTORS = st.builds(lambda top, bottom: max(Fraction(top, bottom), Fraction(1)),
 
 
 @given(st.lists(rows_of(3), min_size=2, max_size=3), st.integers(1, 3), FACTORS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_upper_curve_is_the_best_of_an_adversary_who_sees_the_outputs(rows, times, a):
     if len(rows) == 3:
         times = min(times, 2)
@@ -105,7 +104,7 @@ def test_the_upper_curve_is_the_best_of_an_adversary_who_sees_the_outputs(rows, 
 
 
 @given(st.lists(rows_of(2), min_size=2, max_size=2), st.lists(rows_of(2), min_size=2, max_size=2), FACTORS)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_every_order_of_two_mechanisms_is_covered(first, second, a):
     agrees(value(curve((first, 2), (second, 1)).upper.worst, a), greatest([(faces(first), 2), (faces(second), 1)], a))
 
@@ -129,7 +128,7 @@ def test_choosing_is_worth_something_and_less_than_the_worst_profile_at_every_st
 
 
 @given(st.lists(rows_of(3), min_size=2, max_size=3), FACTORS, FACTORS)
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_the_upper_curve_is_that_of_a_pair(rows, a, b):
     """In e^epsilon it is convex, at least 1 - e^epsilon, and no greater further out: also across what a pair has below 0."""
     found = curve((rows, 2)).upper
@@ -310,12 +309,11 @@ def test_rows_that_are_no_pair_for_each_run_are_refused(rows):
 
 
 @given(st.integers(0, 4), st.integers(0, 4), FACTORS)
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_any_rows_are_those_of_some_neighbours_and_below_the_upper_curve(first, second, a):
     runs = [Run(Piece(table(rows)), times=times) for rows, times in ((THREE, 2), (THREE[::-1], 1))]
-    choices = [finite_composition.choice(run) for run in runs]
     with precision(96):
-        found = finite_composition.curve(choices, runs, {"rows": [first, second]}, (finite_composition.NAME,), ())
+        found = finite_composition.curve(runs, {"rows": [first, second]})
     below = value(found.lower.worst, a)
     pairs = [together([one, one, other], a) for one in faces(THREE) for other in faces(THREE)]
     assert any(below.overlaps(rational(delta)) for delta in pairs) and not below > value(found.upper.worst, a)
@@ -328,7 +326,7 @@ def test_without_rows_there_is_no_lower_bound():
 def test_the_search_leaves_what_is_more_work_than_is_wanted():
     runs = [Run(Piece(table(LOPSIDED)), times=2)]
     with pytest.raises(Undecided, match="more states"):
-        finite_rows.parameters(runs, finite_composition.NAME, Fraction(0), 5)
+        finite_rows.parameters(runs, Fraction(0), 5)
 
 
 def test_the_rule_takes_runs_of_finite_mechanisms_alone():

@@ -17,8 +17,9 @@ from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation, repeated
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import merged
-from dpverify.trusted.rules.composition import finite_losses, laws
+from dpverify.trusted.rules.composition import finite_composition, laws
 from dpverify.trusted.rules.composition.ratios import Keys, Ratio, quotient
+from tests.effort import examples
 
 F = Fraction
 BITS = 128
@@ -35,7 +36,7 @@ def sample(part, rate, times=1, scheme="poisson"):
 def found(*parts, at=0):
     with precision(BITS):
         runs = merged(Part(Compose(parts)))
-        return finite_losses.curve(runs, finite_rows.parameters(runs, finite_losses.NAME, F(at)))
+        return finite_composition.curve(runs, finite_rows.parameters(runs, F(at)))
 
 
 def agrees(ball, value):
@@ -110,7 +111,7 @@ def symmetric_rows(draw):
     return row, row[::-1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(symmetric_rows(), symmetric_rows(), rates, rates, st.integers(1, 3), numbers)
 def test_samples_of_compositions_with_one_pair_have_the_delta_of_all_outputs(first, second, rate, other, times, epsilon):
     inside = Part(Compose((table(*first), table(*first), table(*second))))
@@ -126,7 +127,7 @@ def test_samples_of_compositions_with_one_pair_have_the_delta_of_all_outputs(fir
             assert agrees(rest(), rational(sum(p for p, q in order if q == 0)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.lists(st.integers(0, 6), min_size=2, max_size=2).filter(any), min_size=2, max_size=3), rates, st.integers(1, 3), numbers)
 def test_parts_with_several_pairs_have_the_delta_of_the_best_choices(weights, rate, times, epsilon):
     rows = [[F(w, sum(row)) for w in row] for row in weights]
@@ -143,7 +144,7 @@ def test_parts_with_several_pairs_have_the_delta_of_the_best_choices(weights, ra
         assert curve.lower.delta(at) <= lower + arb(10) ** -25
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(rates, rates, numbers)
 def test_two_samples_with_several_pairs_have_the_delta_of_the_best_choices_in_the_best_order(rate, other, epsilon):
     rows = [[F(3, 4), F(1, 4)], [F(1, 5), F(4, 5)]]
@@ -184,7 +185,7 @@ def test_samples_in_samples_and_exponentials_of_irrational_size():
 
 def test_formally_equal_products_of_ratios_are_one():
     assert quotient(parse("exp(1)*6"), parse("2*exp(1/2)")) == quotient(parse("3*exp(1)"), parse("exp(1/2)"))
-    (law,) = finite_losses.choice(merged(table(*SYMMETRIC))[0]).laws
+    (law,) = finite_composition.choice(merged(table(*SYMMETRIC))[0]).laws
     for one in (law, laws.sampled(law, parse("1/3")), laws.sampled(law, parse("exp(-1)"))):
         assert len(laws.Product([(one, 9)]).law().ratios) == 10
 
@@ -205,16 +206,13 @@ def test_products_of_ratios_are_sums_of_their_integers(numbers, times):
 @pytest.mark.parametrize(
     ("part", "says"),
     [
-        (table(*SYMMETRIC), "none of them is a sample"),
         (sample(table(*SYMMETRIC), F(1, 3), scheme="without_replacement"), "only Poisson samples"),
-        (sample(table(*SYMMETRIC), "0"), "not certainly in"),
-        (sample(table(*SYMMETRIC), "5/4"), "not certainly in"),
-        (sample(table(*SYMMETRIC), "p"), "not certainly in"),
+        (sample(table(*SYMMETRIC), "0"), "not certainly above 0"),
+        (sample(table(*SYMMETRIC), "p"), "not certainly above 0"),
         (sample(Part(PostProcess(table(*SYMMETRIC))), F(1, 3)), "not seen as it is"),
         (Part(Group(sample(table(*SYMMETRIC), F(1, 3)), num(2))), "one record apart"),
         (sample(replace(table(*SYMMETRIC), query=Query(((F(1),),), "add-remove")), F(1, 3)), "answers none"),
-        (sample(table(*SYMMETRIC), "log(-1)"), "not certainly in"),
-        (sample(Part(Translation(parse("exp(-abs(z))")), num(1)), F(1, 3)), "not finite"),
+        (sample(Part(Translation(parse("exp(-abs(z))")), num(1)), F(1, 3)), "are finite"),
     ],
 )
 def test_what_is_no_sample_of_finite_mechanisms_is_rejected(part, says):

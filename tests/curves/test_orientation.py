@@ -37,7 +37,7 @@ from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.one_pair import is_told
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import combined_values, finite_losses, poisson_subsampling
+from dpverify.trusted.rules.composition import combined_values, finite_composition, poisson_subsampling
 from tests.proofs import Step, bound
 
 F = Fraction
@@ -97,7 +97,7 @@ def test_a_map_of_the_data_may_exchange_the_neighbours():
             for part, times in ((asked(1), 1), (moved, 1), (moved, 2)):
                 with pytest.raises(Rejected, match="exchange the neighbours"):
                     several = [Run(Part(Subsample(part, rate)), times=times), Run(Part(Subsample(asked(1), rate)), own=True, mapped=True)]
-                    finite_losses.curve(several, {})
+                    finite_composition.curve(several, {})
 
 
 BESIDE_NOTHING = Part(Compose((asked(1), asked(0))))
@@ -180,6 +180,7 @@ def _number(expr):
 LEANING = Translation(parse("exp(-max(3*z, -z))"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("columns", "rate", "losses"),
     [((2,), "1/10", (6, -2)), ((-2,), "1/10", (2, -6)), ((2, -1), "1/10", (6, -2)), ((1,), "1/2", (3, -1)), ((-1,), "1/2", (1, -3))],
@@ -194,6 +195,7 @@ def test_a_pure_claim_about_a_sample_is_refuted_below_the_order_that_occurs_and_
         assert verify(Claim(mechanism, epsilon)).judgement.verdict == wanted
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("noise", [ONE_SIDED, WHOLE, Translation(parse("exp(-max(2*z, -z))"))], ids=["one-sided", "integers", "leaning"])
 @pytest.mark.parametrize("columns", [(1,), (-2,), (2, 1), (3, -1), (-1, 0)])
 @pytest.mark.parametrize("times", [1, 3])

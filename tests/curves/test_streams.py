@@ -18,7 +18,7 @@ from dpverify.trusted.language.model import Part
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.measures import streams
+from dpverify.trusted.rules.measures import selections
 from dpverify.trusted.rules.selection import unseen_shifts
 from dpverify.trusted.rules.selection.compared import NORMALISED
 
@@ -77,6 +77,7 @@ def of_pair(mu, epsilon=1.0):
     return phi(mu / 2 - epsilon / mu) - math.exp(epsilon + norm.logcdf(-mu / 2 - epsilon / mu))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "mechanism, square",
     [
@@ -138,16 +139,17 @@ def test_groups_move_so_many_times_as_far():
     assert float(enclose(found).mid()) == pytest.approx(of_pair(2 * math.sqrt(3 / 16)), rel=1e-9)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("measure, value", [("gdp", "sqrt(7)/4"), ("zcdp", "7/32"), ("renyi", "3*7/32")])
 def test_other_measures_are_those_of_the_pair(measure, value):
     told = {"gdp": "tight", "zcdp": "tight", "renyi": {"order": 3, "epsilon": "tight"}}[measure]
     table = {"mechanism": inside(7), "claim": [{"sensitivity": 1, measure: told}]}
     claim = read_tables("stream.toml", table).claims[0].claim
     assert float(enclose(verify(claim).judgement.upper).mid()) == pytest.approx(float(enclose(parse(value)).mid()), rel=1e-12)
-    shown = streams.infer(claim, {"shifts": HIDDEN}, ())
+    shown = selections.infer(claim, {"shifts": HIDDEN}, ())
     assert [(found.side, found.quantity) for found in shown] == [("upper", measure)]
     with pytest.raises(Rejected, match="none of them leaves"):
-        streams.infer(claim, {"shifts": []}, ())
+        selections.infer(claim, {"shifts": []}, ())
 
 
 # -- evidence ----------------------------------------------------------------------------------------------------------

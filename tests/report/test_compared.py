@@ -66,6 +66,7 @@ def folder(made, monkeypatch):
         file.write_bytes(content)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("report", ["few", "many"])
 def test_a_page_that_was_written_and_left_alone_says_what_its_certificates_say(folder, report):
     assert "other: " not in run("check", report, code=0)
@@ -90,6 +91,7 @@ LIES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("lie", LIES)
 def test_a_claim_that_is_told_otherwise_is_found_even_without_a_digest(folder, lie):
     changed("many/index.html", *LIES[lie])

@@ -73,8 +73,6 @@ def test_the_index_of_three_loses_twice_the_least_of_one_slope_and_two_of_the_ot
         (OWN_UNIT, "in its own unit"),
         (PLANE, "not certainly on the line"),
         (Product(parse("exp(-abs(z))"), num(2)), "not certainly log-concave noise on the line"),
-        (on_line("exp(-z)", ONE, ZERO), "ends do not certainly rise"),
-        (on_line("exp(-z)", ONE, ONE), "ends do not certainly rise"),
         (on_line("exp(-sqrt(z))", ZERO), "not certainly log-concave where it lives"),
         (on_line("exp(-sqrt(-z))", None, ZERO), "not certainly log-concave where it lives"),
         (Radial(parse("exp(-(r - 1)**2)"), L2, ONE), "not certainly log-concave"),
@@ -171,6 +169,7 @@ def loss(first, second, ways, k, y):
 CASES = [(1, 1), (2, None), (3, 1), (5, 2)]
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("neighbours", WAYS)
 @pytest.mark.parametrize("second", NOISES)
 @pytest.mark.parametrize("first", NOISES)
@@ -186,6 +185,7 @@ def test_above_threshold_loses_what_the_theorem_says_on_the_worst_output(first, 
             assert shown == pytest.approx(values)
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("neighbours", WAYS)
 @pytest.mark.parametrize("second", NOISES)
 @pytest.mark.parametrize("first", NOISES)
@@ -643,7 +643,6 @@ def test_the_greatest_of_several_between_bounds_loses_no_less_where_one_moves_al
         (replace(BETWEEN, queries=num(5000), positives=None), NEAR, "more than 1000"),
         (replace(BETWEEN, bounds=(ZERO, parse("sqrt(2)"))), NEAR, "bounds: it wants a rational number"),
         (replace(BETWEEN, threshold=parse("sqrt(2)")), NEAR, "threshold: it wants a rational number"),
-        (replace(BETWEEN, bounds=(ONE, ONE)), NEAR, "do not rise"),
         (BETWEEN, {**NEAR, "cuts": ["0"]}, "no list of 2"),
         (BETWEEN, {**NEAR, "cuts": "01"}, "no list of 2"),
         (BETWEEN, {**NEAR, "cuts": ["0", "2", "1"]}, "do not rise"),

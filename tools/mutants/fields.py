@@ -1,6 +1,6 @@
 """Rules that forget a field: each read of a field of a part or a combinator below the trust line, replaced by the value that says nothing.
 
-    python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/rules/measures/parallel_measures.py] [--field times]
+    python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/rules/measures/parallel.py] [--field times]
         [--slice 0/1] [--tests tests/curves/test_runs.py] [--only law] [--list]
 
 Each change is tried against the claims of the law that every field counts (tests/laws/test_every_field.py): those of its sample that
@@ -246,7 +246,7 @@ def by_the_tests(
     run_of_mutants.preload()
     run_of_mutants.SCRATCH.mkdir(parents=True, exist_ok=True)
     test_files = chosen or tests_about({mutant.file for mutant in mutants})
-    files = run_of_mutants.below()
+    files = run_of_mutants.code()
     sources = {file: (ROOT / file).read_text(encoding="utf-8") for file in files}
     plan = run_of_mutants.Plan(files, sources, touched.Record.read(run_of_mutants.RECORD), test_files, jobs, seconds, 0, False)
 

@@ -1,8 +1,8 @@
 """Order and equality of closed forms: of constants exactly, of expressions in parameters over domains.
 
 Every answer is one-sided: True is a proof, False only says that none was found. Nothing here is a tolerance. What balls at the working
-precision decide of constants, and signs of parts decide of other expressions, is decided here; the rest is asked of the field of
-quotients of polynomials, which is loaded for it.
+precision decide of constants, and signs of parts decide of other expressions, is decided here; constants may also be 0 by their forms,
+and signs of expressions in parameters may stand shown.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Final
 
 from flint import ctx
 
+from dpverify.trusted.language import shown
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, sub, symbols
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sharpened, sign_of_ball
@@ -26,8 +27,10 @@ def sign(expr: Expr) -> int | None:
     """The sign of a constant, -1, 0 or 1, proved; None where it is undecided or the constant undefined."""
     ball = sharpened(lambda: constant(expr))
     found = sign_of_ball(ball)
-    if found is None and ball.is_finite() and (load("order.canonical").is_zero(expr) or load("order.zero").vanishes(expr)):
-        return 0
+    if found is None and ball.is_finite():
+        from dpverify.trusted.order.forms import vanishes
+
+        return 0 if vanishes(expr) else None
     return found
 
 
@@ -49,7 +52,12 @@ def certainly_equal(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAIN
 def _holds(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
     """Whether b - a is proved to have a sign in `wanted`."""
     names = symbols(a) | symbols(b)
-    return names <= domains.keys() and _decided(a, b, tuple((name, domains[name]) for name in sorted(names)), wanted, ctx.prec)
+    if not names <= domains.keys():
+        return False
+    ranges = tuple((name, domains[name]) for name in sorted(names))
+    if _decided(a, b, ranges, wanted, ctx.prec):
+        return True
+    return bool(names) and shown.table().seek(a, b, dict(ranges), wanted) and _decided(a, b, ranges, wanted, ctx.prec)
 
 
 @remembered(4096)
@@ -60,10 +68,12 @@ def _decided(a: Expr, b: Expr, ranges: tuple[tuple[str, Domain], ...], wanted: S
             # a and b by themselves: their difference may lose a term without a value
             return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
         domains = dict(ranges)
-        signs: Sign = load("order.local").sign_of_difference(a, b, domains)
+        from dpverify.trusted.order.local import sign_of_difference
+
+        signs = sign_of_difference(a, b, domains)
     except DpverifyError:
         return False
-    return signs <= wanted or (not signs.isdisjoint(wanted) and load("order.cases").decided(a, b, domains, wanted))
+    return signs <= wanted
 
 
 def _defined(expr: Expr) -> bool:

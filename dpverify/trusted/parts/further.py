@@ -9,7 +9,6 @@ from typing import Final, assert_never
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Mul, Num, Sym, mul, num, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain, Mechanism, Part, noises_of, on_integers
 from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_le
@@ -17,6 +16,7 @@ from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.steps_between import further
 from dpverify.trusted.parts import stated
+from dpverify.trusted.parts.one_pair import joined
 from dpverify.trusted.parts.streams import FAMILIES
 
 MOST_STEPS: Final = 1000
@@ -64,15 +64,18 @@ def _compared(mechanism: model.Selection, factor: Expr, domains: Mapping[str, Do
         raise Undecided("how answers that move together do so over several steps is not followed here; let each move on its own.")
     if isinstance(mechanism, model.Stream) and mechanism.neighbours in FAMILIES:
         # one way and back the shifts of both ways add up, which is in proportion for log-concave noise alone
-        convex = load("parts.densities").convex_where_it_lives
-        if not all(convex(noise, domains) for noise in noises_of(mechanism)):
+        from dpverify.trusted.parts.densities import convex_where_it_lives
+
+        if not all(convex_where_it_lives(noise, domains) for noise in noises_of(mechanism)):
             raise Undecided("over several steps answers may move one way and back, and not all noises are certainly log-concave.")
     return _distance(factor, domains)
 
 
 def _further(noise: Mechanism, query: model.Query, factor: Expr, reach: Callable[[], Sensitivity], domains: Mapping[str, Domain]) -> Spoken:
     """Noise with a query on neighbours further apart: so many records of one kind move its answers so many times as far."""
-    if load("order.apart").off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
+    from dpverify.trusted.order.apart import off_the_integers
+
+    if off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
         return noise, None, query  # one step tells neighbours apart already
     if isinstance(factor, Num) and (is_whole(factor, domains) or not on_integers(noise)):
         return noise, None, model.Query(tuple(tuple(factor.value * x for x in row) for row in query.rows), query.adjacency)
@@ -114,12 +117,6 @@ def _joined(mechanism: model.Table | model.Exponential, steps: int) -> model.Tab
     """The mechanism with all inputs up to `steps` steps apart as neighbours."""
     if mechanism.adjacent is None or steps == 1:
         return mechanism
-    near: dict[int, set[int]] = {}
-    for a, b in mechanism.adjacent:
-        near.setdefault(a, {a}).add(b)
-        near.setdefault(b, {b}).add(a)
-    reached = {a: {a} for a in near}
-    for _ in range(min(steps, len(near))):  # more reach nothing new
-        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
+    reached = joined(mechanism.adjacent, steps)
     pairs = sorted({(min(a, b), max(a, b)) for a, those in reached.items() for b in those if a != b})
     return replace(mechanism, adjacent=tuple(pairs))

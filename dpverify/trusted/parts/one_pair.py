@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Part, Product, Translation
 
 Vector = tuple[Fraction, ...]
@@ -32,4 +32,20 @@ def is_told(part: Part) -> bool:
     if not isinstance(noise, Translation | Product) or query is None or query.adjacency != "add-remove":
         return False
     columns = set(zip(*query.rows, strict=True))
-    return not all(tuple(-x for x in column) in columns for column in columns) and not load("parts.densities").even(noise)
+    if all(tuple(-x for x in column) in columns for column in columns):
+        return False
+    from dpverify.trusted.parts.densities import even
+
+    return not even(noise)
+
+
+def joined(pairs: Iterable[tuple[int, int]], steps: int) -> dict[int, set[int]]:
+    """For each input that stands in pairs of neighbours those that are at most so many steps away."""
+    near: dict[int, set[int]] = {}
+    for a, b in pairs:
+        near.setdefault(a, {a}).add(b)
+        near.setdefault(b, {b}).add(a)
+    reached = {a: {a} for a in near}
+    for _ in range(min(steps, len(near))):  # more reach nothing new
+        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
+    return reached
