@@ -208,7 +208,8 @@ EXPLAINED = re.compile(r"^- `([^`]+)`: ", re.MULTILINE)
 @pytest.mark.parametrize("page", PATHS["tutorial"], ids=lambda page: page.stem)
 def test_a_tutorial_explains_words_that_it_shows(page):
     shown = " ".join(" ".join(body.split()) for _, _, body in fences(page))
-    lost = [word for word in EXPLAINED.findall(page.read_text()) if not all(" ".join(piece.split()) in shown for piece in word.split("..."))]
+    explained = {word: [" ".join(piece.split()) for piece in word.split("...")] for word in EXPLAINED.findall(page.read_text())}
+    lost = [word for word, pieces in explained.items() if not all(piece in shown for piece in pieces)]
     assert not lost, f"{page.name} explains what no output there has: {lost}"
 
 
