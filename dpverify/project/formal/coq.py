@@ -133,7 +133,8 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
     try:
         base.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CoqError(f"{base}: the compiled theory cannot be kept there: {error.strerror}. Name another folder in XDG_CACHE_HOME.") from error
+        way = "Name another folder in XDG_CACHE_HOME."
+        raise CoqError(f"{base}: the compiled theory cannot be kept there: {error.strerror}. {way}") from error
     with tempfile.TemporaryDirectory(dir=base) as place:
         work = Path(place) / "theory"
         work.mkdir()
