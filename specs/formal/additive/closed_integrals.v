@@ -14,8 +14,6 @@ Lemma hidden_power k s B C v : hidden k s B C v = hidden 1 s B C (pw k v).
 Proof. by rewrite /hidden !pw_pw ln_pw !mul1r mulN1r; congr expR; lra. Qed.
 
 (* -- The incomplete Gamma integral -- *)
-Lemma pw_natural n v : 0 < v -> pw n%:R v = v ^+ n.
-Proof. by move=> v0; elim: n => [|n IH]; [rewrite /pw mul0r expR0 | rewrite mulrS pwD pw1// IH exprS]. Qed.
 
 Let measurable_under b : measurable_fun setT (fun w : R => (w < b)%R%:R : R).
 Proof.

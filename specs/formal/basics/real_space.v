@@ -58,9 +58,6 @@ Context (R : realType) (n : nat) d (Y : measurableType d) (mu : {measure set Y -
 Hypotheses (space : real_space n mu x) (semi : seminorm norm).
 Let place z : 'rV[R]_n := \row_i x i z.
 
-Lemma pw_natural (k : R) : 0 < k -> pw n%:R k = k ^+ n.
-Proof. by move=> k0; rewrite /pw expRMm lnK// posrE. Qed.
-
 Lemma real_space_shrunk k : 0 < k -> exists2 T : Y -> Y, (forall z, place (T z) = place q + k^-1 *: (place z - place q)) &
   forall A, measurable A -> measurable (T @^-1` A) /\ mu (T @^-1` A) = ((pw n%:R k)%:E * mu A)%E.
 Proof.

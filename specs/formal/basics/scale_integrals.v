@@ -19,6 +19,8 @@ Lemma pwM a x y : 0 < x -> 0 < y -> pw a (x * y) = pw a x * pw a y.
 Proof. by move=> x0 y0; rewrite /pw lnM ?posrE// mulrDr expRD. Qed.
 Lemma pwD a b x : pw (a + b) x = pw a x * pw b x. Proof. by rewrite /pw mulrDl expRD. Qed.
 Lemma pw_pw a b x : pw a (pw b x) = pw (a * b) x. Proof. by rewrite /pw expK mulrA. Qed.
+Lemma pw_natural n v : 0 < v -> pw n%:R v = v ^+ n.
+Proof. by move=> v0; elim: n => [|n IH]; [rewrite /pw mul0r expR0 | rewrite mulrS pwD pw1// IH exprS]. Qed.
 Lemma pwV x : 0 < x -> pw (- 1) x = x^-1.
 Proof. by move=> x0; rewrite /pw mulN1r expRN lnK ?posrE. Qed.
 Lemma sqrt_pw x : 0 < x -> Num.sqrt x = pw (1 / 2) x.

@@ -38,6 +38,9 @@ rewrite e3 e4 e1 e2; lra.
 Qed.
 
 (* From above. *)
+(* The divergence of order a. *)
+Definition laplace_divergence (t a : R) : R := ln (laplace_power t a) / (a - 1).
+
 Lemma laplace_power_le a t : 1 < a -> 0 <= t -> laplace_power t a <= expR ((a - 1) * (a * laplace_rho t)).
 Proof.
 move=> a1 t0; set k := 2 * a - 1; have k0 : 0 < k by rewrite /k; lra.

@@ -1,7 +1,7 @@
 (* Above threshold with log-concave noises, from above, where one answer moves alone (docs/theory/selection.md, log-concave threshold, 2): the answer
    moves, and either no noise of the threshold is shifted, or all other answers have to make up for it. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions density arithmetic independent log_concave shift_costs above_threshold above_threshold_upper.
+From dpverify Require Import definitions density arithmetic independent log_concave shift_costs grids above_threshold above_threshold_upper.
 
 Section OneAlone.
 Context (R : realType) (grid : R -> Prop).
@@ -229,7 +229,7 @@ have free (a : told R) : reported fresh_told value_told a -> forall d, (d = 0 ->
       by exists 0; split; [apply: zero => //; lra | exists v; split; [apply: pays_less pl => //; lra | lra]]].
   case: a ra => [||g|w|z] //= _; do ?[by case: nf]; do ?[by exists 0; split; [apply: zero => //; lra | lra]];
   by exists 0; split; [apply: zero => //; lra | exists 0; split; [apply: zero => //; lra | lra]].
-rewrite rE /=; exists 0, v; split; [exact: grid0 | by move=> a _; case: a => /= | | by rewrite subrr].
+rewrite rE /=; exists 0, v; split; [exact: (whole0 grid_whole) | by move=> a _; case: a => /= | | by rewrite subrr].
 exists 0; split; first by apply: zero => //; lra.
 exists 0; split; first by apply: zero => //; lra.
 rewrite !subr0; suff H h : charged 0 (all_terms (terms ql qr fl fr) (moved (answers x) (answers x') (ends_at i) h r)) (if (size h <= i)%N then v else 0).

@@ -2,7 +2,7 @@
    (docs/theory/selection.md, log-concave threshold, from below). *)
 From dpverify Require Import prelude.
 From dpverify Require Import definitions density arithmetic exponents independent log_concave moments chain worst_run_limits worst_output_lower.
-From dpverify Require Import shift_costs slope_sums above_threshold_losses above_threshold_weights above_threshold_lower.
+From dpverify Require Import shift_costs grids slope_sums above_threshold_losses above_threshold_weights above_threshold_lower.
 
 (* How the answers of neighbours differ, d in all, D the sensitivity. *)
 Definition differ (R : realType) (D : R) (nb : neighbours) (d : nat -> R) := match nb with
@@ -48,10 +48,8 @@ Context (D : R) (nb : neighbours).
 Hypotheses (D0 : 0 <= D) (gD : grid D).
 Hypothesis near : forall q d, (forall j, grid (q j)) -> (forall j, grid (d j)) -> differ D nb d -> N (input q) (input (fun j => q j + d j)).
 
-Lemma grid_add a b : grid a -> grid b -> grid (a + b).
-Proof. by case: grid_whole => [all_ _ _|->]; [exact: all_ | exact: whole_add]. Qed.
-Lemma grid_opp a : grid a -> grid (- a).
-Proof. by case: grid_whole => [all_ _|->]; [exact: all_ | exact: whole_opp]. Qed.
+Let grid_add := grid_add (whole_sub grid_whole).
+Let grid_opp := grid_opp (whole_sub grid_whole).
 Lemma grid_nat (k : nat) e : grid e -> grid (k%:R * e).
 Proof. by case: grid_whole => [all_ _|-> [z ->]]; [exact: all_ | exists (k%:Z * z); rewrite intrM]. Qed.
 Lemma grid1 : grid 1. Proof. by case: grid_whole => [all_|->]; [exact: all_ | exists 1]. Qed.

@@ -1,7 +1,7 @@
 (* Above threshold with log-concave noises, from above: all that the rule of dpverify/trusted/rules/selection/threshold.py computes, in one theorem
    (docs/theory/selection.md, log-concave threshold). *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions density arithmetic independent log_concave shift_costs above_threshold above_threshold_upper.
+From dpverify Require Import definitions density arithmetic independent log_concave shift_costs grids above_threshold above_threshold_upper.
 From dpverify Require Import above_threshold_alone above_threshold_peak slope_sums above_threshold_losses.
 
 Section Rule.
@@ -37,7 +37,7 @@ Definition neighbouring (nb : neighbours) : relation X := match nb with
   end.
 Definition claimed nb := match nb with Increasing | Decreasing => neighbouring nb | _ => both (neighbouring nb) end.
 
-Let gopp e : grid e -> grid (- e). Proof. exact: grid_opp grid_whole e. Qed.
+Let gopp e : grid e -> grid (- e). Proof. exact: (grid_opp (whole_sub grid_whole)). Qed.
 
 Lemma moved_back dn up x x' : moved_within grid answers dn up x x' -> moved_within grid answers up dn x' x.
 Proof. by move=> h g; have [/andP[? ?] /gopp] := h g; rewrite opprB; split=> //; apply/andP; split; lra. Qed.
@@ -52,7 +52,7 @@ move=> h; case: nb h => //= h q q'; (case; first exact: h) => qq; apply: h.
 Qed.
 
 Let gmul (k : nat) : (k <= 1)%N -> grid (k%:R * D).
-Proof. by case: k => [|[|//]] _; rewrite ?mul1r// mul0r; exact: grid0. Qed.
+Proof. by case: k => [|[|//]] _; rewrite ?mul1r// mul0r; exact: (whole0 grid_whole). Qed.
 
 Let m := minn n c.
 Let limits' o : [/\ (size (shown o) <= draws)%N, (size (flatten (shown o)) <= n)%N & (count (@positive R) (flatten (shown o)) <= m)%N].
@@ -144,12 +144,12 @@ suff S c1 c2 sh : grid sh -> - (v%:R * D) <= sh -> sh <= u%:R * D -> pays tr sh 
     apply: (S a 0 (u%:R * D)) => //; [exact: gmul | by lra | by apply: zero => //; lra | | | by rewrite addr0].
     + by rewrite -eE mul0r; apply: zero => //; lra.
     + by rewrite -mulrDl; exact: times_pays.
-  - case: E1 => t10; apply: (S 0 0 0) => //; [exact: grid0 | by lra | exact: zero | by apply: zero => //; lra | | | by rewrite -t10; lra].
+  - case: E1 => t10; apply: (S 0 0 0) => //; [exact: (whole0 grid_whole) | by lra | exact: zero | by apply: zero => //; lra | | | by rewrite -t10; lra].
     + by rewrite subr0; exact: times_pays.
     + by rewrite add0r; exact: times_pays.
   - have [a pa aE] := paid_each tl0 draws0 v0 E1.
     apply: (S 0 a (- (v%:R * D))) => //; [| by lra | by apply: zero => //; lra | by rewrite opprK | | | by rewrite add0r].
-    + by apply: (grid_opp grid_whole); exact: gmul.
+    + by apply: (grid_opp (whole_sub grid_whole)); exact: gmul.
     + by rewrite opprK -mulrDl; exact: times_pays.
     + move: pE; rewrite /times eqxx => -[<-]; rewrite mul0r; apply: zero => //; lra.
 move=> gs lo hi p1 p2 pe pp cE.
@@ -165,7 +165,7 @@ Proof.
 move=> vt d1 d2 pe pp b0 le; have uD : 0 <= d.1%:R * D by exact: mulr_ge0. have vD : 0 <= d.2%:R * D by exact: mulr_ge0.
 have zero (q : option R) : nonneg q -> pays q 0 0 by move=> q0; exact: pays_nothing.
 apply: (dp_in_order_monotone (eps := (0 + 0) * draws%:R + each * n%:R + beside * m%:R) (delta := 0)) => //; first by lra.
-apply: (shift_upper grid_whole threshold query again MD mD limits' reports vD uD (grid0 grid_whole) _ _ _ _ _ _ _ b0 le (f1 := 0) (f2 := 0)) => //.
+apply: (shift_upper grid_whole threshold query again MD mD limits' reports vD uD (whole0 grid_whole) _ _ _ _ _ _ _ b0 le (f1 := 0) (f2 := 0)) => //.
 - by rewrite oppr_le0. - by apply: zero. - by rewrite oppr0; exact: zero. - by rewrite subr0. - by rewrite add0r.
 - by move: vt; case: (rep).
 Qed.
@@ -200,7 +200,7 @@ have costs r h : (forall a, List.In a r -> reported (fresh_told rep) (value_told
 have all_runs runs h : (forall a, List.In a (flatten runs) -> reported (fresh_told rep) (value_told rep) a) ->
     output_charged grid tl tr ql qr fl fr (answers x) (answers x') ends h runs (if (size h <= i < size h + size (flatten runs))%N then v else 0).
   elim: runs h => [|r rest IH] h ra /=; first by case: ifP.
-  exists 0, (if (size h <= i < size h + size r)%N then v else 0); split; first exact: grid0 grid_whole.
+  exists 0, (if (size h <= i < size h + size r)%N then v else 0); split; first exact: whole0 grid_whole.
   - by move=> a _; case: a => /=.
   - rewrite /run_costs /=; exists 0; split; first by apply: zero => //; lra.
     exists 0; split; first by apply: zero => //; lra.

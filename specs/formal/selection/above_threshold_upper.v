@@ -1,6 +1,6 @@
 (* Above threshold with log-concave noises: the bounds from above, as the rule states them (docs/theory/selection.md, log-concave threshold). *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions density arithmetic independent log_concave shift_costs above_threshold.
+From dpverify Require Import definitions density arithmetic independent log_concave shift_costs grids above_threshold.
 
 Section Upper.
 Context (R : realType) (grid : R -> Prop).
@@ -15,12 +15,9 @@ Let qr0 : nonneg qr. Proof. by have [_ _ [? ?] _ _] := query. Qed.
 Let fl0 : nonneg fl. Proof. by have [_ _ [? ?] _ _] := again. Qed.
 Let fr0 : nonneg fr. Proof. by have [_ _ [? ?] _ _] := again. Qed.
 
-Lemma grid_opp e : grid e -> grid (- e).
-Proof. by case: grid_whole => [all_ _|->]; [exact: all_ | exact: whole_opp]. Qed.
-Lemma grid_add e e' : grid e -> grid e' -> grid (e + e').
-Proof. by case: grid_whole => [all_ _ _|->]; [exact: all_ | exact: whole_add]. Qed.
-Lemma grid0 : grid 0.
-Proof. by case: grid_whole => [all_|->]; [exact: all_ | exists 0]. Qed.
+Let grid_opp := grid_opp (whole_sub grid_whole).
+Let grid_add := grid_add (whole_sub grid_whole).
+Let grid0 := whole0 grid_whole.
 
 (* The mechanism: its outputs have the density of above_threshold.v; at most n answers are asked for, of which at most c are positive, and as many noises
    of the threshold are drawn. *)

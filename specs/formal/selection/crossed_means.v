@@ -106,11 +106,6 @@ split; [exact: measurable_funM | by move=> z; rewrite mulr_ge0// indicE ler0n |]
 rewrite fineK ?(mass_fin mu1)// fE// [RHS]integral_mkcond; apply: eq_integral => z _; rewrite /patch indicE; case: ifP => _; by rewrite ?mulr1 ?mulr0.
 Qed.
 
-Lemma grid0 c : grid c -> grid 0. Proof. by move=> gc; rewrite -(subrr c); exact: grid_sub. Qed.
-Lemma grid_opp c : grid c -> grid (- c). Proof. by move=> gc; rewrite -sub0r; apply: grid_sub => //; exact: grid0 gc. Qed.
-Lemma grid_add c c' : grid c -> grid c' -> grid (c + c').
-Proof. by move=> gc gc'; rewrite -[c']opprK; apply: grid_sub => //; exact: grid_opp. Qed.
-
 (* Two sets, of which one is below the other, and both a step further. *)
 Lemma sets_crossed (U V : set R) (c : R) : measurable U -> measurable V -> (forall u v, U u -> V v -> u <= v) -> grid c -> 0 <= c ->
   fine (mu U) * fine (mu [set z | V (z - c)]) <= fine (mu [set z | U (z - c)]) * fine (mu V).

@@ -23,5 +23,15 @@ move=> P ts gt mA; have near : both (moved_by_most s) t 0 by right; rewrite /mov
 have := P t 0 near A mA; rewrite adde0 /= /pushforward; congr (_ <= _ * mu _)%E.
 by apply/seteqP; split=> z /=; rewrite addr0.
 Qed.
+
+(* What the noise loses by itself, where what it is added to moves by at most s. *)
+Definition loses s w := pure_dp (moved_by_most s) itself w.
+
+Lemma loses_ge0 s w : grid 0 -> 0 <= s -> loses s w -> 0 <= w.
+Proof.
+move=> g0 s0 L; have := shift_costs (A := setT) L; rewrite /= => /(_ 0); rewrite normr0 => /(_ s0 g0 measurableT).
+rewrite (_ : [set z | setT (z + 0)%R] = setT); last by apply/seteqP; split.
+by rewrite mu1 mule1 lee_fin -(expR0 R) ler_expR.
+Qed.
 End Itself.
 

@@ -2,7 +2,7 @@
    index and the lead over the next one, and whatever is told of all noisy answers. *)
 From dpverify Require Import prelude.
 From dpverify Require Import definitions arithmetic kernels finite selection independent one_noise survival noisy_max_rule greatest_lead.
-From dpverify Require Import noise_itself winners.
+From dpverify Require Import grids noise_itself winners.
 
 Section Moduli.
 Context (R : realType) (n : nat) (grid : R -> Prop) (mu : {measure set R -> \bar R}).
@@ -11,15 +11,8 @@ Context dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> 
 Hypothesis noises : independent_noises (fun=> mu1) n nu Z.
 Implicit Types (q : 'I_n -> R) (i j : 'I_n).
 
-(* What the noise loses by itself, where what it is added to moves by at most s. *)
-Definition loses s w := pure_dp (moved_by_most grid s) (itself mu1) w.
-
-Lemma loses_ge0 s w : 0 <= s -> loses s w -> 0 <= w.
-Proof.
-move=> s0 L; have := shift_costs (A := setT) L; rewrite /= => /(_ 0); rewrite normr0 => /(_ s0 grid0 measurableT).
-rewrite (_ : [set z | setT (z + 0)%R] = setT); last by apply/seteqP; split.
-by rewrite mu1 mule1 lee_fin -(expR0 R) ler_expR.
-Qed.
+Notation loses := (loses grid mu1).
+Let loses_ge0 s w : 0 <= s -> loses s w -> 0 <= w. Proof. exact: loses_ge0 grid0. Qed.
 
 Let nu1 : nu setT = 1%E := independent_total noises.
 
@@ -30,7 +23,7 @@ Hypotheses (weight0 : forall k, 0 <= weight k) (weight1 : \sum_k weight k = 1).
 (* Neighbours that differ by integers, where answers are integers. *)
 Definition on_grid (N : relation ('I_n -> R)) : relation ('I_n -> R) := fun q q' => N q q' /\ forall j, grid (q' j - q j).
 
-Lemma grid_opp a : grid a -> grid (- a). Proof. by move=> ga; rewrite -sub0r; exact: gridB. Qed.
+Let grid_opp := grid_opp gridB.
 
 Lemma on_gridP N q q' : both (on_grid N) q q' -> both N q q' /\ forall j, grid (q' j - q j).
 Proof. by case=> -[qq g]; split; [left | exact: g | right | move=> j; rewrite -opprB; apply: grid_opp; exact: g]. Qed.

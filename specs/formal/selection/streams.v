@@ -60,24 +60,13 @@ apply: measurable_fun_fubini_tonelli_F => //; first exact: law_sigma_finite.
 - by move=> x; rewrite lee_fin; case/andP: (o01 x).
 Qed.
 
-(* An alignment of two programs: modes, in each of which the two states differ in a known way. A lead goes from a mode by a branch to a mode; the noises
-   of the step are shifted, at a cost, so that the second run takes the same branch. *)
-Variables (P P' : program) (Mode : Type) (aligned : Mode -> State -> State -> Prop).
-
-Definition lead (m : Mode) (b : Branch) (m' : Mode) (cost : R) := forall s s', aligned m s s' ->
-  exists shift : W -> W, [/\ measurable_fun setT shift, forall A, measurable A -> (nu [set z | A (shift z)] <= (expR cost)%:E * nu A)%E &
-    forall z, branch P s z = b -> branch P' s' (shift z) = b /\ aligned m' (next P s z) (next P' s' (shift z))].
-
-Inductive along : Mode -> seq Branch -> R -> Mode -> Prop :=
-| Stays m : along m [::] 0 m
-| Goes m b m' cost path total last : lead m b m' cost -> along m' path total last -> along m (b :: path) (cost + total) last.
-
-Lemma aligned_run g m path cost last : unit_valued g -> (forall s s', aligned last s s' -> g s = g s') -> along m path cost last ->
-  forall s s', aligned m s s' -> run P g path s <= expR cost * run P' g path s'.
+(* One step of two runs: the noises of the second are shifted at a cost c, so that both take the branch b; what comes after costs t. *)
+Lemma step_shifted (P P' : program) g b rest s s' (shift : W -> W) c t : unit_valued g -> measurable_fun setT shift ->
+  (forall A, measurable A -> (nu [set z | A (shift z)] <= (expR c)%:E * nu A)%E) ->
+  (forall z, branch P s z = b -> branch P' s' (shift z) = b /\ run P g rest (next P s z) <= expR t * run P' g rest (next P' s' (shift z))) ->
+  run P g (b :: rest) s <= expR (c + t) * run P' g (b :: rest) s'.
 Proof.
-move=> ug same A; elim: A same => {m path cost last} [m same s s' al|m b m' c rest total last ld _ IH same s s' al].
-  by rewrite /= expR0 mul1r (same _ _ al).
-have [shift [mS cS keep]] := ld _ _ al.
+move=> ug mS cS keep.
 have [mr r01] := run_unit P rest ug; have [mr' r01'] := run_unit P' rest ug.
 have o01 Q x : unit_valued (run Q g rest) -> 0 <= on Q g b rest x <= 1.
   by move=> [_ u]; rewrite /on; case: ifP => _; rewrite ?u// lexx ler01.
@@ -102,7 +91,7 @@ have -> : (\int[moved]_z (f' z)%:E = \int[nu]_z (f' (shift z))%:E)%E.
 rewrite adde0 /= -/(f' _) => h.
 rewrite -[X in fine X]/(\int[nu]_z (f z)%:E)%E -[X in _ * fine X]/(\int[nu]_z (f' z)%:E)%E.
 rewrite -lee_fin EFinM !fineK ?fin_int// addrC expRD EFinM -muleA.
-apply: (@le_trans _ _ ((expR total)%:E * \int[nu]_z (f' (shift z))%:E)%E); last by rewrite lee_wpmul2l ?lee_fin ?expR_ge0.
+apply: (@le_trans _ _ ((expR t)%:E * \int[nu]_z (f' (shift z))%:E)%E); last by rewrite lee_wpmul2l ?lee_fin ?expR_ge0.
 rewrite -ge0_integralM//; last 3 first.
 - exact/EFin_measurable_fun.
 - by move=> z _; rewrite lee_fin; case/andP: (f01' (shift z)).
@@ -112,9 +101,30 @@ apply: ge0_le_integral => //.
 - exact/EFin_measurable_fun.
 - by move=> z _; rewrite mule_ge0 ?lee_fin ?expR_ge0//; case/andP: (f01' (shift z)).
 - by apply: measurable_funeM; exact/EFin_measurable_fun.
-move=> z _; rewrite -EFinM lee_fin /f /f' /on/=; case: ifPn => [/eqP e|ne]; last first.
+move=> z _; rewrite -EFinM lee_fin /f /f' /on/=; case: ifPn => [/eqP taken|ne]; last first.
   by rewrite mulr_ge0 ?expR_ge0//; case: ifP => // _; case/andP: (r01' (next P' s' (shift z))).
-by have [-> al'] := keep z e; rewrite eqxx; exact: IH.
+by have [-> le] := keep z taken; rewrite eqxx.
+Qed.
+
+(* An alignment of two programs: modes, in each of which the two states differ in a known way. A lead goes from a mode by a branch to a mode; the noises
+   of the step are shifted, at a cost, so that the second run takes the same branch. *)
+Variables (P P' : program) (Mode : Type) (aligned : Mode -> State -> State -> Prop).
+
+Definition lead (m : Mode) (b : Branch) (m' : Mode) (cost : R) := forall s s', aligned m s s' ->
+  exists shift : W -> W, [/\ measurable_fun setT shift, forall A, measurable A -> (nu [set z | A (shift z)] <= (expR cost)%:E * nu A)%E &
+    forall z, branch P s z = b -> branch P' s' (shift z) = b /\ aligned m' (next P s z) (next P' s' (shift z))].
+
+Inductive along : Mode -> seq Branch -> R -> Mode -> Prop :=
+| Stays m : along m [::] 0 m
+| Goes m b m' cost path total last : lead m b m' cost -> along m' path total last -> along m (b :: path) (cost + total) last.
+
+Lemma aligned_run g m path cost last : unit_valued g -> (forall s s', aligned last s s' -> g s = g s') -> along m path cost last ->
+  forall s s', aligned m s s' -> run P g path s <= expR cost * run P' g path s'.
+Proof.
+move=> ug same A; elim: A same => {m path cost last} [m same s s' al|m b m' c rest total last ld _ IH same s s' al].
+  by rewrite /= expR0 mul1r (same _ _ al).
+have [shift [mS cS keep]] := ld _ _ al; apply: (step_shifted ug mS cS) => z taken.
+by have [-> al'] := keep z taken; split=> //; exact: IH.
 Qed.
 
 (* Prices pay for the leads: e for each step, p j for each unit that counter j grows by, and what is kept for later. *)

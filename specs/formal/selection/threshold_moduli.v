@@ -1,7 +1,7 @@
 (* Above threshold with noises of any laws, from what each noise loses by itself (docs/theory/selection.md, selection moduli): the threshold is moved so that no
    negative costs anything, or each noise of an answer makes up for what the answer moves by. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions arithmetic kernels independent selection streams above_threshold_losses noise_itself budgets.
+From dpverify Require Import definitions arithmetic kernels independent selection streams above_threshold_losses grids noise_itself budgets.
 From dpverify Require Import threshold_runs.
 
 Section Threshold.
@@ -11,8 +11,7 @@ Context (mu : nat -> {measure set R -> \bar R}) (mu1 : forall j, mu j setT = 1%E
 Context dW (W : measurableType dW) (nu : {measure set W -> \bar R}) (Z : nat -> W -> R).
 Hypothesis noises : independent_noises mu1 3 nu Z.
 
-(* What a noise loses by itself, where what it is added to moves by at most s. *)
-Definition loses j s w := pure_dp (moved_by_most grid s) (itself (mu1 j)) w.
+Notation loses j := (loses grid (mu1 j)).
 
 (* What has been told says how many answers were asked for, and how many of them were positive: n and c at most. The noise of the threshold is drawn for the
    first answer, and again after each positive or never. *)
@@ -63,12 +62,7 @@ Qed.
 
 (* -- What the noises lose -- *)
 
-Lemma loses_ge0 j s w : 0 <= s -> loses j s w -> 0 <= w.
-Proof.
-move=> s0 L; have := shift_costs (A := setT) L; rewrite /= => /(_ 0); rewrite normr0 => /(_ s0 grid0 measurableT).
-rewrite (_ : [set z | setT (z + 0)%R] = setT); last by apply/seteqP; split.
-by rewrite mu1 mule1 lee_fin -(expR0 R) ler_expR.
-Qed.
+Let loses_ge0 j s w : 0 <= s -> loses j s w -> 0 <= w. Proof. exact: loses_ge0 grid0. Qed.
 
 Lemma unmoved j w A : 0 <= w -> (mu j [set z | A (z + 0)%R] <= (expR w)%:E * mu j A)%E.
 Proof.
@@ -76,7 +70,7 @@ move=> w0; rewrite (_ : [set z | A (z + 0)%R] = A); last by apply/seteqP; split=
 by rewrite -{1}(mul1e (mu j A)); apply: lee_wpmul2r => //; rewrite lee_fin -expR0 ler_expR.
 Qed.
 
-Lemma grid_opp a : grid a -> grid (- a). Proof. by move=> ga; rewrite -sub0r; exact: gridB. Qed.
+Let grid_opp := grid_opp gridB.
 
 (* What fresh noise loses, where it is told. *)
 Definition fresh_loses s w := if fresh_told rep then loses 2 s w else w = 0.

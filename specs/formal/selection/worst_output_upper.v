@@ -1,7 +1,7 @@
 (* Outputs of comparisons, from above (docs/theory/selection.md, worst output): what is computed at the corner of the bounds, or from one bound to the other,
    bounds the tight epsilon. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions density arithmetic kernels likelihood independent log_concave finite crossed_means worst_pair worst_corner worst_output_lower.
+From dpverify Require Import definitions density arithmetic kernels likelihood independent log_concave finite grids crossed_means worst_pair worst_corner worst_output_lower.
 
 (* A log-concave density, on the line or on a grid of it. *)
 Section LogConcave.

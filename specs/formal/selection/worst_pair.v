@@ -1,7 +1,7 @@
 (* The pair of neighbours at which an output of comparisons loses the most (docs/theory/selection.md, worst pair of above threshold, worst output): answers
    at a bound, where the noises are log-concave; and outputs of more answers lose no less. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions density arithmetic kernels likelihood log_concave crossed_means.
+From dpverify Require Import definitions density arithmetic kernels likelihood log_concave grids crossed_means.
 
 Section Outputs.
 Context (R : realType) (lam : {measure set R -> \bar R}) (f F S : R -> R).

@@ -1,7 +1,7 @@
 (* A bound on epsilon is at most what is claimed, by an identity of polynomials (docs/theory/densities.md, Positivstellensatz): the difference
    is a quotient, and its numerator, times a sum of products that is at least 1, is a sum of products that is at least 0. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions arithmetic modulus_rules.
+From dpverify Require Import definitions arithmetic modulus_rules hyperbolic.
 
 (* -- Functions that rise, each where it is defined -- *)
 Section Rising.
@@ -23,23 +23,6 @@ Lemma sinh_rises x y : x <= y -> expR x - expR (- x) <= expR y - expR (- y).
 Proof.
 move=> xy; have h1 : expR x <= expR y by rewrite ler_expR.
 have h2 : expR (- y) <= expR (- x) by rewrite ler_expR ler_opp2.
-lra.
-Qed.
-
-Lemma asinh_rises x y : x <= y -> asinh x <= asinh y.
-Proof.
-move=> xy; rewrite /asinh; pose S (t : R) := Num.sqrt (t ^+ 2 + 1).
-have SE t : S t ^+ 2 = t ^+ 2 + 1 by rewrite sqr_sqrtr// addr_ge0 ?sqr_ge0.
-have S0 t : 0 <= S t by exact: sqrtr_ge0.
-have up t : 0 < S t - t /\ 0 < t + S t.
-  have lt : `|t| < S t.
-    by rewrite -ltr_sqr ?nnegrE// SE real_normK ?num_real// ltr_addl.
-  by have := ler_norm t; have := ler_norm (- t); rewrite normrN => h1 h2; split; lra.
-have one t : (S t - t) * (t + S t) = 1 by have := SE t; rewrite !expr2; lra.
-rewrite -/(S x) -/(S y) ler_ln ?posrE; try exact: (up _).2.
-rewrite leNgt; apply/negP => lt; have [ux px] := up x; have [uy py] := up y.
-have : (S x - x) < (S y - y).
-  rewrite -(ltr_pmul2r px) one -(one y) ltr_pmul2l//.
 lra.
 Qed.
 

@@ -61,9 +61,6 @@ have D y : has_density nu (M y) (fun z => c * expR (- \sum_i (`|(place z - q y) 
 by eexists; eexists; exact: density_likelihood (law_total M x) (law_total M x') (D x) (D x').
 Qed.
 
-(* The divergence of order a. *)
-Definition laplace_divergence (t a : R) : R := ln (laplace_power t a) / (a - 1).
-
 Lemma laplace_power_gt0 (t a : R) : 1 < a -> 0 < laplace_power t a.
 Proof.
 move=> a1; have k0 : 0 < 2 * a - 1 by lra.

@@ -1,7 +1,7 @@
 (* n evaluations of t noise on functions (docs/theory/processes.md: evaluations epsilon): their tight epsilon is (2a + n) asinh(D/(2 s sqrt(2b))), D the
    distance of the answers in the norm of the covariance of the n values, and grows with n beyond every bound. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions density arithmetic norms exponents additive exponent_rules modulus_rules kernels composition mixtures pairs likelihood laplace_curve independent covariances gamma_variance.
+From dpverify Require Import definitions density arithmetic norms exponents additive exponent_rules modulus_rules hyperbolic kernels composition mixtures pairs likelihood laplace_curve independent covariances gamma_variance.
 Import numFieldNormedType.Exports.
 
 (* -- The number -- *)
@@ -10,23 +10,6 @@ Context (R : realType).
 Implicit Types (a b scale D : R).
 
 Definition evaluations_epsilon a b scale (n : nat) D : R := (2 * a + n%:R) * asinh (D / (2 * scale * Num.sqrt (2 * b))).
-
-Lemma asinh_rises (u v : R) : 0 <= u -> u <= v -> asinh u <= asinh v.
-Proof.
-move=> u0 uv; have v0 := le_trans u0 uv; rewrite /asinh.
-have s : Num.sqrt (u ^+ 2 + 1) <= Num.sqrt (v ^+ 2 + 1) by rewrite ler_wsqrtr// ler_add2r ler_pexpn2r ?nnegrE.
-have su : 0 < Num.sqrt (u ^+ 2 + 1) by rewrite sqrtr_gt0; have := sqr_ge0 u; lra.
-by rewrite ler_ln ?posrE; lra.
-Qed.
-
-Lemma asinh_gt0 (u : R) : 0 < u -> 0 < asinh u.
-Proof.
-move=> u0; rewrite /asinh ln_gt0//; have : 1 <= Num.sqrt (u ^+ 2 + 1).
-  by rewrite -{1}[1]sqrtr1 ler_wsqrtr// ler_addr sqr_ge0.
-lra.
-Qed.
-
-Lemma asinh0 : asinh (0 : R) = 0. Proof. by rewrite /asinh expr0n/= !add0r sqrtr1 ln1. Qed.
 
 Section Fixed.
 Variables (a b scale : R).
@@ -37,7 +20,7 @@ Let k0 : 0 < 2 * scale * Num.sqrt (2 * b). Proof. by rewrite mulr_gt0 ?mulr_gt0/
 Lemma evaluations_epsilon_rises n D D' : 0 <= D -> D <= D' -> evaluations_epsilon a b scale n D <= evaluations_epsilon a b scale n D'.
 Proof.
 move=> D0 DD; apply: ler_wpmul2l; first by rewrite addr_ge0 ?ler0n// mulr_ge0// ltW.
-by apply: asinh_rises; [rewrite divr_ge0// ltW | rewrite ler_pmul2r ?invr_gt0].
+by apply: asinh_rises; rewrite ler_pmul2r ?invr_gt0.
 Qed.
 
 (* It grows with n beyond every bound. *)

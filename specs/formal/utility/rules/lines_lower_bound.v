@@ -1,7 +1,7 @@
 (* The rule lines lower bound (docs/theory/necessary.md): the errors of any private mechanism for counts, whose neighbours add a record or replace one,
    and for histograms of real numbers, whose neighbours are at most 1 apart in l1 or in l2. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions arithmetic means error_chains error_grids error_payments error_payments_real contractions error_lines.
+From dpverify Require Import hoeffding definitions arithmetic means error_chains error_grids error_payments error_payments_real contractions error_lines.
 
 (* -- Histograms and their neighbours -- *)
 
@@ -124,7 +124,7 @@ End Grids.
 
 Section Fine.
 Context (R : realType).
-Definition sinh (x : R) : R := (expR x - expR (- x)) / 2.
+
 Definition finely (q : R) (w : R -> R) (lam : R) := exists K g : R, g < 1 /\
   forall M, (0 < M)%N -> M%:R^-1 <= 1 - g -> paid M M%:R^-1 q w (lam - K * M%:R^-1).
 
