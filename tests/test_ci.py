@@ -1,4 +1,4 @@
-"""`.ci/run`: two parts at once, what each writes kept together, a failure that fails the whole, and nothing left of a run that is stopped."""
+"""`.ci/run`: two parts at once, what each writes together, a failure that fails the whole, and nothing left of a run that is stopped."""
 
 from __future__ import annotations
 

@@ -2,14 +2,14 @@
 
     python tools/formal.py [--all] [--sample SECONDS]
 
-Compiles the files that are not as specs/formal/compiled.txt records them (tools/theory_record.py says what that means), and a sample of those
-that are: with what they need, so many seconds of it by the record (240), and others for other texts. With --all everything, from nothing.
-What was compiled before is kept in build/formal, and used where its bytes are those of the record. Of what is compiled it finds out what its
+Compiles the files that are not as specs/formal/compiled.txt records them (tools/theory_record.py says what that means) and a sample of
+those that are, with what they need: so many seconds of it by the record, and others for other texts. With --all everything, from nothing.
+What was compiled before is kept in build/formal, so that a run that was stopped goes on. Of what is compiled it finds out what the
 theorems rest on, and has coqchk check it once more. Writes specs/formal/compiled.txt and specs/formal/assumptions.txt.
 
 Exit code 1 where a file does not compile or assumes anything, by its words or as `coqchk -o` finds, a theorem rests on more than the axioms
-of MathComp Analysis, what is compiled is not what the record says, what Coq answers is not understood, or a certificate of the sample is not
-replayed; 3 where Coq is not there.
+of MathComp Analysis, what is compiled is not what the record says, what Coq answers is not understood, or a certificate is not replayed; 3
+where Coq is not there.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import argparse
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
@@ -90,7 +91,7 @@ class Theory:
         seconds = {name: self.record.files[self.path(name)].seconds for name in rest} | dict.fromkeys(changed, 0)
         again = records.sample(rest, self.needs, seconds, sample) if rest else []
         print(f"{len(self.files)} files, {len(changed)} not as recorded, {len(again)} as recorded and compiled again", flush=True)
-        self._run({*changed, *again}, faults)
+        self._run(changed, again, faults)
         faults += coq.holes(self.work, [coq.module(self.files[name], self.folder) for name in sorted({*changed, *again})], None)
         faults += self._foundations({*changed, *again}, changed)
         faults += self._replays()
@@ -107,19 +108,19 @@ class Theory:
             if words := foundations.assumed(file.read_text(encoding="utf-8")):
                 yield f"{self.path(name)}: assumes what is not proved: {', '.join(dict.fromkeys(words))}"
 
-    def _run(self, wanted: Collection[str], faults: list[str]) -> None:
-        """Compile files, whatever is there of them, and what they need and is not there."""
-        below = set[str]().union(*(self.needs[name] for name in wanted)) - set(wanted)
-        todo = [self.files[name] for name in self.sources if name in wanted or (name in below and not self._there(name))]
-        compiled = coq.compile_files(todo, self.folder, self.work, JOBS, self._teller(len(todo)))
-        for name, seconds in compiled.items():
-            made = self._made(name)
+    def _run(self, wanted: Collection[str], again: Collection[str], faults: list[str]) -> None:
+        """Have these files compiled, those of the second list whether or not they are there, and what they need."""
+        below = set[str]().union(*(self.needs[name] for name in (*wanted, *again)))
+        todo = [self.files[name] for name in self.sources if name in again or (name in below and not self._there(name))]
+        coq.compile_files(todo, self.folder, self.work, JOBS, self._teller(len(todo)), self._keep)
+        for name in below:
+            source, made, seconds = self._kept(name)
             held = self.record.files.get(self.path(name))
-            if held is not None and held.source == self.sources[name] and held.made != made:
-                faults.append(f"{self.path(name)}: compiled again, it is not what {self.record_file.name} says; run `make formal ALL=1`.")
-            said = held.said if held else records.NOTHING
-            time = held.seconds if held and held.source == self.sources[name] else round(seconds)
-            self.record.files[self.path(name)] = records.Compiled(self.sources[name], made, said, time)
+            same = held is not None and held.source == source
+            if held is not None and same and held.made != made:
+                faults.append(f"{self.path(name)}: compiled, it is not what {self.record_file.name} says. Run `make formal ALL=1`.")
+            if not same:
+                self.record.files[self.path(name)] = records.Compiled(source, made, held.said if held else records.NOTHING, int(seconds))
 
     def _teller(self, total: int) -> Callable[[Path], None]:
         begun = list[Path]()
@@ -130,10 +131,21 @@ class Theory:
 
         return tell
 
+    def _keep(self, file: Path, seconds: float) -> None:
+        """Write beside what was made of a file what it was made of."""
+        said = f"{self.sources[file.stem]} {self._made(file.stem)} {max(1, round(seconds))}"
+        (self.work / self.path(file.stem)).with_suffix(".kept").write_text(said, encoding="utf-8")
+
+    def _kept(self, name: str) -> tuple[str, str, str]:
+        """The source, the hash and the seconds of what is in the folder; empty where nothing is."""
+        file = (self.work / self.path(name)).with_suffix(".kept")
+        source, made, seconds = file.read_text(encoding="utf-8").split() if file.is_file() else ("", "", "")
+        return source, made, seconds
+
     def _there(self, name: str) -> bool:
-        """Whether what the record says was made of a file is in the folder, from the same sources."""
-        held = self.record.files.get(self.path(name))
-        return held is not None and held.source == self.sources[name] and self._made(name) == held.made
+        """Whether what was made of a file as it is now is in the folder."""
+        source, made, _ = self._kept(name)
+        return source == self.sources[name] and made == self._made(name)
 
     def _made(self, name: str) -> str:
         file = (self.work / self.path(name)).with_suffix(".vo")
@@ -146,18 +158,24 @@ class Theory:
         if not asked:
             return
         print(f"asking what the theorems of {len(asked)} files rest on", flush=True)
-        found = coq.check(_questions(asked), self.work, coq.LIBRARY_SECONDS)
-        if found.fault:
-            yield f"What theorems rest on is not found: {found.fault}"
+        parts = [asked[start::JOBS] for start in range(min(JOBS, len(asked)))]
+        with ThreadPoolExecutor(JOBS) as pool:
+            answers = list(pool.map(lambda part: coq.check(_questions(part), self.work, coq.LIBRARY_SECONDS), parts))
+        for found in answers:
+            if found.fault:
+                yield f"What theorems rest on is not found: {found.fault}"
+        if any(found.fault for found in answers):
             return
-        meant = coq.whole_names(found.axioms, [name for name, _ in asked], self.work)
-        for (name, held), axioms in zip(asked, found.each, strict=True):
+        meant = coq.whole_names({one for found in answers for one in found.axioms}, [name for name, _ in asked], self.work)
+        each = [(name, held, axioms) for part, found in zip(parts, answers, strict=True)
+                for (name, held), axioms in zip(part, found.each, strict=True)]  # fmt: skip
+        for name, held, axioms in sorted(each):
             path, others = self.path(name), sorted({one for axiom in axioms for one in meant[axiom] or (axiom,)} - coq.AXIOMS)
             if others:
                 yield f"{path}: rests on more than the three axioms: {', '.join(others)}"
             said = records.stanza(path, held, axioms)
             if name not in changed and self.said.get(path) != said:
-                yield f"{path}: what it rests on is not what {self.assumptions_file.name} says; run `make formal ALL=1`."
+                yield f"{path}: what it rests on is not what {self.assumptions_file.name} says. Run `make formal ALL=1`."
             self.said[path] = said
 
     def _replays(self) -> Iterator[str]:
@@ -171,21 +189,17 @@ class Theory:
         print(f"{len(REPLAYED)} certificates to be replayed, {len(REPLAYED) - len(changed)} as recorded", flush=True)
         if changed:
             faults = list[str]()
-            self._run((), faults) if all(map(self._there, self._called())) else self._run(self._called(), faults)
+            self._run(coq.REPLAYS, (), faults)
             yield from faults
         for name in changed:
             held = coq.check(files[name], self.work, SECONDS)
             full = coq.whole_names(held.axioms, coq.REPLAYS, self.work)
             others = coq.foreign(one for axiom in held.axioms for one in full[axiom] or (axiom,))
             if held.fault or others:
-                yield f"{name}: not replayed: {held.fault or f'it rests on {", ".join(others)}'}"
+                yield f"{name}: not replayed: {held.fault or 'it rests on ' + ', '.join(others)}"
             else:
                 print(f"{name}: replayed", flush=True)
         self.record.replays = hashes
-
-    def _called(self) -> set[str]:
-        """The files that replays call, and those that these need."""
-        return set[str]().union(*(self.needs[name] for name in coq.REPLAYS))
 
     def _write(self) -> None:
         there = {self.path(name): name for name in self.files}

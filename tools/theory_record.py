@@ -1,10 +1,10 @@
 """The record of what was compiled of specs/formal: specs/formal/compiled.txt, which `make formal` reads and writes.
 
-A file of the theory is compiled from its text, the files that it requires and Coq with its libraries: one hash of all that, its source. What
-Coq writes is the same bytes on every machine that has the same tools: their hash, what was made, cannot be made up without compiling. A third
-hash is that of what its theorems rest on, as assumptions.txt says it. A file whose hashes are as recorded need not be compiled again. A
-record that was edited all the same is found by the sample, which is compiled again in every run and is another for other texts, and by
-`make formal ALL=1`.
+A file of the theory is compiled from its text, the files that it requires, and Coq with its libraries: one hash of all that is its
+source. What Coq makes of them is the same bytes on every machine that has the same tools, and their hash cannot be made up without
+compiling. A third hash is that of what the theorems of the file rest on, as assumptions.txt says it. A file whose hashes are as recorded
+need not be compiled again. A record that was edited all the same is found by the sample, which is compiled again in every run and is
+another for other texts, and by `make formal ALL=1`, which compiles everything.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOTHING: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Of a file the hashes of what it was compiled from, of what was made, and of what its theorems rest on; and the seconds that it took."""
+    """Of a file the hashes of what it was compiled from, of what was made, and of what its theorems rest on; seconds: that it took."""
 
     source: str
     made: str
@@ -60,7 +60,8 @@ def read(file: Path) -> Record:
             case [first, *_] if first.startswith("#"):
                 pass
             case _:
-                raise coq.CoqError(f"{file}, line {number}: {line!r:.100} is no line of a record. Run `make formal ALL=1`, which writes it anew.")
+                way_out = "Run `make formal ALL=1`, which writes it anew."
+                raise coq.CoqError(f"{file}, line {number}: {line!r:.100} is no line of a record. {way_out}")
     return record
 
 
@@ -74,11 +75,11 @@ def digest(*parts: str | bytes) -> str:
 
 
 def tools() -> str:
-    """The hash of Coq and of the libraries that the theory is compiled with, as they are installed. Raises CoqError where Coq is not there."""
-    program = coq.program()
-    version, where = (subprocess.run([program, word], capture_output=True, text=True, check=True).stdout for word in ("--version", "-where"))
-    root = Path(where.strip())
-    whole = sha256(version.encode())
+    """The hash of Coq and its libraries, as they are installed. Raises CoqError where Coq is not there."""
+    command = coq.program()
+    said = [subprocess.run([command, word], capture_output=True, text=True, check=True).stdout for word in ("--version", "-where")]
+    root = Path(said[1].strip())
+    whole = sha256(said[0].encode())
     for folder in (root / "theories", *(root / "user-contrib" / name for name in LIBRARIES)):
         for file in sorted(folder.rglob("*.vo")):
             whole.update(digest(file.relative_to(root).as_posix(), file.read_bytes()).encode())

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -144,33 +144,36 @@ def compiled_theory(folder: Path | None = None, names: Iterable[str] = REPLAYS) 
     return made
 
 
-def compile_files(files: list[Path], folder: Path, work: Path, jobs: int, told: Callable[[Path], None] = lambda _: None) -> dict[str, float]:
-    """Compile files of a theory, which stand in the order of their needs, into a folder of the same shape; what they need beside them is there.
+def compile_files(
+    files: list[Path], folder: Path, work: Path, jobs: int,
+    begin: Callable[[Path], None] = lambda _: None, end: Callable[[Path, float], None] = lambda _, seconds: None,
+) -> None:  # fmt: skip
+    """Compile files of a theory, in the order of their needs, into a folder of the same shape; what else they need is there.
 
-    jobs: how many at once; told: is called with each file before it is compiled. Returns the seconds of each by its name. Raises CoqError.
+    jobs: how many at once; begin and end: are called before and after each, the latter with its seconds. Raises CoqError.
     """
-    begun = dict[str, Future[float]]()
+    left = {file.stem: file for file in files}
+    before = {name: left.keys() & required(file) for name, file in left.items()}
+    running = dict[Future[None], str]()
 
-    def one(file: Path, before: list[Future[float]]) -> float:
-        for other in before:
-            other.result()
-        told(file)
+    def one(file: Path) -> None:
+        begin(file)
         copy, start = work / file.relative_to(folder), time.monotonic()
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy)
         fault, _ = _run(copy, work, LIBRARY_SECONDS)
         if fault:
             raise CoqError(f"{file} does not compile here: {fault} Are all of these installed? {INSTALL}")
-        return time.monotonic() - start
+        end(file, time.monotonic() - start)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        for file in files:
-            begun[file.stem] = pool.submit(one, file, [begun[name] for name in required(file) if name in begun])
-        try:
-            return {name: future.result() for name, future in begun.items()}
-        except BaseException:  # an interrupt too ends what has not begun
-            pool.shutdown(cancel_futures=True)
-            raise
+    with ThreadPoolExecutor(jobs) as pool:  # an interrupt waits for the files that have begun, and no other begins
+        while left or running:
+            ready = [name for name in left if not before[name] & {*left, *running.values()}]
+            for name in ready[: jobs - len(running)]:
+                running[pool.submit(one, left.pop(name))] = name
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                del running[future]
+                future.result()
 
 
 def check(text: str, compiled: Path, seconds: float | None, name: str = "claim") -> Checked:
@@ -241,8 +244,8 @@ def foreign(names: Iterable[str]) -> list[str]:
 
 
 def holes(compiled: Path, modules: Iterable[str], seconds: float | None) -> list[str]:
-    """What the modules of a compiled theory, by their whole names, assume, as coqchk finds when it checks them once more: axioms of their own, and whatever is not
-    checked. The libraries below are taken as they are; which of their axioms theorems use is another question.
+    """What modules of a compiled theory, by their whole names, assume, as coqchk finds when it checks them once more: axioms of their own,
+    and whatever is not checked. The libraries below are taken as they are; which of their axioms theorems use is another question.
 
     Raises CoqError where coqchk is not there, refuses a module, or answers what is not understood.
     """

@@ -25,7 +25,7 @@ _SAID: Final = re.compile(r"\(\*\s*Rule:")
 
 @dataclass(frozen=True, slots=True)
 class Formal:
-    """A theorem in Coq about a rule. file: its path in the theory; side: empty for both; missing: of the rule, where it is not all of it."""
+    """A theorem in Coq about a rule. file: its path in the theory; side: empty for both; missing: of the rule, if it is not all of it."""
 
     rule: str
     theorem: str
@@ -35,7 +35,10 @@ class Formal:
 
 
 def theorems(file: Path, folder: Path) -> list[Formal]:
-    """Those of one file in a folder of the theory. Raises ValueError for a comment that is not as the rules of this module say, or that no theorem follows."""
+    """Those of one file in a folder of the theory.
+
+    Raises ValueError for a comment that is not as the rules of this module say, or that no theorem follows.
+    """
     text, name = file.read_text(encoding="utf-8"), file.relative_to(folder).as_posix()
     found = list[Formal]()
     for said in _SAID.finditer(text):
