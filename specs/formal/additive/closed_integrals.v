@@ -1,7 +1,7 @@
 (* The integrals over the hidden variable that the rule mixture-closed-form knows (docs/theory/additive.md), up to factors that are free of the
    distance: Gamma's, Bessel's for any power v^k and either sign of the order, and the incomplete Gamma integral over (0, u). *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions density arithmetic laplace_curve independent scale_integrals mixture_closed scale_powers smooth_integral incomplete_gamma bessel_integral.
+From dpverify Require Import definitions density arithmetic laplace_curve independent scale_integrals mixture_closed scale_powers incomplete_gamma bessel_integral.
 Import numFieldNormedType.Exports.
 
 Section ClosedIntegrals.
@@ -25,11 +25,11 @@ Lemma gamma_part m D : 0 <= D ->
   haar (fun w => pw m.+1%:R w * expR (- w) * (w < D)%R%:R) = (m`!%:R * (1 - expR (- D) * series m.+1 D))%:E.
 Proof.
 move=> D0; have f0 : 0 < m`!%:R :> R by rewrite ltr0n fact_gt0.
-have mI : measurable (`[0, D[%classic : set R) by exact: measurable_itv.
-have mt : measurable_fun (`[0, D[%classic : set R) (EFin \o term m).
-  by apply: (measurable_funS measurableT (@subsetT _ _)); apply/EFin_measurable_fun; exact: (derived_measurable (der_term m)).
+have mI : measurable (`]0, D]%classic : set R) by exact: measurable_itv.
+have mt : measurable_fun (`]0, D]%classic : set R) (EFin \o term m).
+  by apply: (measurable_funS measurableT (@subsetT _ _)); apply/EFin_measurable_fun; exact: measurable_term.
 rewrite EFinM -(incomplete_gamma m D0) -(ge0_integralM leb mI mt _ (ltW f0 : (0 <= (m`!%:R)%:E)%E)); last first.
-  by move=> y /=; rewrite in_itv/= => /andP[y0 _]; rewrite lee_fin term_ge0.
+  by move=> y /=; rewrite in_itv/= => /andP[/ltW y0 _]; rewrite lee_fin term_ge0.
 rewrite [RHS]integral_mkcond /haar /haarx.
 have mw : measurable_fun setT (fun w => pw m.+1%:R w * expR (- w) * (w < D)%R%:R).
   apply: measurable_funM => //; apply: measurable_funM; first exact: measurable_pw.
@@ -38,17 +38,18 @@ apply: ge0_ae_eq_integral => //.
 - by apply/EFin_measurable_fun; exact: (measurable_haar mw).
 - by apply/(measurable_restrict _ mI measurableT (@subsetT _ _)); apply: emeasurable_funM => //; exact: measurable_fun_cst.
 - by move=> v _; rewrite -EFinM lee_fin !mulr_ge0 ?weight_ge0 ?expR_ge0// ltW// pw_gt0.
-- move=> v _; rewrite /patch; case: ifP => // /set_mem; rewrite /= in_itv/= => /andP[v0 _].
+- move=> v _; rewrite /patch; case: ifP => // /set_mem; rewrite /= in_itv/= => /andP[/ltW v0 _].
   by rewrite -EFinM lee_fin mulr_ge0 ?term_ge0// ltW.
-- exists [set 0]; split=> //; first exact: lebesgue_measure_set1.
-  move=> v /= /not_implyP[_ neq]; apply: contrapT => v0; apply: neq.
+- exists [set D]; split=> //; first exact: lebesgue_measure_set1.
+  move=> v /= /not_implyP[_ neq]; apply: contrapT => nD; apply: neq.
   have [vp|vn] := ltP 0 v; last first.
-    rewrite weight0// mul0e /patch memNset//= in_itv/=; apply/negP; rewrite negb_and -ltNge lt_neqAle vn andbT; apply/orP; left; exact/eqP.
+    by rewrite weight0// mul0e /patch memNset//= in_itv/=; apply/negP; rewrite negb_and -leNgt vn.
   have e : weight v * (pw m.+1%:R v * expR (- v)) = m`!%:R * term m v.
     rewrite /weight indicE mem_set/= ?in_itv/= ?vp// mulr1 mulrA -pwD mulrS addrA addNr add0r pw_natural//.
     by rewrite /term mulrCA [m`!%:R * _]mulrA mulfV ?gt_eqF// mul1r mulrC.
-  have [vD|vD] := ltP v D; last by rewrite mulr0 mule0 /patch memNset//= in_itv/= (ltW vp)/=; apply/negP; rewrite -leNgt.
-  by rewrite mulr1 /patch mem_set/= ?in_itv/= ?(ltW vp)// -!EFinM e.
+  have [vD|vD] := ltP v D; last first.
+    rewrite mulr0 mule0 /patch memNset//= in_itv/= vp/=; apply/negP; rewrite -ltNge lt_neqAle vD andbT eq_sym; exact/eqP.
+  by rewrite mulr1 /patch mem_set/= ?in_itv/= ?vp ?(ltW vD)// -!EFinM e.
 Qed.
 
 Lemma gamma_within m b C : 0 < b -> 0 < C ->

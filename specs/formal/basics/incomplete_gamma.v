@@ -2,7 +2,7 @@
    1 - e^-D (1 + D + ... + D^m/m!). *)
 From dpverify Require Import prelude.
 From mathcomp.analysis Require Import derive realfun.
-From dpverify Require Import definitions density arithmetic powers hoeffding smooth_integral.
+From dpverify Require Import definitions density arithmetic powers hoeffding slope_integrals.
 Import numFieldNormedType.Exports.
 
 Section Gamma.
@@ -77,10 +77,25 @@ apply: (@le_trans _ _ `|m`!%:R^-1 * (m%:R * y ^+ m.-1) - m`!%:R^-1 * y ^+ m|); f
 by rewrite ler_norml; apply/andP; split; lra.
 Qed.
 
-Theorem incomplete_gamma m D : 0 <= D -> (\int[@lebesgue_measure R]_(y in `[0%R, D[%classic) (term m y)%:E = (1 - expR (- D) * series m.+1 D)%:E)%E.
+Lemma continuous_term m : continuous (term m : R^o -> R^o).
+Proof. by move=> y; apply: differentiable_continuous; apply/derivable1_diffP; have [] := der_term m y. Qed.
+Lemma measurable_term m : measurable_fun setT (term m).
+Proof. by apply: continuous_measurable_fun; exact: continuous_term. Qed.
+
+Theorem incomplete_gamma m D : 0 <= D -> (\int[@lebesgue_measure R]_(y in `]0%R, D]%classic) (term m y)%:E = (1 - expR (- D) * series m.+1 D)%:E)%E.
 Proof.
-move=> D0; have L0 : 0 <= m%:R * D ^+ m.-1 + D ^+ m by rewrite addr_ge0 ?mulr_ge0 ?exprn_ge0.
-rewrite (@integral_derivative _ (mass m) (term m) (dterm m) _ D (der_mass m) (der_term m) (term_ge0 m) L0 (@dterm_bounded m D) D0).
-by rewrite /mass series0 oppr0 expR0 mulr1 opprK addrC.
+move=> D0; set L := m%:R * D ^+ m.-1 + D ^+ m; have L0 : 0 <= L by rewrite addr_ge0 ?mulr_ge0 ?exprn_ge0.
+pose g y := Num.max 0 (term m y); have gE y : 0 <= y -> g y = term m y by move=> y0; rewrite /g max_r// term_ge0.
+transitivity (\int[@lebesgue_measure R]_(y in `]0%R, D]%classic) (g y)%:E)%E.
+  by apply: eq_integral => y; rewrite inE/= in_itv/= => /andP[/ltW y0 _]; rewrite gE.
+have mg : measurable_fun setT g by apply: measurable_fun_max; [exact: measurable_fun_cst | exact: measurable_term].
+have g0 y : 0 <= g y by rewrite /g le_maxr lexx.
+have slope y : 0 <= y -> y <= D -> is_derive y (1 : R) (mass m) (g y) by move=> y0 _; rewrite gE//; exact: der_mass.
+rewrite (integral_of_slope (F := mass m) (M := fun y => L * y) D0 mg g0 slope).
+  by rewrite /mass series0 oppr0 expR0 mulr1 opprK addrC.
+move=> x c y x0 xc cy yD; rewrite !gE ?(le_trans x0)//.
+have [z zin ->] := @MVT_segment R (term m) (dterm m) x c xc (fun y _ => der_term m y) (continuous_subspaceT (@continuous_term m)).
+move: zin; rewrite in_itv/= => /andP[xz zc]; rewrite -mulrBr normrM [`|c - x|]ger0_norm ?subr_ge0//.
+by apply: ler_pmul => //; [rewrite subr_ge0 | apply: dterm_bounded; lra | lra].
 Qed.
 End Gamma.

@@ -2,18 +2,7 @@
    cells of a few noises, and their log-ratio bounds epsilon from below; at a delta the event of the words, and its complement, bound the curve. *)
 From dpverify Require Import prelude.
 From dpverify Require Import definitions arithmetic kernels composition curves pairs independent word_chances told_runs word_runs stream_words.
-From dpverify Require Import noise_edges noise_rows told_rows told_means stream_paths stream_rows event_profiles.
-
-(* How the answers of neighbours move, in units of the sensitivity: each between two numbers, in any of the steps; one alone, in one of the steps; or those
-   of each step as one of some points says. *)
-Inductive family (R : realType) (m : nat) := Each of R & R | OneAlone | Points of seq ('I_m -> R).
-Definition moves_as (R : realType) m (steps : nat) (f : family R m) (d : nat -> 'I_m -> R) : Prop :=
-  match f with
-  | Each low high => forall i l, (i < steps)%N -> low <= d i l <= high
-  | OneAlone => (forall i l, (i < steps)%N -> `|d i l| <= 1) /\
-      forall i l i' l', (i < steps)%N -> (i' < steps)%N -> d i l != 0 -> d i' l' != 0 -> i = i' /\ l = l'
-  | Points s => forall i, (i < steps)%N -> exists2 p : 'I_m -> R, p \in s & forall l, d i l = p l
-  end.
+From dpverify Require Import stream_neighbours noise_edges noise_rows told_rows told_means stream_paths stream_rows event_profiles.
 
 (* How the rows of each of the ways in which words are told are summed over: their parts, which share no noises; the pivots of each part and their cuts; what
    is known of the means; and bounds on the probability of each part. *)
@@ -127,14 +116,16 @@ End Side.
 (* The mechanism has an input for all answers that data may have, between bounds or on the integers; what it shows of it, the event of the words, has the
    probability that the stream tells them on independent noises. Neighbours are, at least, inputs of which the answers move so. *)
 Context (X : Type) d (Y : measurableType d) (N : relation X) (M : mechanism R X Y) (shown : set Y).
-Context (may : (nat -> 'I_m -> R) -> Prop) (input : (nat -> 'I_m -> R) -> X) (D : R) (families : seq (family R m)).
+Context (may : (nat -> 'I_m -> R) -> Prop) (input : (nat -> 'I_m -> R) -> X) (D : R).
+(* How the answers of neighbours move together, in units of the sensitivity, is told by families and the points of hulls. *)
+Context (p : nat) (vertex : 'I_p -> 'I_m -> R) (families : family -> Prop).
 Hypothesis m_shown : measurable shown.
 Hypothesis shows_words : forall q, may q -> M (input q) shown = nu (tells_words q).
-Hypothesis neighbours : forall q q' f dq, may q -> may q' -> List.In f families -> moves_as steps f dq ->
+Hypothesis neighbours : forall q q' f dq, may q -> may q' -> families f -> together vertex f steps dq ->
   (forall i l, (i < steps)%N -> q' i l = q i l + D * dq i l) -> N (input q) (input q').
 
-Context (q q' : nat -> 'I_m -> R) (f : family R m) (dq : nat -> 'I_m -> R).
-Hypotheses (may_q : may q) (may_q' : may q') (in_families : List.In f families) (moved : moves_as steps f dq).
+Context (q q' : nat -> 'I_m -> R) (f : family) (dq : nat -> 'I_m -> R).
+Hypotheses (may_q : may q) (may_q' : may q') (in_families : families f) (moved : together vertex f steps dq).
 Hypothesis moves : forall i l, (i < steps)%N -> q' i l = q i l + D * dq i l.
 Context (t t' : table R n) (lo hi lo' hi' : R).
 Hypotheses (sums : sums_hold mu whole at_ (ways q) t) (sums' : sums_hold mu whole at_ (ways q') t').

@@ -1,7 +1,7 @@
 (* Words that several runs of a stream tell (docs/theory/selection.md, worst words): answers that are far apart in one direction and move in another lose
    at least, in the limit, what each of the runs loses at the end, by weights of its rows, less what one of them costs at the start. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions arithmetic independent log_concave worst_run_limits stream_paths stream_rows told_words far_apart moving_words.
+From dpverify Require Import definitions arithmetic independent log_concave worst_run_limits stream_neighbours stream_paths stream_rows far_apart moving_words.
 
 Section Rule.
 Context (R : realType) (mu lam : nat -> {measure set R -> \bar R}) (left right : nat -> option R) (mu1 : forall j, mu j setT = 1%E).
@@ -18,16 +18,17 @@ Hypothesis in_time : (size words <= steps)%N.
 (* The mechanism has an input for all answers that data may have; that its output begins with the words has the probability that the stream tells them.
    Neighbours are, at least, inputs of which the answers move so. *)
 Context (X : Type) d (Y : measurableType d) (N : relation X) (M : mechanism R X Y) (shown : set Y).
-Context (may : (nat -> 'I_m -> R) -> Prop) (input : (nat -> 'I_m -> R) -> X) (D : R) (families : seq (family R m)).
+Context (may : (nat -> 'I_m -> R) -> Prop) (input : (nat -> 'I_m -> R) -> X) (D : R).
+Context (p : nat) (vertex : 'I_p -> 'I_m -> R) (families : family -> Prop).
 Hypothesis m_shown : measurable shown.
 Hypothesis shows_words : forall q, may q -> M (input q) shown = nu [set w | begins words (told_on P steps q (fun j => Z j w))].
-Hypothesis neighbours : forall q q' f dq, may q -> may q' -> List.In f families -> moves_as steps f dq ->
+Hypothesis neighbours : forall q q' f dq, may q -> may q' -> families f -> together vertex f steps dq ->
   (forall i l, (i < steps)%N -> q' i l = q i l + D * dq i l) -> N (input q) (input q').
 
 (* Answers at a point, the direction in which they are far apart, and how they move; T is 1, or on the integers such that T times the directions are
    integers. *)
-Context (q far dq : nat -> 'I_m -> R) (f : family R m) (T : nat).
-Hypotheses (T0 : (0 < T)%N) (in_families : List.In f families) (moved : moves_as steps f dq).
+Context (q far dq : nat -> 'I_m -> R) (f : family) (T : nat).
+Hypotheses (T0 : (0 < T)%N) (in_families : families f) (moved : together vertex f steps dq).
 Definition answers_at (k s : nat) i l : R := q i l + (k * T)%:R * (D * far i l) + s%:R * (D * dq i l).
 Hypothesis may_be : forall k s, may (answers_at k s).
 
