@@ -26,12 +26,15 @@ def test_every_file_stands_in_a_room_or_is_the_door_of_a_rule_in_one():
 
 def test_every_file_begins_with_the_prelude_in_place_of_its_own_header():
     for name, file in FILES.items():
-        lines = re.findall(r"^(?:From|Require|Import|Set|Unset)\b.*", file.read_text(encoding="utf-8"), re.MULTILINE)
+        lines = re.findall(r"^(?:From|Require|Import|Set|Unset)\b[^.]*(?:\.\w[^.]*)*\.", file.read_text(encoding="utf-8"), re.MULTILINE)
         if name in WITHOUT:
             assert "From dpverify Require Import prelude." not in lines
         elif not all(line.startswith("From dpverify Require Export") for line in lines):
             assert lines[0] == "From dpverify Require Import prelude.", name
-            assert not [line for line in lines if line.startswith(HEADER)], name
+            again = [line for line in lines if line.startswith(HEADER)]
+            # Coq's reals, which are loaded after the prelude, have lemmas of the same names.
+            reals = any(line.startswith("From Coq Require Import Reals") for line in lines)
+            assert again in ([], ["Import Order.TTheory GRing.Theory Num.Theory."] if reals else []), name
 
 
 def test_every_rule_that_is_machine_checked_has_a_door_and_no_other_file_has_one():

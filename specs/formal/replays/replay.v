@@ -6,7 +6,8 @@ From mathcomp.analysis Require Import Rstruct.
 From Coq Require Import Reals Lra Lia.
 From Coquelicot Require Import Rcomplements.
 From dpverify Require Import definitions density norms additive losses tactics.
-Import numFieldNormedType.Exports.
+Import Order.TTheory GRing.Theory Num.Theory. Import numFieldNormedType.Exports.
+Local Open Scope classical_set_scope. Local Open Scope ring_scope.
 
 Notation RR := (real_realType).
 

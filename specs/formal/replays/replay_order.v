@@ -3,6 +3,8 @@ From dpverify Require Import prelude.
 From mathcomp.analysis Require Import Rstruct.
 From Coq Require Import Reals Lra.
 From dpverify Require Import definitions density additive losses tactics replay.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope classical_set_scope. Local Open Scope ring_scope.
 
 (* The first row of each pair is at most e^eps times the second. *)
 Fixpoint pairs_one_way (eps : R) (table : list (list R)) (pairs : list (nat * nat)) : Prop :=

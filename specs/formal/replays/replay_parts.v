@@ -4,6 +4,8 @@ From dpverify Require Import prelude.
 From mathcomp.analysis Require Import Rstruct.
 From Coq Require Import Reals Lra.
 From dpverify Require Import definitions density norms additive kernels composition groups sampling losses tactics replay.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope classical_set_scope. Local Open Scope ring_scope.
 
 (* -- Descriptions, and what holds of all that they describe -- *)
 

@@ -3,6 +3,8 @@ From dpverify Require Import prelude.
 From mathcomp.analysis Require Import Rstruct.
 From Coq Require Import Reals Lra.
 From dpverify Require Import definitions density losses tactics replay replay_parts without_replacement.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
 
 (* One record is replaced, and what the data hold is not the same then. *)
 Definition replaced_by_another (A : eqType) : relation (seq A) := fun s s' => replaced s s' /\ ~~ perm_eq s s'.

@@ -3,6 +3,8 @@ From dpverify Require Import prelude.
 From mathcomp.analysis Require Import Rstruct.
 From Coq Require Import Reals Lra.
 From dpverify Require Import definitions density norms additive kernels finite selection threshold losses tactics replay replay_parts.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope classical_set_scope. Local Open Scope ring_scope.
 
 (* -- What the exponent of a density rises by, and a density falls by, when its argument grows by r -- *)
 
