@@ -235,8 +235,8 @@ have grid_far j : grid (far p k j).
   rewrite /far /sign; have G : grid (2 * k)%:R by rewrite -[(2 * k)%:R]mulr1; exact: grid_nat.
   by case: (positive_at p j); rewrite ?mul1r// mulN1r; exact: grid_opp.
 have grid_at (s : nat) j : grid (far p k j + s%:R * d j) by apply: grid_add => //; exact: grid_nat.
-have lE : worst_run.loss (fixed d) weight = total_loss.
-  rewrite /worst_run.loss /total_loss pair_sum; congr (- _); apply: eq_bigr => j _; rewrite /fixed /weight /told_weight /=.
+have lE : worst_run_limits.loss (fixed d) weight = total_loss.
+  rewrite /worst_run_limits.loss /total_loss pair_sum; congr (- _); apply: eq_bigr => j _; rewrite /fixed /weight /told_weight /=.
   by case: (positive_at p j); case: told; lra.
 have zero (b : option R) : positive_slope b -> within 0 b by case: b => //= b /ltW.
 have nothing (b b' : option R) : positive_slope b -> positive_slope b' -> within 0 b /\ within (- 0) b' by move=> ? ?; rewrite oppr0; split; exact: zero.

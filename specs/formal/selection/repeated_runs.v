@@ -291,12 +291,12 @@ Proof.
 have [_ law_] := mechanism; rewrite (law_ each_tells steps) ?size_map; last first.
   rewrite /run !size_cat /steps addnA; congr (_ + _ + _)%N; by elim: (k) => //= i IH; rewrite size_cat IH mulSn.
 congr (nu _ _); apply/funext => w /=; rewrite run_told; set e := @Z steps ^~ w.
-have same r : (if all_told r then - b <= worst_run.row (once P + steps * fresh P) (@Z steps) forms consts moves_of s r w <= b
-    else if opened r then 0 < worst_run.row (once P + steps * fresh P) (@Z steps) forms consts moves_of s r w
-    else 0 <= worst_run.row (once P + steps * fresh P) (@Z steps) forms consts moves_of s r w) =
+have same r : (if all_told r then - b <= worst_run_limits.row (once P + steps * fresh P) (@Z steps) forms consts moves_of s r w <= b
+    else if opened r then 0 < worst_run_limits.row (once P + steps * fresh P) (@Z steps) forms consts moves_of s r w
+    else 0 <= worst_run_limits.row (once P + steps * fresh P) (@Z steps) forms consts moves_of s r w) =
     row_comes_out n b (copied e (time_of r)) (s%:R * D) (row_in_run r).
-  have -> : worst_run.row (once P + steps * fresh P) (@Z steps) forms consts moves_of s r w = linear_at n (row_in_run r).1 (copied e (time_of r)) (s%:R * D).
-    by rewrite /worst_run.row /linear_at (forms_sum r e) -mulrA; case: r => [r|[c r]].
+  have -> : worst_run_limits.row (once P + steps * fresh P) (@Z steps) forms consts moves_of s r w = linear_at n (row_in_run r).1 (copied e (time_of r)) (s%:R * D).
+    by rewrite /worst_run_limits.row /linear_at (forms_sum r e) -mulrA; case: r => [r|[c r]].
   by rewrite /row_comes_out /all_told /opened; case: r => [r|[c r]] /=; case: (_.2) => [[]|].
 apply/propext; split.
 - move=> /and3P[h1 /allP h2 h3]; apply/in_all_rows => r; rewrite /= same; case: r => [[r|r]|[c r]] /=.

@@ -88,7 +88,7 @@ Qed.
 Lemma part_of (E : set W) (c : cells) : measurable E ->
   fine (nu (E `&` cell_of n Z which @^-1` [set c])) = if fits c then fine (nu (E `&` area c)) else 0.
 Proof.
-move=> mE; have mc : measurable (cell_of n Z which @^-1` [set c]) by exact: (told_words.measurable_cell noises measurable_which).
+move=> mE; have mc : measurable (cell_of n Z which @^-1` [set c]) by exact: (told_runs.measurable_cell noises measurable_which).
 case: ifP => fc.
 - apply: (live_eq noises laws (rs := [::])); [exact: measurableI | by apply: measurableI => //; exact: measurable_area |].
   move=> w [lw _]; split=> -[Ew h]; split=> //.
