@@ -11,8 +11,8 @@ FILES = coq.files_of(THEORY)
 ROOMS = {
     "basics", "additive", "finite", "curves", "composition", "divergences", "selection", "processes", "spaces", "utility", "replays",
 }  # fmt: skip
-WITHOUT = {"prelude", "arithmetic", "losses", "cut_off", "tactics"}
-"""What the prelude is made of, or does not need: a decision procedure over its own syntax, and files about Coq's own real numbers."""
+WITHOUT = {"prelude", "arithmetic", "repeated_numbers", "losses", "cut_off", "tactics"}
+"""The prelude itself, and what does without it: a decision procedure over its own syntax, natural numbers, and Coq's own real numbers."""
 HEADER = (
     "From HB", "From mathcomp Require", "From mathcomp.classical Require Import boolp", "Set Implicit", "Import Order.TTheory",
 )  # fmt: skip

@@ -147,7 +147,7 @@ have [K hK] := run_falls (told := pred0) (a := a) tails noises c move_ (lexx 0) 
 exists `|K| => // s; apply: (@le_trans _ _ (fine (nu (run_comes_out n Z pred0 a c move_ 0 s)))).
   rewrite fine_le ?mass_fin//; [exact: measurable_one_run | exact: (measurable_run noises) |].
   apply: le_measure; rewrite ?inE; [exact: measurable_one_run | exact: (measurable_run noises) |] => w /= h.
-  rewrite /run_comes_out; apply/all_of => r; rewrite /worst_run.comes_out /=.
+  rewrite /run_comes_out; apply/all_of => r; rewrite /worst_run_limits.comes_out /=.
   have /allP/(_ _ (mem_tnth r (in_tuple rs))) := h; rewrite /comes_out /= /row /linear_at -/(a r) -/(c r) -/(move_ r).
   by case: (tnth _ _).2 => // /ltW.
 apply: (le_trans (hK s)); apply: (@le_trans _ _ (`|K| * expR (- (t * loss move_ (fun r => y r) * s%:R)))).

@@ -1,8 +1,9 @@
 (* How noises are numbered where some steps of a run are repeated (docs/theory/selection.md, worst run): which noise of the run that is followed once each noise
    of the repeated run is, and in which repetition it is drawn. *)
-From dpverify Require Import prelude.
+From mathcomp Require Import all_ssreflect all_algebra.
 From Coq Require Import Lia.
-Local Open Scope nat_scope.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import GRing.Theory.
 
 (* Linear arithmetic of natural numbers. *)
 Ltac natural := try apply/leP;
