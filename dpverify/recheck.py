@@ -13,11 +13,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from dpverify.collected import places as places_in
+from dpverify.collected import read
 from dpverify.ground import streams
-from dpverify.ground.outside import GONE, gone, printable, quoted, read_regular
+from dpverify.ground.outside import GONE, gone, printable, quoted
 from dpverify.trusted.kernel import Judgement, check
 from dpverify.trusted.language.canonical_form import TIGHT, to_json
-from dpverify.trusted.language.certificate import MAX_BYTES, decode
+from dpverify.trusted.language.certificate import decode
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import format_expr
 from dpverify.trusted.language.loading import asked_for
@@ -46,9 +48,9 @@ class Rechecked:
 
 
 def recheck(path: Path) -> Rechecked:
-    """Re-check one certificate file, and tell the whole statement that it proves or refutes."""
+    """Re-check the certificate in a file, or at a place in a collection, and tell the whole statement that it proves or refutes."""
     try:
-        raw = read_regular(path, MAX_BYTES + 1)
+        raw = read(path)
         data = decode(raw)
         with asked_for() as places:
             judgement = check(data)
@@ -97,7 +99,7 @@ def _in_measure(measure: Measure) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Re-check certificate files, a few lines each. 0: all hold; 1: a rule refused its evidence; 2: not a certificate, or no output."""
+    """Re-check certificate files and collections. 0: all hold; 1: a rule refused its evidence; 2: not a certificate, or no output."""
     streams.prepare()
     if not argv:
         print("usage: python -P -m dpverify.kernel FILE...", file=sys.stderr)
@@ -107,8 +109,8 @@ def main(argv: Sequence[str]) -> int:
         print(GONE, file=sys.stderr)
         return 2
     try:
-        for name in argv:
-            found = recheck(Path(name))
+        for place in (place for name in argv for place in places_in(Path(name))):
+            found = recheck(place)
             print("\n".join(found.lines), file=sys.stderr if found.code else sys.stdout, flush=True)
             code = max(code, found.code)
     except OSError as error:

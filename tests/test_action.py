@@ -148,6 +148,7 @@ def test_a_report_folder_that_looks_like_an_option_is_a_folder_in_every_step(run
     assert json.loads((project.parent / "scratch" / "gh" / "100.json").read_text())["body"].endswith("ended with 0")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 4])
 def test_the_run_ends_with_the_exit_code_of_dpverify_unless_it_is_only_to_tell(code, runner):
     assert runner(code=code).run(STEPS) == code
@@ -181,6 +182,7 @@ def test_a_pull_request_from_a_fork_gets_no_comment(runner):
     assert "Tell the pull request" not in done.ran and "ended with 1" in done.summary
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [name for name in ACTION["inputs"] if name != "python-version"])
 def test_an_input_is_a_value_and_never_a_command(name, runner, project):
     text = '"; touch pwned; echo $(touch pwned) `touch pwned`'
@@ -228,6 +230,7 @@ def test_a_version_that_is_no_version_is_refused(version, runner):
     assert not (done.scratch / "python.log").exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("head", "pull_request", "run_code", "forbidden"),
     [

@@ -13,6 +13,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import LEAST_START, VARIABLE, End, Germ, Range, end_jet
 from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.numbers.jets import jet
+from tests.effort import examples
 
 F = Fraction
 X = Sym("x")
@@ -278,7 +279,7 @@ RATES = st.sampled_from([num(F(n, k)) for n in (-3, -1, 1, 2) for k in (1, 10, 1
 GROWTHS = st.dictionaries(st.sampled_from([F(1, 3), F(1, 2), F(1), F(2)]), RATES, max_size=3)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from([F(16), F(64), F(5000)]), POWERS, POWERS, GROWTHS)
 def test_bounds_of_a_scale_hold_on_the_whole_end(start, a, b, growth):
     """A scale that falls in the end may rise before."""

@@ -206,6 +206,7 @@ def test_one_run_of_a_sampled_gaussian_is_exact_and_several_are_enclosed_narrowl
     assert all(float(upper) - float(lower) < 0.05 for lower, upper in zip(band.lower, band.upper, strict=True))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("claim", [GAUSSIAN, None, Claim(RESPONSE, number(1), number("1e-3"))])
 def test_more_compositions_cost_more_and_errors_and_deltas_fall(claim, sampled, composed):
     planned = sampled if claim is None else plan(claim)

@@ -78,6 +78,7 @@ def test_the_configured_baseline_is_taken_without_a_flag(project):
     run("report", "-o", "out", code=0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "changed",
     [

@@ -16,12 +16,12 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli.settings import cache_of
+from dpverify.collected import encode
 from dpverify.ground.processes import Ended, in_order, worthwhile
 from dpverify.project import seal
 from dpverify.project.cache import _FINDS, Cache, key, sources, user_folder
 from dpverify.project.config import Config
 from dpverify.search import verify as judging
-from dpverify.search.certificates import encode
 from dpverify.search.verify import rejudged, verify
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.canonical_form import claim_hash
@@ -265,6 +265,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("change", FORGERIES.values(), ids=FORGERIES)
 def test_no_forgery_changes_an_answer_and_each_is_found_anew_and_replaced(folder, searches, change):
     first = answers()
@@ -283,6 +284,7 @@ def test_reasons_that_were_altered_never_change_a_verdict(folder):
     assert forged(change) == first
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"schema": 1, "schema": 2}', b"null", b"1" * 5000])
 def test_a_damaged_file_is_found_anew_and_replaced(folder, searches, content):
     first = answers()
@@ -320,6 +322,7 @@ _BAND_FORGERIES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("forge", _BAND_FORGERIES.values(), ids=list(_BAND_FORGERIES))
 def test_data_of_a_picture_that_was_altered_is_made_anew(folder, forge):
     run("report", "response.toml", "-o", "out", code=1)
@@ -413,6 +416,7 @@ def test_a_report_over_its_own_certificates_needs_no_search(folder, searches):
     assert searches == ["above", "below"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "alter",
     [

@@ -43,6 +43,7 @@ def zero(function, low, high):
 # -- values that theory gives --------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("found", "value", "up"),
     [

@@ -16,6 +16,7 @@ from dpverify.trusted.language import model
 from dpverify.trusted.language.canonical_form import from_json, to_json
 from dpverify.trusted.language.expr import ONE, Num, Sym, parse
 from dpverify.trusted.language.model import Domain
+from tests.effort import examples
 
 SPECS = sorted((Path(__file__).parents[1] / "specs").rglob("*.toml"))
 
@@ -378,7 +379,7 @@ SEEDS = [STUDENT_T, *(path.read_text() for path in SPECS)]
 JUNK = st.sampled_from([*"[]{}()'\"=.,*/-0r\n\x00é", "[[", "inf", "nan", "1e999", "1/0", "'''", "positive", "**", "log(", "true"])
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.data())
 def test_a_mutated_claim_file_either_reads_or_is_refused(tmp_path_factory, data):
     text = data.draw(st.sampled_from(SEEDS))

@@ -20,9 +20,9 @@ import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import output
+from dpverify.collected import encode
 from dpverify.report.stated import stated
 from dpverify.search import verify as judging
-from dpverify.search.certificates import encode
 from dpverify.trusted.language.expr import ONE, ZERO, parse
 from dpverify.trusted.language.model import Claim, Compose, Kernel, Part
 from dpverify.trusted.registry import EXPLAINED, RULES

@@ -255,6 +255,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES)
 def test_a_right_sampler_passes_and_a_wrong_one_is_a_violation_of_the_model(case, spec):
     mechanism, claim, right, wrong, rest = CASES[case]
@@ -568,6 +569,7 @@ REPLAYS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", REPLAYS)
 def test_the_printed_command_finds_each_finding_again(case, spec):
     mechanism, claim, sampler, rest, options, expected = REPLAYS[case]

@@ -44,6 +44,7 @@ from dpverify.trusted.order.canonical import canonical
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, sign
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.local import settled, sign_of
+from tests.effort import examples
 
 MP = mpmath.MPContext()
 MP.dps = 80
@@ -226,7 +227,7 @@ def _same_value(a: Expr) -> st.SearchStrategy[Expr]:
     ))  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(CONSTANTS, CONSTANTS)
 def test_order_agrees_with_a_second_library_and_is_antisymmetric(a: Expr, b: Expr) -> None:
     difference = by_mpmath(b) - by_mpmath(a)
@@ -237,7 +238,7 @@ def test_order_agrees_with_a_second_library_and_is_antisymmetric(a: Expr, b: Exp
     assert certainly_le(a, b) == (certainly_lt(a, b) or certainly_equal(a, b))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_rewriting_is_recognised_and_a_shift_of_it_is_not(data: st.DataObject) -> None:
     a = data.draw(_constants(2))
@@ -249,7 +250,7 @@ def test_rewriting_is_recognised_and_a_shift_of_it_is_not(data: st.DataObject) -
     assert certainly_lt(sub(b, tiny), a)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.tuples(st.integers(-6, 6), st.integers(1, 60)), min_size=1, max_size=4), st.integers(1, 3))
 def test_sums_of_roots_vanish_only_if_they_do(terms: list[tuple[int, int]], scale: int) -> None:
     # grouped by squarefree part, square roots are independent over the rationals (Besicovitch 1940)
@@ -262,7 +263,7 @@ def test_sums_of_roots_vanish_only_if_they_do(terms: list[tuple[int, int]], scal
     assert certainly_equal(total, num(0)) == (not any(expected.values()))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.tuples(st.integers(-4, 4), st.fractions(Fraction(1, 9), 9, max_denominator=9)), min_size=1, max_size=5))
 def test_sums_of_logarithms_of_rationals_vanish_only_if_the_product_is_one(terms: list[tuple[int, Fraction]]) -> None:
     product_ = Fraction(1)
@@ -284,7 +285,7 @@ def test_nested_roots_that_denest() -> None:
 # -- decimals --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(CONSTANTS, st.integers(1, 40), st.booleans(), st.integers(-40, 40))
 def test_decimal_bounds_enclose_and_are_close(a: Expr, digits: int, minus: bool, magnitude: int) -> None:
     a = mul(num(-1 if minus else 1), a, num(Fraction(10) ** magnitude))
@@ -481,7 +482,7 @@ POINTS = [
 ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(_terms(2), _terms(2), st.sampled_from([None, "1", "0", "-1", "1/1000"]))
 def test_what_is_proved_holds_at_every_point_tried(a: Expr, b: Expr, shift: str | None) -> None:
     try:
@@ -504,7 +505,7 @@ def test_what_is_proved_holds_at_every_point_tried(a: Expr, b: Expr, shift: str 
             assert abs(left - right) <= slack * max(1, abs(left), abs(right))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_terms(2), _terms(1))
 def test_a_counterexample_contradicts_every_proof(a: Expr, b: Expr) -> None:
     at = find_counterexample(a, b, DOMAINS, tries=60)
@@ -514,7 +515,7 @@ def test_a_counterexample_contradicts_every_proof(a: Expr, b: Expr) -> None:
     assert not certainly_le(a, b, DOMAINS)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=4), st.integers(-3, 3))
 def test_polynomials_on_an_interval_agree_with_their_values(coefficients: list[int], bound: int) -> None:
     p = add(*(mul(num(c), power(Sym("q"), num(i))) for i, c in enumerate(coefficients)))
@@ -550,7 +551,7 @@ def test_logexprel_of_a_parameter_is_taken_apart_only_away_from_zero():
 # -- one way to write constants ----------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(CONSTANTS, CONSTANTS)
 def test_the_canonical_form_has_the_same_value(a: Expr, b: Expr) -> None:
     for expr in (
@@ -578,7 +579,7 @@ def test_the_canonical_form_has_the_same_value(a: Expr, b: Expr) -> None:
 def test_roots_and_logarithms_of_rationals_are_equal_without_the_field(left: str, right: str) -> None:
     with asked_for() as places:
         assert certainly_equal(parse(left), parse(right))
-    assert set(places) <= {"order.canonical", "order.canonical_calls"}
+    assert set(places) <= {"dpverify.trusted.order.canonical", "dpverify.trusted.order.canonical_calls"}
 
 
 def test_exponentials_of_products_of_logarithms_are_no_powers() -> None:
@@ -596,7 +597,7 @@ def test_a_power_too_large_to_write_out_is_not_written_out() -> None:
 # -- signs of parts --------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(_terms(3))
 def test_the_sign_that_parts_tell_is_the_sign_at_every_point_tried(a: Expr) -> None:
     try:
@@ -684,10 +685,10 @@ def test_an_empty_domain_has_no_sign() -> None:
 def test_an_elementary_comparison_loads_no_field(left: str, right: str) -> None:
     with asked_for() as places:
         assert certainly_le(parse(left), parse(right), DOMAINS)
-    assert set(places) <= {"order.local"}
+    assert set(places) <= {"dpverify.trusted.order.local"}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(_terms(3))
 def test_settling_keeps_the_values(a: Expr) -> None:
     try:
@@ -719,7 +720,7 @@ def test_what_was_remembered_still_tells_what_it_was_proved_with() -> None:
         with asked_for() as places:
             assert certainly_equal(parse("sqrt(5 + 2*sqrt(6))"), parse("sqrt(2) + sqrt(3)"))
             assert certainly_le(parse("x*y"), parse("(x**2 + y**2)/2"), DOMAINS)
-        assert {"order.zero", "order.cases", "order.positive"} <= set(places)
+        assert {f"dpverify.trusted.order.{name}" for name in ("zero", "cases", "positive")} <= set(places)
 
 
 @pytest.mark.parametrize(

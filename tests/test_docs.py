@@ -16,6 +16,7 @@ import pytest
 
 from dpverify.catalogue import read_spec
 from tests.preloaded import program
+from tests.spread import spread
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -111,8 +112,19 @@ def follow(block, reader):
     (reader.folder / ".complaint").unlink()
 
 
-@pytest.mark.parametrize("pages", PATHS.values(), ids=PATHS)
-def test_what_a_page_shows_is_what_happens(pages, reader):
+def verbs(path):
+    """What a path shows of the command line, and the first two by themselves."""
+    texts = [body for page in PATHS[path] for language, _, body in fences(page) if language in RUN]
+    first = {path} if path in ("tutorial", "README.md") else set()
+    return first.union(re.findall(r"^\$ (\w+ [a-z-]+)", "\n".join(texts), re.MULTILINE))
+
+
+SHOWING = [path for path, pages in PATHS.items() if any(language in RUN for page in pages for language, _, _ in fences(page))]
+
+
+@pytest.mark.parametrize("path", spread(SHOWING, 14, verbs))
+def test_what_a_page_shows_is_what_happens(path, reader):
+    pages = PATHS[path]
     snippets = []
     for language, title, body in (fence for page in pages for fence in fences(page)):
         if title is not None:
@@ -199,3 +211,14 @@ def test_the_example_is_fifteen_lines_at_most():
 def test_both_commands_of_a_fresh_machine_stand_on_the_first_screen():
     first_screen = "\n".join(README.read_text().splitlines()[:12])
     assert "make verify" in first_screen and "make test" in first_screen
+
+
+EXPLAINED = re.compile(r"^- `([^`]+)`: ", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PATHS["tutorial"], ids=lambda page: page.stem)
+def test_a_tutorial_explains_words_that_it_shows(page):
+    shown = " ".join(" ".join(body.split()) for _, _, body in fences(page))
+    words = EXPLAINED.findall(page.read_text())
+    lost = [word for word in words if not all(" ".join(piece.split()) in shown for piece in word.split("..."))]
+    assert not lost, f"{page.name} explains what no output there has: {lost}"

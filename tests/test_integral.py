@@ -101,6 +101,7 @@ def test_known_integrals_are_enclosed(noise, expected):
     assert contains(normaliser(noise), expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("density", "expected"),
     [
@@ -163,6 +164,7 @@ def staircase_integral(rise, share, power):
     return total / (power + 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("rise", "d"), [("log(3)", 1), ("log(3)", 2), ("1/10", 3), ("1", 10), ("1/100", 5), ("2", 20)])
 def test_infinitely_many_steps_are_summed_in_every_dimension(rise, d):
     exact = mpmath.log(3) if rise == "log(3)" else mpmath.mpf(Fraction(rise).numerator) / Fraction(rise).denominator

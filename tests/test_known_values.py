@@ -45,6 +45,7 @@ def exactly(ball) -> Fraction:
     return int(mantissa) * Fraction(2) ** int(exponent)
 
 
+@pytest.mark.sampled(35)
 @pytest.mark.parametrize("entry", FINITE, ids=lambda entry: entry["name"])
 def test_a_finite_value_is_enclosed_proved_above_and_refuted_below(entry, tmp_path):
     truth = Fraction(entry["epsilon"])
@@ -71,6 +72,7 @@ def test_a_finite_value_is_enclosed_proved_above_and_refuted_below(entry, tmp_pa
     assert {name: verdict for name, verdict in verdicts.items() if verdict not in {wanted[name], *allowed}} == {}
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("entry", ENDLESS, ids=lambda entry: entry["name"])
 def test_where_no_epsilon_holds_every_epsilon_is_refuted(entry, tmp_path):
     for name, judgement in judged(entry, {"small": "1/2", "large": "1000"}, tmp_path):

@@ -18,6 +18,7 @@ from scipy.spatial import ConvexHull
 from dpverify import declare
 from dpverify.trusted.language import model
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow
+from tests.each import holds_of_each
 
 FOLDER = Path(__file__).parents[1] / "mechanisms"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "_template")
@@ -156,8 +157,11 @@ def inputs(noise):
     return [{}]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_declares_one_mechanism_of_its_own_name_with_its_source(name):
+def test_a_file_declares_one_mechanism_of_its_own_name_with_its_source():
+    holds_of_each(NAMES, declares_one_mechanism_of_its_own_name)
+
+
+def declares_one_mechanism_of_its_own_name(name):
     module = load(name)
     declared = [thing for thing in vars(module).values() if isinstance(thing, declare.Mechanism)]
     assert [thing.name for thing in declared] == [name]

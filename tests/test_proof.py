@@ -13,8 +13,9 @@ from itertools import permutations, product
 import pytest
 from flint import arb
 
+from dpverify.collected import encode
 from dpverify.search import plans
-from dpverify.search.certificates import encode, pack, record
+from dpverify.search.certificates import pack, record
 from dpverify.search.events import told
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel, proof

@@ -27,6 +27,7 @@ import terms  # noqa: E402
 from dpverify.trusted import kernel  # noqa: E402
 from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
 from dpverify.trusted.language.errors import CertificateError, Rejected  # noqa: E402
+from tests import committed  # noqa: E402
 
 # other tests have modules of these names
 sys.path[:] = BEFORE
@@ -48,7 +49,7 @@ DIGITS = [
 
 
 def certificate(name):
-    return json.loads((ROOT / "reports" / "certificates" / f"{name}.cert.json").read_text(encoding="utf-8"))
+    return committed.certificate(name)
 
 
 def answer(data):
@@ -222,7 +223,7 @@ def test_exit_codes_say_decided_not_decided_and_refused(tmp_path):
     forged = tmp_path / "forged.cert.json"
     forged.write_text(json.dumps(certificate("laplace.sensitivity-1-exact") | {"verdict": "REFUTED"}), encoding="utf-8")
     names = ("laplace.sensitivity-1-exact", "delta_gaussian.delta-exact")
-    decided, other = (ROOT / "reports" / "certificates" / f"{name}.cert.json" for name in names)
+    decided, other = (committed.saved(name, tmp_path) for name in names)
     for files, code in [([decided], 0), ([decided, other], 1), ([other, forged, decided], 2)]:
         run = subprocess.run([sys.executable, "-P", "-B", CHECKER / "check.py", *files], capture_output=True, text=True)
         assert run.returncode == code, run.stderr
@@ -695,12 +696,12 @@ def test_parts_that_share_their_neighbours_lose_the_greatest_sum_over_one_pair(m
 
 def test_certificates_that_it_decides_have_the_verdict_that_is_stated():
     counts = {"decided": 0, "undecided": 0, "refused": 0}
-    for path in sorted((ROOT / "reports" / "certificates").glob("*.cert.json"))[::4]:  # all of them: make second-opinion
-        data = json.loads(path.read_text(encoding="utf-8"))
+    for name in committed.names()[::12]:  # all of them: make second-opinion
+        data = committed.certificate(name)
         if second_opinion.pure(data):
             found = check.examine(data)
             counts[found.kind] += 1
-            assert found.kind != "decided" or found.verdict == data["verdict"], path
+            assert found.kind != "decided" or found.verdict == data["verdict"], name
     assert counts["refused"] == 0 and counts["decided"] >= 3 * counts["undecided"]
 
 
@@ -715,7 +716,7 @@ SHORT = (
 
 
 def test_both_checkers_agree_on_certificates_and_on_changed_ones():
-    certificates = second_opinion.judgements.read()
+    certificates = committed.certificates()
     names = [name for name in SHORT if name in certificates]
     assert len(names) >= 8
     differences, counts = second_opinion.run(names, certificates, 3)

@@ -36,6 +36,7 @@ TRUE = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("low", "high", "domains"), VIOLATED)
 def test_a_counterexample_is_rational_inside_the_domains_and_exact(low, high, domains):
     values = counterexample(parse(low), parse(high), domains)
@@ -46,6 +47,7 @@ def test_a_counterexample_is_rational_inside_the_domains_and_exact(low, high, do
     assert certainly_lt(substitute(parse(high), at), substitute(parse(low), at))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("low", "high", "domains"), TRUE)
 def test_what_is_true_has_no_counterexample(low, high, domains):
     assert counterexample(parse(low), parse(high), domains) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpverify.report import exact
-from dpverify.search import asymptotics, outside, positivstellensatz, stationary
+from dpverify.search import asymptotics, outside, positivstellensatz, smt, stationary
 from dpverify.search import modulus as search
 from dpverify.search.stationary import Peak, closed_forms
 from dpverify.search.verify import verify
@@ -50,6 +50,7 @@ def laplace(sensitivity, epsilon):
 # -- sympy -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("density", "sensitivity", "before", "after", "who"), rows("Exact expressions instead of enclosures"))
 def test_the_tight_epsilon_of_the_table_is_one_expression(density, sensitivity, before, after, who, monkeypatch):
     claim = line(density, sensitivity)
@@ -241,6 +242,7 @@ def test_what_is_no_limit_of_losses_is_refused(density, a, b, limit, match):
 # -- linear programming and z3 ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("sensitivity", "epsilon", "_", "verdict", "who"), rows("Claims over domains"))
 def test_claims_over_domains_are_decided_with_the_solver_alone(sensitivity, epsilon, _, verdict, who, monkeypatch):
     claim = laplace(sensitivity, epsilon)
@@ -249,3 +251,12 @@ def test_claims_over_domains_are_decided_with_the_solver_alone(sensitivity, epsi
     solver = {"linear programming": "summands", "z3": "counterexample"}[who]
     monkeypatch.setattr(positivstellensatz, solver, lambda *_: None)
     assert verify(claim).judgement.verdict == "UNKNOWN"
+
+
+def test_an_answer_that_z3_could_change_says_that_it_is_not_installed(monkeypatch):
+    claim = laplace("5*u*v", "(2*u**2 + 3*v**2 + 1/100)/s")
+    monkeypatch.setattr(outside, "answer", lambda *_: "")
+    monkeypatch.setattr(smt, "find_spec", lambda _: None)
+    verified = verify(claim)
+    assert verified.judgement.verdict == "UNKNOWN"
+    assert any("z3, which looks for values where it is below, is not installed (pip install z3-solver)" in why for why in verified.reasons)

@@ -52,6 +52,7 @@ def greatest(n, c, threshold, answers, again=False):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n", "c"), [(1, 1), (2, 1), (3, 1), (4, 1), (3, 2), (5, 2)])
 def test_variants_that_tell_comparisons_alone_have_the_loss_of_the_worst_pattern(n, c):
     assert tight(1, n, c) == [greatest(n, c, 2, 4 * c)] * 2
@@ -59,6 +60,7 @@ def test_variants_that_tell_comparisons_alone_have_the_loss_of_the_worst_pattern
     assert tight(6, n, c) == [greatest(n, n, 2, 2)] * 2 == [Fraction(n, 2)] * 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n", "c"), [(2, 1), (4, 1), (4, 2), (6, 2)])
 def test_the_variant_that_draws_its_threshold_again_has_at_least_the_loss_of_the_worst_runs_and_at_most_epsilon(n, c):
     low, high = tight(2, n, c)

@@ -8,11 +8,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import dpverify
 from dpverify.trusted import rules
 from dpverify.trusted.registry import CURVES, EXPLAINED, RULES
+from tests.each import holds_of_each
 
 ROOT = Path(__file__).resolve().parents[1]
 THEORY = ROOT / "docs" / "theory"
@@ -59,8 +58,11 @@ def test_an_anchor_names_one_section_of_the_whole_theory():
     assert [anchor for anchor, count in Counter(anchor for _, anchor, _ in EVERY).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.name)
-def test_links_within_the_theory_lead_to_chapters_and_sections_that_exist(page):
+def test_links_within_the_theory_lead_to_chapters_and_sections_that_exist():
+    holds_of_each(CHAPTERS, leads_to_what_exists)
+
+
+def leads_to_what_exists(page):
     prose = re.sub(r"^ {4}.*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)  # formulas are set in
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", prose):
         chapter = target or page.name
@@ -96,8 +98,11 @@ def test_the_line_to_cite_names_this_version_and_a_section():
     assert version == dpverify.__version__ and (chapter, anchor) in PLACES
 
 
-@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.name)
-def test_chapters_are_listed_in_the_overview_and_proofs_come_to_an_end(page):
+def test_chapters_are_listed_in_the_overview_and_proofs_come_to_an_end():
+    holds_of_each(CHAPTERS, is_listed_and_comes_to_an_end)
+
+
+def is_listed_and_comes_to_an_end(page):
     assert page.name == "index.md" or f"]({page.name})" in (THEORY / "index.md").read_text(encoding="utf-8")
     for anchor, text in sections(page):
         assert len(re.findall(r"\*Proof\b", text)) <= len(re.findall(r"\bQED\b", text)), anchor

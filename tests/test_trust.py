@@ -1,6 +1,7 @@
 """What a verdict is said to rest on is what a fresh process loads to check its certificate, and nothing else."""
 
 import ast
+import builtins
 import json
 import re
 import subprocess
@@ -11,8 +12,10 @@ import pytest
 
 from dpverify import recheck as rechecking
 from dpverify.report.trust import TRUSTED, rests_on
-from dpverify.trusted.language.loading import asked_for, load, remembered
+from dpverify.trusted.language.loading import asked_for, remembered
 from dpverify.trusted.proof import forget
+from dpverify.trusted.rules.curves import gaussian
+from tests import committed
 
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(rechecking.__file__).parent / "trusted"
@@ -24,7 +27,7 @@ NAMES = (
     "all_parameter_bounds.three-quotients-nesbitts-inequality",
     "delta_knorm_hexagon.a-vertex",
 )
-CERTIFICATES = [ROOT / "reports" / "certificates" / f"{name}.cert.json" for name in NAMES]
+CERTIFICATES = [committed.place(name) for name in NAMES]
 
 CHECK = """
 import json, sys
@@ -60,7 +63,7 @@ def test_a_check_after_others_asks_for_what_a_fresh_one_asks_for():
 
 def test_a_fact_that_is_remembered_asks_for_its_rule_again():
     first, again = rechecking.recheck(CERTIFICATES[0]), rechecking.recheck(CERTIFICATES[0])
-    assert "rules.curves.gaussian" in first.places
+    assert gaussian.__name__ in first.places
     assert set(first.places) == set(again.places)
 
 
@@ -69,22 +72,48 @@ def test_what_is_remembered_asks_again_for_what_it_loaded():
 
     @remembered(4)
     def answer(name):
+        from dpverify.trusted.numbers import series
+
         made.append(name)
-        return load("numbers.series").__name__ + name
+        return series.__name__ + name
 
     assert answer("a") == answer("a") and made == ["a"]
     with asked_for() as places:
         answer("a")
-    assert list(places) == ["numbers.series"]
+    assert list(places) == ["dpverify.trusted.numbers.series"]
 
 
 def test_a_record_inside_a_record_counts_for_both_and_ends_alone():
     with asked_for() as outer:
         with asked_for() as inner:
-            load("numbers.balls")
-        load("language.model")
-    load("numbers.series")
-    assert (list(inner), list(outer)) == (["numbers.balls"], ["numbers.balls", "language.model"])
+            from dpverify.trusted.numbers.balls import constant
+        from dpverify.trusted.language import model
+    from dpverify.trusted.numbers import series
+    found = [module.removeprefix("dpverify.trusted.") for module in outer]
+    assert (list(inner), found) == (["dpverify.trusted.numbers.balls"], ["numbers.balls", "language.model"])
+    assert constant and model and series
+
+
+def test_nothing_records_where_nobody_asks():
+    before = builtins.__import__
+    with asked_for():
+        assert builtins.__import__ is not before
+    assert builtins.__import__ is before
+
+
+def test_a_record_ends_where_what_is_recorded_fails():
+    before = builtins.__import__
+    with pytest.raises(ZeroDivisionError), asked_for():
+        raise ZeroDivisionError
+    assert builtins.__import__ is before
+
+
+def test_imports_of_others_and_those_at_the_top_of_a_file_are_not_recorded():
+    with asked_for() as places:
+        import fractions
+
+        exec("from dpverify.trusted.numbers import series", {})
+    assert fractions and not places
 
 
 def floor(path: Path) -> int:
@@ -93,33 +122,16 @@ def floor(path: Path) -> int:
     return FLOORS.index(top) if top in FLOORS else len(FLOORS)
 
 
-def places_of(tree: ast.Module) -> set[str]:
-    """The places that a file asks for: as they stand in the call, or in a table of the file."""
-    asked = [node.args[0] for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "load"]
-    written = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    table = {text for text in written if re.fullmatch(rf"({'|'.join(FLOORS)})(\.\w+)+", text)}
-    assert all(isinstance(place, ast.Constant) for place in asked) or table
-    return table if asked else set()
-
-
-def test_what_is_loaded_on_need_is_named_in_full_and_lies_no_higher():
-    for path in sorted(FOLDER.rglob("*.py")):
-        if path.name not in ("registry.py", "proof.py", "loading.py"):
-            for place in places_of(ast.parse(path.read_text())):
-                target = FOLDER.joinpath(*place.split(".")).with_suffix(".py")
-                assert target.is_file() and floor(target) <= floor(path), f"{path}: {place}"
-
-
-def test_below_the_line_nothing_is_imported_inside_a_function_unrecorded():
+def test_what_is_loaded_on_need_lies_no_higher():
     for path in sorted(FOLDER.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef):
-                assert not [inner.lineno for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom)], path
+            if isinstance(node, ast.ImportFrom) and node.col_offset and (node.module or "").startswith(f"{TRUSTED}."):
+                assert floor(FOLDER.joinpath(*node.module.split(".")[2:])) <= floor(path), f"{path}:{node.lineno}"
 
 
 def test_what_is_remembered_below_the_line_remembers_what_it_loaded():
     # these load nothing on need
     pure = {"rationals.py", "expr.py", "loading.py", "bessel.py", "evaluate.py", "laplace_sums.py", "streams.py"}
-    plain = [path.name for path in FOLDER.rglob("*.py") if "lru_cache" in path.read_text()]
-    assert set(plain) <= pure
-    assert not [name for name in plain if name != "loading.py" and "load(" in next(FOLDER.rglob(name)).read_text()]
+    plain = [path for path in FOLDER.rglob("*.py") if "lru_cache" in path.read_text()]
+    assert {path.name for path in plain} <= pure
+    assert not [path for path in plain if re.search(r"^ +from dpverify", path.read_text(), re.MULTILINE)]

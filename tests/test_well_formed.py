@@ -346,6 +346,7 @@ def test_that_answers_are_integers_is_said_where_noises_do_not_say_it(tmp_path):
     assert verify(read(tmp_path, beside)).judgement.verdict == "PROVED"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("sensitivity", "said"),
     [("1/2", "do not move by 1/2 at all"), ("3/2", "move by at most 1"), ("log(2)", "do not move by log(2) at all"), ("2", None)],

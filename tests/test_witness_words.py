@@ -8,6 +8,7 @@ from string import Formatter
 import pytest
 
 from dpverify.search.witness_words import MADE, SENTENCES, in_words
+from tests.each import holds_of_each
 
 TRUSTED = Path(__file__).parents[1] / "dpverify" / "trusted"
 PARTS = {"pair", "event", "point", "packing"}
@@ -52,8 +53,11 @@ def test_every_name_that_is_said_has_a_sentence_and_every_sentence_a_name():
     assert {name for name in known if f'"{name}"' not in written} == set()
 
 
-@pytest.mark.parametrize("name", sorted(SENTENCES))
-def test_a_sentence_is_of_what_its_rule_tells(name):
+def test_a_sentence_is_of_what_its_rule_tells():
+    holds_of_each(sorted(SENTENCES), is_of_what_its_rule_tells)
+
+
+def is_of_what_its_rule_tells(name):
     asked = {field.split("[")[0] for _, field, _, _ in Formatter().parse(SENTENCES[name]) if field}
     given = {key: ["1", "2"] if f"{{{key}[" in SENTENCES[name] else "7" for key in asked}
     said = in_words({"says": name, **given})

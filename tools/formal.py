@@ -27,6 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import theory_record as records  # noqa: E402
 
+from dpverify.collected import by_name, read  # noqa: E402
 from dpverify.project.formal import coq, foundations  # noqa: E402
 from dpverify.project.formal.ledger import theorems  # noqa: E402
 from dpverify.project.formal.replay import replay  # noqa: E402
@@ -180,9 +181,9 @@ class Theory:
 
     def _replays(self) -> Iterator[str]:
         """Replay the certificates whose files, or what these call, are not as recorded; what is wrong with that."""
-        files = {}
+        files, committed = dict[str, str](), by_name(ROOT / "reports")
         for name in REPLAYED:
-            data = decode((ROOT / "reports" / "certificates" / f"{name}.cert.json").read_bytes())
+            data = decode(read(committed[name]))
             files[name] = replay(unpack(data), check(data), name).text
         hashes = {name: records.digest(text, *(self.sources[file] for file in coq.REPLAYS)) for name, text in files.items()}
         changed = [name for name in REPLAYED if self.record.replays.get(name) != hashes[name]]

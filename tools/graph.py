@@ -4,8 +4,9 @@
 
 A node is a folder of the package, with all below it, a file of the package beside these folders, or a folder of Python beside the package;
 tests are none. An edge A -> B is an import of a file of B in a file of A, wherever it stands: at the top, in a function, for the type
-checker alone, or by name (`import_module`, `__import__`, and `load` of the trusted folder's loader) where the name, or how it begins, is
-written there. What is imported by a name that is not written there, as names given by users are, is counted as unread.
+checker alone, or by name (`import_module`, `__import__`) where the name, or how it begins, is written there. What is imported by a name
+that is not written there, as names given by users are, is counted as unread. What functions of the trusted folder import is loaded where a
+claim needs it: the circles that only these imports close are told apart.
 """
 
 from __future__ import annotations
@@ -24,13 +25,11 @@ PACKAGE = "dpverify"
 BESIDE = ("tools", "bench", "mechanisms")
 BY_NAME = frozenset({"import_module", "__import__"})
 TRUSTED = "dpverify.trusted."
-LOADER = TRUSTED + "language.loading"
-"""Loads modules of the trusted folder by their places there: what it loads is imported by the file that asks for it."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """imports: of each module, the modules that it imports; loads: those that it asks the loader of the trusted folder for besides.
+    """imports: of each module, the modules that it imports; loads: those that functions of the trusted folder import besides.
 
     floors: of the package's nodes, from the top down. unread: places of names that are not written.
     """
@@ -65,7 +64,7 @@ class Graph:
 
     @cached_property
     def loaded_circles(self) -> list[list[str]]:
-        """The circles of files that only the loader closes: one file asks for another where a claim needs it, which imports the first."""
+        """The circles of files that only imports in functions close: one file asks for another on need, which imports the first."""
         whole = {module: self._all(module) for module in self.imports}
         return [sorted(group) for group in knots(whole) if len(group) > 1 and sorted(group) not in self.circles]
 
@@ -130,11 +129,12 @@ def read(root: Path) -> Graph:
     for module, path in files.items():
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
         found: dict[bool, set[str]] = {True: set(), False: set()}
-        for name, line, asked in _imported(ast.parse(path.read_text(encoding="utf-8")), package, loader=module == LOADER):
+        below = module.startswith(TRUSTED)
+        for name, line, inside in _imported(ast.parse(path.read_text(encoding="utf-8")), package):
             if name is None:
                 unread.append(f"{path.relative_to(root).as_posix()}:{line}")
             else:
-                found[asked] |= _meant(name, files)
+                found[inside and below] |= _meant(name, files)
         imports[module], loads[module] = frozenset(found[False] - {module}), frozenset(found[True] - {module})
     return Graph(imports, loads, _floors(root / ".importlinter"), tuple(unread))
 
@@ -144,27 +144,23 @@ def _name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imported(tree: ast.Module, package: str, *, loader: bool) -> Iterator[tuple[str | None, int, bool]]:
-    """Names that a file imports, each with its line and whether the loader is asked for it.
+def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str | None, int, bool]]:
+    """Names that a file imports, each with its line and whether that stands in a function.
 
-    A name that ends with a dot is the beginning of one, None one that is not written. loader: whether this is the loader itself.
+    A name that ends with a dot is the beginning of one, None one that is not written.
     """
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)]
-    loads = any(isinstance(node, ast.ImportFrom) and node.module == LOADER for node in nodes)
-    for node in nodes:
+    inside = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno, False) for alias in node.names)
+            yield from ((alias.name, node.lineno, id(node) in inside) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package.split(".")[: len(package.split(".")) + 1 - node.level]) if node.level else ""
             source = ".".join(part for part in (base, node.module) if part)
-            yield from ((f"{source}.{alias.name}", node.lineno, False) for alias in node.names)
-        elif node.args and not loader:
+            yield from ((f"{source}.{alias.name}", node.lineno, id(node) in inside) for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args:
             called = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
             if called in BY_NAME:
-                yield _written(node.args[0]), node.lineno, False
-            elif loads and called == "load":
-                place = _written(node.args[0])
-                yield None if place is None else TRUSTED + place, node.lineno, True
+                yield _written(node.args[0]), node.lineno, id(node) in inside
 
 
 def _written(name: ast.expr) -> str | None:
@@ -199,7 +195,7 @@ def main(root: Path) -> None:
     for circle in graph.circles:
         print(f"circle: {' '.join(circle)}")
     for circle in graph.loaded_circles:
-        print(f"circle by the loader: {' '.join(circle)}")
+        print(f"circle by imports in functions: {' '.join(circle)}")
     for place in graph.unread:
         print(f"unread: {place}")
     for node in sorted(graph.nodes):

@@ -1,13 +1,14 @@
-"""What the kernel says of each committed certificate, and of damaged ones, written down: reports/judgements.json.
+"""What the kernel says of each committed certificate, and of damaged ones, written down as digests: tests/mutants/recorded.txt.
 
-    python tools/judgements.py
+    python tools/judgements.py              # writes the record anew, in some minutes
+    python tools/judgements.py NAME...      # prints in full what is said of these certificates, to be compared between two commits
 
 A certificate states its verdict alone. The enclosures, the rules, the assumptions and the witness are the kernel's, so that a change
 of the kernel may change what readers have signed while every verdict stays, or take evidence that it refused before.
-tests/mutants/test_recorded.py compares with this record. Of each certificate it holds the judgement, and the bounds on the whole claim
-that are proved where one thing is changed: a value of one of its lines, by the lines that rest on it ("lines"), its lines for those of
-another certificate ("others"), a value of the claim ("claims"), or the epsilon at which its privacy curve is read ("asked"). A line that
-is refused takes the lines that rest on it with it; what is not listed proves nothing. The changes are drawn by the names of the
+tests/mutants/test_recorded.py compares with this record. Of each certificate it holds a digest of the judgement, and of the bounds on the
+whole claim that are proved where one thing is changed: a value of one of its lines, by the lines that rest on it ("lines"), its lines for
+those of another certificate ("others"), a value of the claim ("claims"), or the epsilon at which its privacy curve is read ("asked"). A
+line that is refused takes the lines that rest on it with it; what is not listed proves nothing. The changes are drawn by the names of the
 certificates, equal on every machine. Of certificates with the same rules about one mechanism the first alone is changed.
 """
 
@@ -24,9 +25,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-REPORTS = ROOT / "reports"
+RECORD = ROOT / "tests" / "mutants" / "recorded.txt"
 sys.path.insert(0, str(ROOT))
 
+from dpverify.collected import by_name  # noqa: E402
+from dpverify.collected import read as text_of  # noqa: E402
 from dpverify.trusted import kernel  # noqa: E402
 from dpverify.trusted.facts.bounds import Infinite  # noqa: E402
 from dpverify.trusted.facts.fact import Fact, as_bounds  # noqa: E402
@@ -42,8 +45,11 @@ from dpverify.trusted.rules.composition import privacy_profile  # noqa: E402
 KINDS = {"lines": 6, "others": 5, "claims": 4, "asked": 2}
 """How many changes of each kind are tried."""
 EPSILONS = ("0", "1/100", "1/7", "1/2", "log(2)", "1", "2", "5", "20")
+COLUMNS = ("judgement", *KINDS)
 LONGEST = 160
 """Longer texts are shortened, with a digest of the whole."""
+DIGITS = 12
+"""Of a digest in the record."""
 
 Changed = tuple[str, dict[str, Any], int]
 """What was changed, the certificate then, and the number of the line that others must rest on to be looked at; -1 where all are."""
@@ -54,8 +60,7 @@ Changed = tuple[str, dict[str, Any], int]
 
 def read() -> dict[str, Any]:
     """The certificates of reports/ by their names."""
-    files = sorted((REPORTS / "certificates").glob("*.cert.json"))
-    return {path.name.removesuffix(".cert.json"): decode(path.read_bytes()) for path in files}
+    return {name: decode(text_of(place)) for name, place in by_name(ROOT / "reports").items()}
 
 
 ASKED = ("epsilon", "delta", "name", "mechanism_name")
@@ -233,17 +238,36 @@ def exact(value: Any) -> Fraction:
     return Fraction(mantissa) * Fraction(2) ** (int(exponent) if mark else 0)
 
 
-def main() -> int:
-    """Write the record of every certificate in reports/."""
+def digest(said: Mapping[str, Any]) -> str:
+    """What the record holds of something that is said; nothing where nothing is."""
+    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:DIGITS] if said else "-"
+
+
+def whole(name: str, certificates: Mapping[str, Any], chosen: frozenset[str]) -> dict[str, dict[str, Any]]:
+    """What is said of a certificate, and where it is changed, by the columns of the record. chosen: those that are changed."""
+    changed = {kind: accepted(tried(kind, name, certificates)) for kind in (KINDS if name in chosen else ())}
+    return {"judgement": judged(kernel.check(certificates[name])), **changed}
+
+
+def recorded() -> dict[str, dict[str, str]]:
+    """The digests of the record, by the names of certificates and by its columns."""
+    rows = [line.split() for line in RECORD.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")]
+    return {name: dict(zip(COLUMNS, digests, strict=True)) for name, *digests in rows}
+
+
+def main(names: Sequence[str]) -> int:
+    """Write the record of every certificate in reports/, or print what is said of these."""
     certificates = read()
-    record, chosen = {}, to_change(certificates)
-    for name, data in certificates.items():
-        changed = {kind: accepted(tried(kind, name, certificates)) for kind in (KINDS if name in chosen else ())}
-        record[name] = judged(kernel.check(data)) | {kind: found for kind, found in changed.items() if found}
-    (REPORTS / "judgements.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    print(f"{len(record)} judgements")
+    chosen = to_change(certificates)
+    said = {name: whole(name, certificates, chosen) for name in names or certificates}
+    if names:
+        print(json.dumps(said, indent=1, sort_keys=True))
+        return 0
+    lines = [f"{name} {' '.join(digest(one.get(column, {})) for column in COLUMNS)}" for name, one in said.items()]
+    RECORD.write_text("\n".join([f"# certificate {' '.join(COLUMNS)}", *lines]) + "\n", encoding="utf-8")
+    print(f"{len(said)} judgements")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

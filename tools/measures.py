@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import graph  # noqa: E402
 
+from dpverify.collected import by_name, read  # noqa: E402
 from dpverify.report.trust import lines_of_code, rests_on  # noqa: E402
 from dpverify.trusted.kernel import check  # noqa: E402
 from dpverify.trusted.language.certificate import decode  # noqa: E402
@@ -53,7 +54,7 @@ def rows() -> list[tuple[str, str]]:
         ("the same without the text of the theorem", f"{median(without):.0f}, {max(without)}"),
         *((f"files, lines and statements loaded to check {family}", _size(_loaded(name))) for family, name in FAMILIES.items()),
         ("import graph by folder: nodes, layers, edges", f"{len(drawn.nodes)}, {drawn.layers}, {len(drawn.edges)}"),
-        ("edges that lead up, circles, circles of files that only the loader of the trusted folder closes", _crossed(drawn)),
+        ("edges that lead up, circles, circles of files that only imports in functions close", _crossed(drawn)),
     ]
 
 
@@ -61,10 +62,15 @@ def _crossed(drawn: graph.Graph) -> str:
     return f"{len(drawn.up)}, {len(drawn.circles)}, {len(drawn.loaded_circles)}"
 
 
+@cache
+def _committed() -> dict[str, Path]:
+    return by_name(ROOT / "reports")
+
+
 def _loaded(name: str) -> tuple[Path, ...]:
     """The files below the trust line that the check of a committed certificate loads."""
     forget()
-    data = decode((ROOT / "reports" / "certificates" / f"{name}.cert.json").read_bytes())
+    data = decode(read(_committed()[name]))
     with asked_for() as places:
         check(data)
     return rests_on([line["rule"] for line in data["lines"]], places).files

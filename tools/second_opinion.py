@@ -6,7 +6,7 @@ The second checker, checker/, is written from docs/reference/certificates.md and
 what the other refuses, where both accept with another verdict, or where their enclosures are apart. That the second has not decided is no
 difference; nor is what the first refuses in a changed certificate, in a line that the second says it has not looked at. That the first
 refuses a committed certificate is one, whatever the second says. Certificates are changed as for
-reports/judgements.json: a value of a line, lines of another certificate, a value of the claim; and the verdict that is stated.
+tests/mutants/recorded.txt: a value of a line, lines of another certificate, a value of the claim; and the verdict that is stated.
 Exit code 1 where they differ.
 """
 

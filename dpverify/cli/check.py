@@ -48,9 +48,10 @@ def check(
     certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool, replay: str | None, replay_to: Path | None,
     claim_timeout: float | None, no_code: bool,
 ) -> int:  # fmt: skip
-    """Re-check certificates (files, or directories of *.cert.json) with the kernel alone, and tell what each of them states.
+    """Re-check certificates (files, collections, or directories of them) with the kernel alone, and tell what each of them states.
 
-    Of the directory of a report, all that its page lists has to be there, as it was when the page was written, and nothing else.
+    Of the directory of a report, or of its evidence, all that its pages or verdicts.txt list has to be there, as it was when they were
+    written, and nothing else.
     Exit code 1 where a certificate is missing, is another than was meant, or is refused.
     """
     from dpverify.ground.outside import printable
@@ -78,7 +79,8 @@ def check(
                 proved = replays.of(file, answer.judgement)
             if proved is not None:
                 say(proved)
-    wrong = [line for path in certificates if path.is_dir() for line in _beside_page(path, rechecked)]
+    folders = [path for path in certificates if path.is_dir()]
+    wrong = [line for beside in (_beside_page, _beside_verdicts) for path in folders for line in beside(path, rechecked)]
     wrong += _beside_claims(expected, rechecked) if against else []
     if wrong:
         say(*wrong)
@@ -141,16 +143,18 @@ def _sane(file: Path, one: Rechecked) -> Rechecked:
 
 
 def _files(path: Path) -> list[Path]:
+    from dpverify.collected import MANY, SINGLE, places, within
+
     if path.suffix == ".toml":
         way = f"`dpverify verify {path} --certificates DIR` makes certificates of its claims, and --against {path} demands one of each."
         raise click.UsageError(f"{path} is a claim file, not a certificate: {way}")
     if path.suffix in (".html", ".md"):
         raise click.UsageError(f"{path} is a page, not a certificate. Name its folder: dpverify check {path.parent}")
     if not path.is_dir():
-        return [path]
-    certificates = sorted(path.rglob("*.cert.json"))
+        return places(path)
+    certificates = within(path)
     if not certificates and not _has_page(path):
-        raise click.UsageError(f"{path}: no certificates (*.cert.json) in this directory.")
+        raise click.UsageError(f"{path}: no certificates (*{SINGLE}, *{MANY}) in this directory.")
     return certificates
 
 
@@ -180,34 +184,62 @@ def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[
     """What is other in the folder of a report than its page lists, or says of a claim; nothing where there is no page."""
     from dpverify.cli.found import MAX_PAGE, NAME, found_in
     from dpverify.ground.outside import quoted, read_regular
-    from dpverify.report.listed import PAGE, listed
+    from dpverify.report.listed import PAGE, is_page, listed
     from dpverify.report.page.compared import Page
 
     if not _has_page(folder):
         return
-    page = listed(folder / PAGE)
-    text = Page.of(read_regular(folder / PAGE, MAX_PAGE).decode("utf-8", "replace"))
-    if not text.comparable:
-        say(f"{folder / PAGE}: made by dpverify {text.version}: what it says of the claims was not compared with the certificates.")
+    first = listed(folder / PAGE)
+    others = [folder / name for name in first.files if name.endswith(".html") and is_page(folder / name)]
+    pages = [(file, listed(file), Page.of(read_regular(file, MAX_PAGE).decode("utf-8", "replace"))) for file in (folder / PAGE, *others)]
+    for file, _, text in pages:
+        if not text.comparable:
+            say(f"{file}: made by dpverify {text.version}: what it says of the claims was not compared with the certificates.")
     for place in dict.fromkeys([folder, *(file.parent for file in rechecked if file.is_relative_to(folder))]):
         for file in found_in(place).changed():
             yield f"other: {file}: its SHA-256 is not the one in {place / NAME}: it was changed since it was written, or made by hand."
-    for name in page.files:
-        if not (folder / name).is_file():
-            yield f"missing: {folder / name}: {folder / PAGE} lists it."
+    for page, lists, _ in pages:
+        for name in lists.files:
+            if not (folder / name).is_file():
+                yield f"missing: {folder / name}: {page} lists it."
     for file, one in rechecked.items():
         if not file.is_relative_to(folder):
             continue
-        digest = page.digests.get(file.relative_to(folder).as_posix())
+        name = file.relative_to(folder).as_posix()
+        page, lists, text = next((one for one in pages if name in one[1].digests), pages[0])
+        digest = lists.digests.get(name)
         if digest is None:
             yield f"extra: {file}: {folder / PAGE} does not list it."
         elif one.digest and one.digest != digest:
-            yield f"other: {file}: its SHA-256 is not the one in {folder / PAGE}: it was replaced since, or the page was."
+            yield f"other: {file}: its SHA-256 is not the one in {page}: it was replaced since, or the page was."
         elif one.judgement is not None and text.comparable:
-            anchor, judgement = page.anchors[file.relative_to(folder).as_posix()], one.judgement
+            anchor, judgement = lists.anchors[name], one.judgement
             known = found_in(file.parent).searches.get(file.name)
             if not any(text.agrees(anchor, judgement, digits) for digits in ([known[1]] if known else _TRIED)):
-                yield f"other: {folder / PAGE}: what it says of {quoted(judgement.claim.name)} is not what {file} says."
+                yield f"other: {page}: what it says of {quoted(judgement.claim.name)} is not what {file} says."
+
+
+def _beside_verdicts(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[str]:
+    """What is other in a folder of evidence than its list of verdicts says; nothing where there is no such list."""
+    from dpverify.ground.outside import read_regular
+    from dpverify.report.evidence import VERDICTS, digits_of, listed
+    from dpverify.trusted.language.certificate import MAX_BYTES
+
+    verdicts = folder / VERDICTS
+    text = read_regular(verdicts, MAX_BYTES).decode("utf-8", "replace") if verdicts.is_file() else ""
+    if digits_of(text) is None:
+        return
+    left = {folder / place: digest for place, digest in listed(text).items()}
+    for file, one in rechecked.items():
+        if not file.is_relative_to(folder):
+            continue
+        digest = left.pop(file, None)
+        if digest is None:
+            yield f"extra: {file}: {verdicts} does not list it."
+        elif one.digest and one.digest != digest:
+            yield f"other: {file}: its SHA-256 is not the one in {verdicts}: it was replaced since, or the list was."
+    for file in left:
+        yield f"missing: {file}: {verdicts} lists it."
 
 
 def _expected(paths: Sequence[str], bounds: Bounds, *, code: bool) -> list[tuple[Spec, Stated]]:

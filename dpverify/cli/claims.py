@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
@@ -153,13 +153,14 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 def verified(
     specs: Sequence[Spec], certificates: Path | None, digits: int, *, cache: Cache | None = None, jobs: int | None = 1,
     names: Sequence[str] = (), force: bool = False, bounds: Bounds | None = None, writing: output.Writing | None = None,
+    kept: Mapping[str, Any] | None = None,
 ) -> list[Entry]:  # fmt: skip
     """The outcome of every claim, with certificates written as they come. Each is judged in a process that can be ended.
 
     cache: what was found before; a folder of certificates is one too. jobs: processes, None for as many as are worth it.
     names: of the claims that are meant, where not all are. force: whether foreign files in the folder are replaced too. bounds: of each
-    claim's judging. writing: is told of certificates that cannot be written. Raises SpecError for names that no claim has, and for files
-    in the way.
+    claim's judging. writing: is told of certificates that cannot be written. kept: proposals, by the
+    hashes of their claims. Raises SpecError for names that no claim has, and for files in the way.
     """
     import dpverify.search  # noqa: F401  # before the processes are forked, which need it
     from dpverify.cli.judging import Judge, Outcome, Task
@@ -179,7 +180,7 @@ def verified(
         if not force:
             refuse(certificates, [NAME, *(files[spec.file, stated.claim.name] for spec, stated in work)])
         earlier = found_in(certificates)
-    judge = Judge(digits, cache, earlier)
+    judge = Judge(digits, cache, earlier, kept or {})
     tasks = [Task(spec.file, stated.claim, files[spec.file, stated.claim.name]) for spec, stated in work]
     if jobs is None:
         hits = sum(map(judge.has, tasks))
@@ -207,9 +208,9 @@ def _entry(
     spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds, writing: output.Writing
 ) -> Entry:  # fmt: skip
     """The entry of a claim, with its certificate written."""
+    from dpverify.collected import encode
     from dpverify.ground.processes import Ended
     from dpverify.report import Entry
-    from dpverify.search.certificates import encode
 
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,

@@ -13,7 +13,6 @@ from dpverify.cli.numbers import Whole
 from dpverify.cli.output import say
 from dpverify.cli.settings import codeless
 from dpverify.errors import SpecError
-from dpverify.ground.outside import read_regular
 from dpverify.trusted.language.errors import CertificateError, Rejected
 
 if TYPE_CHECKING:
@@ -72,12 +71,13 @@ def _is_mechanism(name: str) -> bool:
 
 def _of_certificate(path: Path) -> Entry:
     """The claim of a certificate, as the kernel judges it now."""
+    from dpverify.collected import read
     from dpverify.report import Entry
     from dpverify.search.verify import rejudged
-    from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
+    from dpverify.trusted.language.certificate import decode, unpack
 
     try:
-        packed = decode(read_regular(path, MAX_BYTES + 1))
+        packed = decode(read(path))
         claim = unpack(packed).claim
         verified = rejudged(claim, packed)
     except (CertificateError, Rejected) as error:
@@ -157,12 +157,13 @@ def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
 def _uses() -> Iterator[tuple[str, set[str]]]:
     """Of every readable certificate in reports/, here or beside the shelf, the mechanism and the rules it uses."""
     from dpverify.catalogue import shelf
-    from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
+    from dpverify.collected import read, within
+    from dpverify.trusted.language.certificate import decode, unpack
 
     folders = dict.fromkeys(folder.resolve() for folder in (Path("reports"), shelf() / "reports") if folder.is_dir())
-    for file in (file for folder in folders for file in sorted(folder.rglob("*.cert.json"))):
+    for file in (place for folder in folders for place in within(folder)):
         try:
-            certificate = unpack(decode(read_regular(file, MAX_BYTES + 1)))
+            certificate = unpack(decode(read(file)))
         except (OSError, CertificateError):
             continue
         yield certificate.claim.mechanism_name, {line.rule for line in certificate.lines}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpverify.cli import output
+from dpverify.trusted.language.canonical_form import claim_hash, to_json
 
 if TYPE_CHECKING:
     from dpverify.cli.found import Found
@@ -35,16 +37,21 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Judges claims, with so many digits of the tight epsilon. cache, found: what was found before, if that is to be used."""
+    """Judges claims, with so many digits of the tight epsilon. cache, found: what was found before, if that is to be used.
+
+    kept: certificates that are kept under version control, by the hashes of their claims.
+    """
 
     digits: int
     cache: Cache | None
     found: Found | None
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
     def has(self, task: Task) -> bool:
         """Whether there seems to be a certificate."""
         listed = self.found is not None and self.found.has(task.certificate, self.digits)
-        return listed or (self.cache is not None and self.cache.has(task.claim, self.digits))
+        kept = claim_hash(to_json(task.claim)) in self.kept
+        return listed or kept or (self.cache is not None and self.cache.has(task.claim, self.digits))
 
     def __call__(self, task: Task) -> Outcome:
         """The outcome of a task. A fault is an outcome too: it must not take the other answers away."""
@@ -64,7 +71,18 @@ class Judge:
 
     def _before(self, task: Task) -> Verified | None:
         listed = None if self.found is None else self.found.outcome(task.certificate, task.claim, self.digits)
-        return listed or (None if self.cache is None else self.cache.find(task.claim, self.digits))
+        return listed or self._kept(task.claim) or (None if self.cache is None else self.cache.find(task.claim, self.digits))
+
+    def _kept(self, claim: Claim) -> Verified | None:
+        """What the kernel says today of the certificate that is kept; None where a search could say more."""
+        from dpverify.search.verify import rejudged
+
+        data = self.kept.get(claim_hash(to_json(claim)))
+        try:
+            verified = None if data is None else rejudged(claim, data)
+        except Exception:  # of a damaged or forged certificate anything may fail: what it is about is then found anew
+            return None
+        return None if verified is None or verified.judgement.verdict == "UNKNOWN" else verified
 
     def _anew(self, claim: Claim) -> Verified:
         from dpverify.search.verify import verify

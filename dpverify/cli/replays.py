@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from dpverify.cli.output import write
-from dpverify.ground.outside import printable, read_regular
+from dpverify.cli.output import say, write
+from dpverify.cli.progress import Progress
+from dpverify.collected import SINGLE, read
+from dpverify.ground.outside import printable
 from dpverify.project.formal import coq, foundations
 from dpverify.project.formal.replay import replay
 from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
+from dpverify.trusted.language.certificate import decode, unpack
 
 _INDENT = " " * 9
 
@@ -22,7 +26,7 @@ class Replays:
 
     def __init__(self, folder: Path | None, seconds: float | None, *, compiled: bool) -> None:
         self._folder, self._seconds = folder, seconds
-        self._theory = coq.compiled_theory() if compiled else None
+        self._theory = coq.compiled_theory(begun=_compiling) if compiled else None
         self._rest = _rests(foundations.axioms(self._theory)) if self._theory is not None else ""
         self.replayed = self.written = self.refused = self.asked = 0
         self._modules: dict[str, Path] = {}
@@ -33,7 +37,7 @@ class Replays:
         """What to say of a certificate that holds."""
         self.asked += 1
         try:
-            made = replay(unpack(decode(read_regular(file, MAX_BYTES + 1))), judgement, file.name)
+            made = replay(unpack(decode(read(file))), judgement, file.name)
         except NotReplayedError as error:
             return printable(f"{_INDENT}not replayed in Coq: {error}")
         target = ""
@@ -53,7 +57,7 @@ class Replays:
 
     def _module(self, file: Path) -> str:
         """What a certificate's file is called in Coq: letters, digits and _, of no two the same in a run."""
-        stem = re.sub(r"\W", "_", file.name.removesuffix(".cert.json"))
+        stem = re.sub(r"\W", "_", file.name.removesuffix(SINGLE))
         if self._modules.setdefault(stem, file) != file:
             stem = f"{stem}_{sha256(str(file).encode()).hexdigest()[:8]}"
         return stem
@@ -63,6 +67,14 @@ class Replays:
         if self._theory is None:
             return f"{self.written} of {self.asked} written for Coq"
         return f"{self.replayed} of {self.asked} replayed in Coq"
+
+
+@contextmanager
+def _compiling(files: int) -> Iterator[Callable[[int], None]]:
+    """Says that the theory is compiled, which takes minutes, once, and how far it is."""
+    say(f"compiling the theory in Coq, {files} files: this takes minutes, once", err=True)
+    with Progress("compiling the theory in Coq", files, "files", least=2) as progress:
+        yield progress.at
 
 
 def _rests(axioms: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -44,6 +44,12 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
     help="Also write the results as results.EXTENSION; may be repeated.",
 )  # fmt: skip
 @click.option("--folders", is_flag=True, help="Put certificates and the data of curves in folders, certificates/ and curves/.")
+@click.option("--one-page", is_flag=True, help="Write one page, where a report of more than 20 claim files has one for each family.")
+@click.option(
+    "--evidence", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Also write what is worth keeping under version control to DIR: certificates by families, verdicts.txt, index.md. What is there "
+    "from before is a proposal, which the kernel judges; with --no-cache everything is searched anew.",
+)  # fmt: skip
 @click.option("--latex", is_flag=True, help="Also write theorems.tex and references.bib: each decided claim as a theorem.")
 @click.option("--figures", is_flag=True, help="Also write each picture to figures/, as SVG, and with --pdf as PDF.")
 @click.option(
@@ -57,20 +63,23 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
 def report(
     paths: tuple[str, ...], output: Path, audits: bool, printed: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
     confidence: float | None, seed: int | None, level: str | None, workers: int | None, force: bool, sign: bool,
-    latex: bool, figures: bool, folders: bool,
+    latex: bool, figures: bool, folders: bool, one_page: bool, evidence: Path | None,
 ) -> int:  # fmt: skip
-    """Verify, audit, and write one page for people (index.html, index.md) with certificates and the data of privacy curves.
+    """Verify, audit, and write a page for people (index.html, index.md) with certificates and the data of privacy curves.
+
+    Of more than 20 claim files the page is an overview by families, and each family has a page of its own beside it.
 
     The directory may be new, empty, or that of an earlier report, whose files are replaced. A file of somebody else that is in the way is
     an error, unless --force is given.
     """
     from dpverify.cli.claims import audited, not_audited, specs_of, verified
+    from dpverify.cli.evidence import Evidence
     from dpverify.cli.found import found_in, refuse
     from dpverify.project.config import project_file
     from dpverify.project.made import arguments, made
     from dpverify.report.curves import data_name
     from dpverify.report.listed import PAGE
-    from dpverify.report.page import pages
+    from dpverify.report.page import family_pages, pages
     from dpverify.report.page.subject import Folders
     from dpverify.report.results import Results
 
@@ -78,15 +87,20 @@ def report(
     program = pdf.browser() if printed else None
     unread: list[Fault] = []
     specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
-    told = [PAGE, "index.md", *(f"results.{EXTENSIONS[style]}" for style in styles), *([THEOREMS, REFERENCES] if latex else [])]
+    whole = one_page or printed
+    told = [PAGE, "index.md", *family_pages(specs, whole=whole), *(f"results.{EXTENSIONS[style]}" for style in styles)]
+    told += [THEOREMS, REFERENCES] if latex else []
     if not force:
         refuse(output, [*told, *(["index.pdf"] if printed else [])])
         refuse(output / where.curves, [data_name(stem) for stem in _stems(spec.file for spec in specs).values()])
     certificates = output / where.certificates
+    kept = Evidence(evidence)
+    if evidence is not None:
+        kept.prepare(force=force)
     writing = Writing()
     entries = verified(
         specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds,
-        writing=writing,
+        writing=writing, kept=None if settings.cache.folder is None else kept.hints(settings.digits),
     )  # fmt: skip
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
@@ -100,8 +114,11 @@ def report(
             writable(output / where.curves)
         for name, content in data.items():
             writing.write(output / where.curves / name, content)
-    for name, content in pages(run).items():
+    earlier = found_in(certificates).pages
+    for name, content in pages(run, whole=whole).items():
         writing.write(output / name, content)
+    if evidence is not None:
+        kept.write(run, settings.digits, writing)
     if latex:
         from dpverify.report import theorem
 
@@ -111,6 +128,7 @@ def report(
         writing.write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
     with writing.tried():
         _clean(output, run, where)
+        _clean_pages(certificates, [name for name in earlier if PurePath(name).name not in told])
         for folder in (output, output / CERTIFICATES):
             listed = found_in(folder)
             listed.pages = {}
@@ -204,6 +222,15 @@ def _clean(output: Path, run: Run, where: Folders) -> None:
             mine = file.curves and folder == output / where.curves
             if not mine and not foreign(folder, [data_name(file.stem)]):
                 (folder / data_name(file.stem)).unlink(missing_ok=True)
+
+
+def _clean_pages(folder: Path, names: Iterable[str]) -> None:
+    """Remove pages of families that an earlier report had. names: from a folder."""
+    from dpverify.report.listed import is_page
+
+    for name in names:
+        if name.endswith(".html") and is_page(folder / name):
+            (folder / name).unlink()
 
 
 def _mechanism(file: Path) -> str | None:

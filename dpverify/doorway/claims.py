@@ -11,13 +11,13 @@ from typing import Any, overload
 from dpverify.catalogue import Spec, Stated, resolve
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.catalogue.inline import Noise, nothing_beside, stated
+from dpverify.collected import read
 from dpverify.doorway.digits import checked
 from dpverify.errors import SpecError
-from dpverify.ground.outside import read_regular
 from dpverify.report.answers import Answer, Answers, Enclosure, answer, judged
 from dpverify.search import verify as judging
 from dpverify.search.verify import Verified
-from dpverify.trusted.language.certificate import MAX_BYTES, decode
+from dpverify.trusted.language.certificate import decode
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.model import CLAIMED_MEASURES, Claim
 
@@ -102,6 +102,6 @@ def _replayed(file: Any) -> Verified:
         way = f'dpverify.verify("{file}") judges its claims, and answer.save("claim.cert.json") writes the certificate of one.'
         raise CertificateError(f"{file} is a claim file, not a certificate: {way}")
     try:
-        return judging.replayed(decode(read_regular(Path(file), MAX_BYTES + 1)))
+        return judging.replayed(decode(read(Path(file))))
     except CertificateError as error:
         raise CertificateError(f"{file}: {error}") from error

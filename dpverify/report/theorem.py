@@ -9,6 +9,7 @@ from pathlib import Path
 from dpverify.catalogue.formulas.boxes import row
 from dpverify.catalogue.formulas.latex import latex, words
 from dpverify.catalogue.formulas.typeset import typeset
+from dpverify.collected import encode
 from dpverify.ground.version import __version__
 from dpverify.report import Entry, delta_enclosure, enclosure, exact, exact_delta, literature, quantity
 from dpverify.report import words as plain
@@ -16,7 +17,6 @@ from dpverify.report.laws import law
 from dpverify.report.page.blocks import Inline
 from dpverify.report.page.sections.statement import inequality, sentence
 from dpverify.report.stated import stated
-from dpverify.search.certificates import encode
 from dpverify.search.verify import Verified
 from dpverify.trusted.kernel import Judgement
 from dpverify.trusted.language.errors import DpverifyError

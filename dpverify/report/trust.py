@@ -14,11 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from dpverify import trusted
 from dpverify.project.formal.ledger import together
 from dpverify.trusted import kernel
 
 TRUSTED: Final = "dpverify.trusted"
-_FOLDER: Final = Path(kernel.__file__).parent
+_FOLDER: Final = Path(trusted.__file__).parent
 _BESIDE: Final = frozenset(
     (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER)
 )
@@ -38,9 +39,9 @@ class Trust:
         return f"{', '.join(self.rules) or 'no rule'}{held}; {len(self.files)} files with {self.lines} lines of code below the trust line"
 
 
-def rests_on(rules: Iterable[str], places: Iterable[str]) -> Trust:
-    """What a verdict rests on whose certificate names these rules, and whose check asked for these places; the kernel is always there."""
-    modules, left = set[str](), [kernel.__name__, *(name for place in places for name in _packages(f"{TRUSTED}.{place}"))]
+def rests_on(rules: Iterable[str], loaded: Iterable[str]) -> Trust:
+    """What a verdict rests on whose certificate names these rules, and whose check loaded these modules; the kernel is always there."""
+    modules, left = set[str](), [kernel.__name__, *(name for module in loaded for name in _packages(module))]
     while left:
         module = left.pop()
         if module not in modules:
@@ -62,7 +63,8 @@ def _imported(module: str) -> tuple[str, ...]:
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
-    unseen = {id(inner) for node in ast.walk(tree) if _for_types(node) for inner in ast.walk(node)}
+    """What is imported at the top: what is imported in functions is loaded where a claim needs it, and recorded."""
+    unseen = {id(inner) for node in ast.walk(tree) if _on_need(node) for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if id(node) not in unseen and isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith(TRUSTED):
             yield from _packages(node.module)
@@ -71,9 +73,10 @@ def _imports(tree: ast.Module) -> Iterator[str]:
                     yield f"{node.module}.{alias.name}"
 
 
-def _for_types(node: ast.AST) -> bool:
-    """Whether a type checker alone reads what is inside."""
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+def _on_need(node: ast.AST) -> bool:
+    """Whether what is inside is read by a type checker alone, or when a function is called."""
+    types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return types or isinstance(node, ast.FunctionDef)
 
 
 def _packages(module: str) -> Iterator[str]:

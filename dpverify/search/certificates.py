@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from dpverify.trusted.facts.fact import Fact
@@ -32,11 +31,6 @@ def _packed(line: Line, prec: int) -> dict[str, Any]:
     found |= {"parameters": dict(line.parameters)} if line.parameters else {}
     found |= {"premises": list(line.premises)} if line.premises else {}
     return found | ({"prec": line.prec} if line.prec != prec else {})
-
-
-def encode(data: Mapping[str, Any]) -> str:
-    """The text of a packed certificate: stable, so that equal certificates are equal files."""
-    return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def lines(facts: Iterable[Fact]) -> list[Fact]:

@@ -23,7 +23,7 @@ from flint import fmpq, fmpq_mat
 from dpverify.search.closed_form import BITS
 from dpverify.search.counterexample import find_counterexample
 from dpverify.search.proposal import bound
-from dpverify.search.smt import counterexample
+from dpverify.search.smt import counterexample, installed
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds
 from dpverify.trusted.language.errors import DpverifyError, Undecided
@@ -91,9 +91,11 @@ def propose(claim: Claim, steps: Steps) -> Steps:
         values = None if found is None else {name: Num(number) for name, number in found.items()}
         if values is not None and (refuting := _refuting(claim, steps, step, values)) is not None:
             return [refuting]
+    missing = "z3, which looks for values where it is below, is not installed (pip install z3-solver)"
+    z3 = "z3 found no values where it is below" if installed() else missing
     raise Undecided(
-        "the claimed epsilon differs from the bound found by what is no sum of squares and constraints that was found, and z3 found no "
-        "values where it is below: state the claim at fixed values of the parameters, or claim the bound."
+        f"the claimed epsilon differs from the bound found by what is no sum of squares and constraints that was found, and {z3}: "
+        "state the claim at fixed values of the parameters, or claim the bound."
     )
 
 

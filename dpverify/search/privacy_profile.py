@@ -15,6 +15,7 @@ from flint import arb
 from dpverify.search import (
     asymptotics,
     basic_composition,
+    closed_epsilon,
     combination,
     every_shift,
     every_word,
@@ -59,6 +60,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.evaluations import rank
 from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.parts import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
@@ -91,6 +93,7 @@ from dpverify.trusted.rules.curves import (
     spherical_caps,
 )
 from dpverify.trusted.rules.curves import every_shift as shifts
+from dpverify.trusted.rules.curves.seen_in_cells import MOST_RINGS
 from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
 from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest, delta_told_words
 from dpverify.trusted.rules.selection.compared import asked
@@ -146,6 +149,8 @@ _HIGH = 300
 """A dimension from which a curve by caps is tried out first."""
 _MOST_LONG = 12
 _MOST_WHOLE = 64
+_HALF = 96
+"""Intervals on each side of the middle, in which values of a process are seen."""
 _WEIGHED = 1000
 """How far out the probabilities of integers are looked at for the shift that loses most."""
 _LARGEST = 10**4
@@ -205,6 +210,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
             quick = cells(known.says) > _SLOW
             found = _at_a_delta(Run(root), plan, known.says, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
+            steps += closed_epsilon.propose(claim, Fraction(found["upper"])) if "upper" in found else []
         return [*steps, *_budget(claim, root, target)]
 
 
@@ -612,7 +618,7 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     elif isinstance(noise, Noise):
         for name in curve_rules(noise):
             if isinstance(noise, EllipticalProcess) and name != elliptical_process.NAME:
-                yield from _of_a_process(name, noise, target)
+                yield from _of_a_process(name, run, noise, target)
                 continue
             if name == shifts.NAME:
                 yield from _at_every_shift(run, target)
@@ -629,13 +635,29 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
                 yield {"rule": name, "any": True}
 
 
-def _of_a_process(name: str, noise: EllipticalProcess, target: Target) -> Iterator[Plan]:
+def _of_a_process(name: str, run: Run, noise: EllipticalProcess, target: Target) -> Iterator[Plan]:
     """Under declared differences: how their norms are derived, and whether evaluations are taken for t noise."""
     if name == process_evaluations.NAME:
-        yield from ({"rule": name, "exactly": True}, {"rule": name})
+        yield {"rule": name, "exactly": True}
+        with suppress(DpverifyError, ValueError, OverflowError):
+            yield {"rule": name, **_cells(run, noise)}
+        yield {"rule": name}
     elif noise.differences and not is_finite(noise):
         with precision(_FIRST_BITS * 2):
             yield {"rule": name, "sensitivity": processes.derivations(noise, target.digits)}
+
+
+def _cells(run: Run, noise: EllipticalProcess) -> Plan:
+    """Cells in which values of a process are seen whose variance has several values: a few to each deviation, as far as masses go."""
+    if len(noise.atoms) < 2 or not is_finite(noise):
+        return {}
+    deviations = [math.sqrt(number(v)) for v, _ in noise.atoms]
+    far, coordinates = 9 * max(deviations) + number(reach(run).lower) / number(noise.scale) / 2, rank(noise)
+    width = Fraction(far / _HALF).limit_denominator(1000)
+    middles = [sqrt * math.sqrt(coordinates - 1) for sqrt in deviations]
+    spread = sorted({max(at + k * sqrt / 4, 0.0) for at, sqrt in zip(middles, deviations, strict=True) for k in range(-10, 11)})
+    rings = sorted({Fraction(at).limit_denominator(1000) for at in spread if at > 0.01})[:MOST_RINGS] if coordinates > 1 else []
+    return {"cells": {"width": str(width), "half": _HALF, "rings": list(map(str, rings))}}
 
 
 def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:

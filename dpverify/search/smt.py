@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from fractions import Fraction
+from importlib.util import find_spec
 
 from dpverify.search import outside
 from dpverify.trusted.language.errors import DpverifyError, Undecided
@@ -47,6 +48,11 @@ def counterexample(low: Expr, high: Expr, domains: Mapping[str, Domain], seconds
         except DpverifyError:
             continue
     return None
+
+
+def installed() -> bool:
+    """Whether z3 can be asked. Without it a claim that it would refute stays UNKNOWN."""
+    return find_spec("z3") is not None
 
 
 def _run(script: str, seconds: float) -> dict[str, Fraction] | None:

@@ -7,8 +7,9 @@ exactly with what is claimed, give the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpverify.trusted.facts.assumptions import of_a_bound, of_a_verdict
@@ -17,7 +18,6 @@ from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.language.certificate import Certificate, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -107,49 +107,101 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
     PROVED: an upper bound on what is asked for (the tight epsilon, or the tight delta; the tight value in a measure) is at most what is
     claimed (exists, where it is "tight"). REFUTED: a lower bound on it is above what is claimed, at one value of the parameters at least.
     """
-    direct = [(fact, _asked(claim, fact)) for fact in facts if not fact.place]
-    bounds = [b for _, group in direct for b in group]
-    uppers = [b.value for b in bounds if b.side == "upper" and b.quantity != "delta"]
-    at_delta = {"delta"} if claim.delta == ZERO else {"delta", "pure"}  # of the pure epsilon, from below, only delta = 0 is spoken of
-    lowers = [b for b in bounds if b.side == "lower" and b.quantity not in at_delta and _inside(b, claim)]
-    deltas = {side: [b for b in bounds if b.quantity == "delta" and b.side == side and _inside(b, claim)] for side in ("lower", "upper")}
-    upper = _best(uppers, _at_most)
-    lower = _best([b.value for b in lowers if not b.at], lambda a, b: _at_most(b, a))
-    # of bounds that refute, one with an event, or with an epsilon that has one, is what a reader can check
-    against = [b for b in lowers if _refutes(b, claim)] + [b for b in deltas["lower"] if _refutes_delta(b, claim)]
-    refutation = min(against, key=lambda b: not {"event", "epsilon"} & (b.witness or {}).keys(), default=None)
-    delta_uppers, delta_lowers = ([_delta_value(b) for b in deltas[side] if not b.at] for side in ("upper", "lower"))
-    if _meaningful_delta(claim) and any(_contradict(above, below) for above in bounds for below in bounds):
-        raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
-    # comparing closed forms over a domain can take long: not where refuted, and what is literally the claimed bound first
-    open_question = refutation is None and _meaningful_delta(claim)
-    pure = sorted((b.value for b in bounds if b.quantity == "pure" and b.side == "upper"), key=lambda value: value != _claimed(claim))
-    proved_pure = open_question and any(_proves(value, claim) for value in pure)
-    met = proved_pure or (
-        open_question
-        and (
-            any(_proves(b.value, claim) for b in bounds if b.quantity not in ("pure", "delta") and b.side == "upper")
-            or any(certainly_le(value, value if claim.delta is None else claim.delta, dict(claim.domains)) for value in delta_uppers)
-        )
-    )
-    if proved_pure and (claim.epsilon is not None or claim.delta == ZERO):  # at the pure epsilon and above, nothing is left to delta
-        delta_uppers, delta_lowers = [ZERO], [ZERO]
-    assumed = [(b.side, of_a_bound(claim, b, fact.assumed)) for fact, group in direct for b in group]
-    names = [name for fact, group in direct for b in group for name in (fact.rule, *b.through)]
-    verdict = "PROVED" if met else "REFUTED" if refutation is not None else "UNKNOWN"
+    stated = [(fact, _asked(claim, fact)) for fact in facts if not fact.place]
+    found = _Bounds(claim, [bound for _, bounds in stated for bound in bounds])
+    found.require_consistent()
+    refutation = found.refutation()
+    purely = refutation is None and found.proved_purely()  # comparing closed forms over a domain can take long: not where refuted
+    proved = purely or (refutation is None and found.proved())
+    verdict = "PROVED" if proved else "REFUTED" if refutation is not None else "UNKNOWN"
+    delta_lower, delta_upper = found.delta(purely)
     return Judgement(
         claim=claim,
         verdict=verdict,
-        lower=lower,
-        upper=upper,
-        rules=tuple(dict.fromkeys(names)),
-        assumptions=of_a_verdict(verdict, assumed),
+        lower=found.lower,
+        upper=found.upper,
+        rules=_rules(stated),
+        assumptions=of_a_verdict(verdict, [(b.side, of_a_bound(claim, b, fact.assumed)) for fact, bounds in stated for b in bounds]),
         witness=None if refutation is None else _witness(refutation),
-        also={key: text for b in bounds for key, text in b.also.items()},
-        delta_lower=_best(delta_lowers, lambda a, b: _at_most(b, a)),
-        delta_upper=_best(delta_uppers, _at_most),
+        also={key: text for bound in found.all for key, text in bound.also.items()},
+        delta_lower=delta_lower,
+        delta_upper=delta_upper,
         errors=_errors(verdict, facts),
     )
+
+
+class _Bounds:
+    """The bounds on what a claim asks for, and what they come to.
+
+    all: as facts state them; uppers, lowers: on the tight epsilon at the claimed delta, or on the tight value in a measure; delta_lowers:
+    on the tight delta; deltas_above, deltas_below: the values of bounds on it for all parameters. A bound at parameters that are not the
+    claim's, or outside their domains, does not count.
+    """
+
+    def __init__(self, claim: Claim, bounds: Sequence[Bound]) -> None:
+        self.claim, self.all, self.domains = claim, bounds, dict(claim.domains)
+        below = [bound for bound in bounds if bound.side == "lower" and _inside(bound, claim)]
+        above = [bound for bound in bounds if bound.side == "upper"]
+        self.uppers = [bound for bound in above if bound.quantity != "delta"]
+        self.lowers = [bound for bound in below if bound.quantity not in _not_at(claim.delta)]
+        self.delta_lowers = [bound for bound in below if bound.quantity == "delta"]
+        self.deltas_above = [_delta_value(bound) for bound in above if bound.quantity == "delta" and _inside(bound, claim) and not bound.at]
+        self.deltas_below = [_delta_value(bound) for bound in self.delta_lowers if not bound.at]
+
+    @property
+    def upper(self) -> Expr | Infinite | None:
+        return _least([bound.value for bound in self.uppers])
+
+    @property
+    def lower(self) -> Expr | Infinite | None:
+        return _greatest([bound.value for bound in self.lowers if not bound.at])
+
+    def require_consistent(self) -> None:
+        """Raises RuntimeError where an upper bound is certainly below a lower bound on the same."""
+        if self.meaningful and any(_contradict(upper, lower) for upper in self.all for lower in self.all):
+            raise RuntimeError("the rules contradict each other: an upper bound is below a lower bound")
+
+    @cached_property
+    def meaningful(self) -> bool:
+        """Pure privacy implies every delta >= 0, and none below."""
+        return self.claim.delta is None or certainly_le(ZERO, self.claim.delta, self.domains)
+
+    def refutation(self) -> Bound | None:
+        """A lower bound that is above what is claimed: one with an event, or with an epsilon that has one, can be checked by a reader."""
+        against = [bound for bound in self.lowers if _refutes(bound, self.claim)]
+        against += [bound for bound in self.delta_lowers if _refutes_delta(bound, self.claim)]
+        return min(against, key=lambda bound: not {"event", "epsilon"} & (bound.witness or {}).keys(), default=None)
+
+    def proved_purely(self) -> bool:
+        """Whether an upper bound at delta = 0 is at most what is claimed; what is literally that comes first."""
+        pure = [bound.value for bound in self.uppers if bound.quantity == "pure"]
+        pure.sort(key=lambda value: value != _claimed(self.claim))
+        return self.meaningful and any(_proves(value, self.claim) for value in pure)
+
+    def proved(self) -> bool:
+        """Whether another upper bound is at most what is claimed: on the tight epsilon or the tight value, or on the tight delta."""
+        others = (bound for bound in self.uppers if bound.quantity != "pure")
+        met = self.meaningful and any(_proves(bound.value, self.claim) for bound in others)
+        return met or (self.meaningful and any(map(self._proves_delta, self.deltas_above)))
+
+    def _proves_delta(self, upper: Expr) -> bool:
+        return certainly_le(upper, upper if self.claim.delta is None else self.claim.delta, self.domains)
+
+    def delta(self, purely: bool) -> tuple[Expr | None, Expr | None]:
+        """The enclosure of the tight delta. purely: whether the claimed epsilon is at least the pure one, which leaves nothing to delta."""
+        if purely and (self.claim.epsilon is not None or self.claim.delta == ZERO):
+            return ZERO, ZERO
+        return _greatest(self.deltas_below), _least(self.deltas_above)
+
+
+def _rules(stated: Sequence[tuple[Fact, Sequence[Bound]]]) -> tuple[str, ...]:
+    """The rules that the bounds rest on, each once."""
+    return tuple(dict.fromkeys(name for fact, bounds in stated for bound in bounds for name in (fact.rule, *bound.through)))
+
+
+def _not_at(delta: Expr | None) -> frozenset[str]:
+    """The quantities of which a lower bound says nothing of the epsilon at a delta: of the pure epsilon only delta = 0 is spoken of."""
+    return frozenset(("delta",)) if delta == ZERO else frozenset(("delta", "pure"))
 
 
 def _asked(claim: Claim, fact: Fact) -> tuple[Bound, ...]:
@@ -160,9 +212,12 @@ def _asked(claim: Claim, fact: Fact) -> tuple[Bound, ...]:
     """
     quantities = ("pure", "epsilon", "delta") if claim.measure is None else (claim.measure.name,)
     found = tuple(b for b in as_bounds(fact.says) if b.quantity in quantities)
-    if not claim.order or all(b.side == "upper" or b.ordered for b in found) or load("parts.exchanged").either_order(claim):
+    ordered = tuple(b for b in found if b.side == "upper" or b.ordered)
+    if not claim.order or ordered == found:
         return found
-    return tuple(b for b in found if b.side == "upper" or b.ordered)
+    from dpverify.trusted.parts.exchanged import either_order
+
+    return found if either_order(claim) else ordered
 
 
 def _claimed(claim: Claim) -> Expr | None:
@@ -173,7 +228,11 @@ def _claimed(claim: Claim) -> Expr | None:
 def _errors(verdict: str, facts: Sequence[Fact]) -> tuple[tuple[str, ErrorBound], ...]:
     """For each kind of error the best bound on each side, with its rule. Raises RuntimeError where these contradict each other."""
     stated = [(fact.rule, bound) for fact in facts if not fact.place for bound in as_errors(fact.says)]
-    return load("facts.best_errors").best(verdict, stated, _at_most) if stated else ()
+    if not stated:
+        return ()
+    from dpverify.trusted.facts import best_errors
+
+    return best_errors.best(verdict, stated, _at_most)
 
 
 def _proves(upper: Expr | Infinite, claim: Claim) -> bool:
@@ -213,11 +272,6 @@ def _contradict(upper: Bound, lower: Bound) -> bool:
     return not symbols(above) | symbols(below) and certainly_lt(above, below)
 
 
-def _meaningful_delta(claim: Claim) -> bool:
-    """Pure privacy implies every delta >= 0, and none below."""
-    return claim.delta is None or certainly_le(ZERO, claim.delta, dict(claim.domains))
-
-
 def _inside(lower: Bound, claim: Claim) -> bool:
     """Whether the parameters at which a lower bound is claimed are the claim's own and lie in their domains."""
     domains = dict(claim.domains)
@@ -231,13 +285,14 @@ def _at_most(left: Expr | Infinite, right: Expr | Infinite) -> bool:
     return not isinstance(left, Infinite) and not symbols(left) | symbols(right) and certainly_le(left, right)
 
 
-def _best(values: Sequence[_Value], better: Callable[[_Value, _Value], bool]) -> _Value | None:
-    """The best of the values as far as the order between them is certain."""
-    best: _Value | None = None
-    for value in values:
-        if best is None or better(value, best):
-            best = value
-    return best
+def _least(values: Sequence[_Value]) -> _Value | None:
+    """The least of the values as far as the order between them is certain."""
+    return reduce(lambda best, value: value if _at_most(value, best) else best, values) if values else None
+
+
+def _greatest(values: Sequence[_Value]) -> _Value | None:
+    """The greatest of the values as far as the order between them is certain."""
+    return reduce(lambda best, value: value if _at_most(best, value) else best, values) if values else None
 
 
 def _witness(lower: Bound) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from flint import ctx
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, Says, as_bounds, unasked
 from dpverify.trusted.language.errors import STUMBLES, CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.loading import asked_for, load, note
+from dpverify.trusted.language.loading import asked_for, note
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.registry import ANYWHERE, EXPLAINED, IN_MEASURES, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, RULES
 
@@ -40,8 +40,9 @@ class Proof:
     @cached_property
     def places(self) -> Places:
         """The parts of the claim's mechanism; loaded where a line speaks of one."""
-        found: Places = load("parts.places").Places(self.claim, self._alone)
-        return found
+        from dpverify.trusted.parts.places import Places
+
+        return Places(self.claim, self._alone)
 
     def infer(self, rule: str, place: Place = (), parameters: Mapping[str, Any] | None = None, premises: Sequence[Fact] = ()) -> Fact:
         """What a rule proves of a place, at the working precision of the moment. Raises Rejected, or CertificateError for a misuse."""
@@ -120,7 +121,11 @@ def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...], 
 def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premises: tuple[Fact, ...]) -> Says:
     """What a rule says itself. Raises CertificateError where it does not look at all of its premises."""
     rule: Any = EXPLAINED[name]
-    given: Any = load("facts.given").Given(premises) if premises else ()
+    given: Any = ()
+    if premises:
+        from dpverify.trusted.facts.given import Given
+
+        given = Given(premises)
 
     def ask(given_parameters: Mapping[str, Any]) -> Any:
         return rule.infer(about, given_parameters, given) if hasattr(rule, "infer") else rule.check(about, given_parameters)
@@ -128,7 +133,9 @@ def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premise
     try:
         found = ask(parameters)
     except STUMBLES as error:
-        raise load("facts.stumbles").unusable(name, ask, parameters) from error
+        from dpverify.trusted.facts.stumbles import unusable
+
+        raise unusable(name, ask, parameters) from error
     if premises:
         given.require_read(name)
     says: Says = (found,) if isinstance(found, Bound) else found

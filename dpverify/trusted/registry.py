@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import UserDict
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from dpverify.trusted.language.loading import load
+from dpverify.trusted.language.loading import note
 
 if TYPE_CHECKING:
     from dpverify.trusted.facts.theorem import Rule, Theorem
@@ -48,6 +49,7 @@ _OF_THE_CLAIM: Final = {
     "basic-composition": "composition.basic_composition",
     "cameron-martin": "additive.cameron_martin",
     "cell-response": "spaces.cell_response",
+    "closed-epsilon": "composition.closed_epsilon",
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
     "density-mechanism": "spaces.density_mechanism",
@@ -163,7 +165,9 @@ class _Loaded(UserDict[str, Any]):
     """Modules of the folder of the rules by names of theorems, made from their places there; each is imported when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:
-        return load(f"rules.{self.data[name]}")
+        place = f"dpverify.trusted.rules.{self.data[name]}"
+        note((place,))
+        return import_module(place)
 
 
 RULES: Final[Mapping[str, Rule]] = _Loaded({**_OF_THE_MECHANISM, **_OF_THE_CLAIM, **_OF_UTILITY, **_IN_MEASURES})

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import STUMBLES, CertificateError, DpverifyError, require
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, children, format_expr, num, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Domain, Mechanism, Part, all_parts, noises_of
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -66,7 +65,10 @@ def require_well_formed(claim: Claim) -> None:
 def faults(claim: Claim) -> Faults:
     """All that is wrong with a claim."""
     domains, near = dict(claim.domains), claim.measure is not None and claim.measure.name == model.NEARNESS
-    yield from load("order.domains").faults(claim.domains) if claim.domains else ()
+    if claim.domains:
+        from dpverify.trusted.order.domains import faults as of_domains
+
+        yield from of_domains(claim.domains)
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     own = (getattr(asked, field.name) for asked in everything for field in fields(asked) if field.name in (*WANTED, *CLAIMED))
     stated = claim.measure and claim.measure.value, *own
@@ -90,7 +92,9 @@ def faults(claim: Claim) -> Faults:
                 yield f"{key} has the free symbol {min(wrong)!r}."
             yield from of_mechanism(mechanism, domains)
     if isinstance(claim.mechanism, model.Combinator) or claim.loss or claim.prior:
-        yield from load("well_formed_kinds").of_claim(claim)
+        from dpverify.trusted.well_formed_kinds import of_claim
+
+        yield from of_claim(claim)
 
 
 def expressions(value: Any) -> Iterator[Expr]:
@@ -135,7 +139,9 @@ def of_mechanism(mechanism: Mechanism, domains: Domains) -> Faults:
             yield f"{key}: {format_expr(part)} is not certainly a number."
     yield from () if isinstance(mechanism, model.Space) else of_numbers(mechanism, domains)
     if not isinstance(mechanism, model.Answering) or getattr(mechanism, "norm", model.L1) not in (model.L1, model.L2, model.LINF):
-        yield from load("well_formed_kinds").faults(mechanism, domains)
+        from dpverify.trusted import well_formed_kinds
+
+        yield from well_formed_kinds.faults(mechanism, domains)
     if isinstance(mechanism, model.Guarantee):
         yield from _of_guarantee(mechanism, domains)
 
@@ -183,7 +189,9 @@ def _of_moves(asked: Claim | Part, near: bool) -> Faults:
     """
     mechanism = asked.mechanism
     if asked.query is not None:
-        yield from load("well_formed_kinds").of_query(mechanism, asked.query)
+        from dpverify.trusted.well_formed_kinds import of_query
+
+        yield from of_query(mechanism, asked.query)
         return
     needs = isinstance(mechanism, model.Answering | model.EllipticalProcess | model.Selection) and not getattr(mechanism, "differences", ())
     if needs and asked.sensitivity is None and not near:

@@ -9,7 +9,6 @@ from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import ONE, Num, format_expr, symbols
 from dpverify.trusted.language.fitting import unseen
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     Domain,
     Exponential,
@@ -29,13 +28,19 @@ from dpverify.trusted.order.integers import is_whole
 def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]:
     """What is wrong with a mechanism by itself, apart from its numbers. Noises and parts are looked at by themselves."""
     if isinstance(mechanism, model.Space):
-        yield from _refused(load("rules.spaces.shapes").require, mechanism, domains)
+        from dpverify.trusted.rules.spaces.shapes import require
+
+        yield from _refused(require, mechanism, domains)
     elif isinstance(mechanism, Table | Exponential):
-        yield from _refused(load("order.tables").require_rows, mechanism, domains)
+        from dpverify.trusted.order.tables import require_rows
+
+        yield from _refused(require_rows, mechanism, domains)
     elif isinstance(mechanism, model.Radial | model.Mixture | model.Product):
         yield from _of_body(mechanism)
     elif isinstance(mechanism, model.Guarantee):
-        yield from _refused(load("parts.stated").check, mechanism, mechanism.order)
+        from dpverify.trusted.parts import stated
+
+        yield from _refused(stated.check, mechanism, mechanism.order)
         for order in (row[0] for row in mechanism.rows if mechanism.measure == "renyi"):
             if not isinstance(order, Num) or order.value <= 1:
                 yield f"renyi: the order {format_expr(order)} is no rational number above 1."
@@ -53,7 +58,10 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
         yield f"scheme: {mechanism.scheme[:40]!r} is not poisson or without_replacement."
     elif isinstance(mechanism, model.PostProcess):
         yield from ("map: it holds a character that cannot be seen.",) * bool(unseen(mechanism.map))
-        yield from _refused(load("parts.released").released, mechanism) if mechanism.matrix else ()
+        if mechanism.matrix:
+            from dpverify.trusted.parts.released import released
+
+            yield from _refused(released, mechanism)
 
 
 def _refused(check: Any, *given: Any) -> Iterator[str]:
@@ -70,7 +78,9 @@ def _of_body(noise: model.Radial | model.Mixture | model.Product) -> Iterator[st
     if bool(norm.matrix) == (norm.kind == "lp") or (norm.p is not None and norm.kind != "lp"):
         yield f"norm: {norm.kind[:40]} is by a matrix, or by p, and not by both."
     if isinstance(dimension, Num) or norm.kind == "lp":
-        yield from load("order.lengths").norm_faults(norm, max(1, int(dimension.value)) if isinstance(dimension, Num) else 1)
+        from dpverify.trusted.order.lengths import norm_faults
+
+        yield from norm_faults(norm, max(1, int(dimension.value)) if isinstance(dimension, Num) else 1)
     else:
         yield f"norm: {norm.kind[:40]} has a fixed dimension. Give dimension a number."
 
@@ -79,7 +89,12 @@ def of_query(mechanism: Mechanism, query: model.Query) -> Iterator[str]:
     """A query that is none."""
     dimension = getattr(mechanism, "dimension", ONE)
     size = int(dimension.value) if isinstance(dimension, Num) else 0
-    yield from load("order.queries").query_faults(query, size) if size else ("query: the dimension must be a number.",)
+    if size:
+        from dpverify.trusted.order.queries import query_faults
+
+        yield from query_faults(query, size)
+    else:
+        yield "query: the dimension must be a number."
 
 
 def of_claim(claim: model.Claim) -> Iterator[str]:
@@ -87,8 +102,12 @@ def of_claim(claim: model.Claim) -> Iterator[str]:
     yield from of_losses(claim.mechanism, claim.loss, claim.prior)
     if not isinstance(claim.mechanism, model.Combinator):
         return
-    yield from load("parts.relations").adjacency_faults(claim.mechanism, claim.adjacency)
-    other = load("parts.adjacencies").stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
+    from dpverify.trusted.parts.relations import adjacency_faults
+
+    yield from adjacency_faults(claim.mechanism, claim.adjacency)
+    from dpverify.trusted.parts.adjacencies import stated_adjacencies
+
+    other = stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
     if claim.order and other:
         yield f"the order {claim.order} is about a record that is added or removed, which the adjacency {min(other)} does not do."
 
@@ -106,7 +125,9 @@ def of_losses(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str
 def _of_selection(mechanism: Selection) -> Iterator[str]:
     """A program that is none, answers whose noises do not say whether they are integers, and bounds that no integers are."""
     if isinstance(mechanism, Stream):
-        yield from load("parts.streams").faults(mechanism)
+        from dpverify.trusted.parts import streams
+
+        yield from streams.faults(mechanism)
     for end in mechanism.bounds or ():
         if on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
             yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."

@@ -46,6 +46,7 @@ def scale_of_a_call(data, size, rng):
     return grid(data[0] + rng.exponential() * rng.normal(size=size))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sampler", [one_noise, again_and_again, partly, sorted_noise])
 @pytest.mark.parametrize("white", [True, False])
 def test_outputs_that_share_noise_in_a_call_are_nonconforming_and_named(sampler, white):
@@ -79,6 +80,7 @@ LAWS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("law", LAWS)
 def test_independent_outputs_give_a_wealth_whose_mean_is_at_most_one(law):
     wealth = []
@@ -118,6 +120,7 @@ def walked(share, white, seed):
     return dpverify.audit(lambda data, rng: walk(data, rng), *declared, epsilon=1, delta="0.127", samples=4000, seed=seed, **inputs)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("white", [True, False])
 @pytest.mark.parametrize("share", [0.9, 0.999])
 def test_a_sampler_with_memory_between_calls_is_named_and_no_violation(share, white):

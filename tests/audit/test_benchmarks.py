@@ -172,6 +172,7 @@ def test_the_events_of_the_table_have_its_probabilities_by_closed_form_or_quadra
     assert [float(EVENTS[name][1](x)) for x in row["pair"]] == pytest.approx([row["p"], row["q"]], rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", EVENTS)
 def test_the_samplers_see_the_events_of_the_table_as_often_as_it_says(name):
     row = TRUTH[name]
@@ -276,6 +277,7 @@ def test_every_sampler_has_its_claim_file_and_its_row_in_the_table():
     assert sum("published" in row for row in TRUTH.values()) == 20
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_is_declared_of_a_sampler_is_proved_or_refuted_and_its_tight_epsilon_is_that_of_the_table(path):
     (stated,) = read_spec(path).claims
@@ -293,6 +295,7 @@ def test_what_is_declared_of_a_sampler_is_proved_or_refuted_and_its_tight_epsilo
 CONFORMING = ["laplace_half_noise", "noisy_hist2", "geosample", "report_noisy_max2", "svt1", "svt2", "svt4", "svt5", "svt6"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CONFORMING)
 def test_a_sampler_is_as_its_file_declares(name):
     law = declared(read_spec(FOLDER / f"sampled_{name}.toml").claims[0].claim)

@@ -80,6 +80,7 @@ def wealth(bets, counts):
     return np.concatenate([bets.log_wealth(part) for part in np.array_split(counts, 50)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("designed", [False, True], ids=["generic", "designed"])
 @pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
 def test_no_bet_gains_on_average_under_any_joint_law_that_the_claim_allows(curve, designed):
@@ -109,6 +110,7 @@ NULLS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("designed", [False, True], ids=["generic", "designed"])
 @pytest.mark.parametrize(("curve", "p", "q"), NULLS.values(), ids=NULLS)
 def test_a_true_claim_is_refuted_at_any_look_with_at_most_the_stated_probability(curve, p, q, designed):
@@ -127,6 +129,7 @@ POWER = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scale", [0.9, 0.5])
 @pytest.mark.parametrize(("law", "curve"), POWER.values(), ids=POWER)
 def test_noise_too_small_is_refuted_within_the_promised_multiple_of_the_information_limit(law, curve, scale):

@@ -13,6 +13,7 @@ from dpverify.audits.partition import CurvePoint
 from dpverify.errors import AuditError
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n_p", "n_q"), [(11, 11), (4, 16)])
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 def test_the_bound_exceeds_epsilon_with_at_most_the_stated_probability_whatever_the_null(n_p, n_q, delta):

@@ -105,6 +105,7 @@ LAWS = {"laplace": stats.laplace(), "gaussian": stats.norm(), "t": stats.t(5), "
 LAWS["small"] = stats.laplace(scale=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scale", [0.9, 1.1])
 @pytest.mark.parametrize("name", LAWS)
 def test_a_tenth_of_scale_is_found_within_2500_samples(name: str, scale: float) -> None:
@@ -215,6 +216,7 @@ def in_hexagon(n: int, rng: np.random.Generator) -> Array:
     return points[hexagon(points) <= 1][:n]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CONFORMING)
 def test_a_conforming_sampler_gives_no_wealth(name: str) -> None:
     law, x, draw = CONFORMING[name]
@@ -229,6 +231,7 @@ def test_a_conforming_sampler_gives_no_wealth(name: str) -> None:
     assert np.median(last) < 0  # bets cost where nothing is wrong
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["laplace", "l1", "table", "integers"])
 def test_false_alarms_with_optional_stopping_stay_within_alpha(name: str) -> None:
     law, x, draw = CONFORMING[name]

@@ -35,6 +35,7 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
+from tests.effort import examples
 
 CUBE = Norm("columns", matrix=tuple(tuple(map(Fraction, row)) for row in ((1, -1, -1), (1, -1, 1), (1, 1, -1), (1, 1, 1))))
 SIGMA = Norm("ellipsoid", matrix=((Fraction(2), Fraction(1)), (Fraction(1), Fraction(3))))
@@ -271,7 +272,7 @@ def test_outputs_that_one_input_alone_can_give_have_a_cell_of_their_own():
 
 
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=40), st.sampled_from(["exp(-abs(z))", "1/(1 + z**2)", "exp(-z**2/2)"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_codes_are_what_describe_says(values, density):
     cells = _cached(density)
     assert cells.codes(one(*values)).tolist() == by_words(cells, np.array(values)).tolist()
@@ -431,6 +432,7 @@ def curve_of_radius(log_profile, dimension, reach):
     return radial_curve(log_profile, radius, dimension, reach)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("dimension", "reach"), [(2, 0.1), (3, 1.0), (20, 3.0), (3, 0.001)])
 def test_spherical_gaussian_noise_by_caps_agrees_with_the_closed_form(dimension, reach):
     for point in curve_of_radius(lambda r: -(r**2) / 2, dimension, reach):

@@ -376,6 +376,7 @@ def test_workers_end_with_their_engine_even_if_it_is_killed(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.wide
 def test_a_dask_cluster_of_two_workers_gives_the_same_results_though_one_is_killed(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     # Workers are new processes: what is sent to them must be there by name, or is sent whole.

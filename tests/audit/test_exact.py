@@ -44,6 +44,7 @@ FORMS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", FORMS)
 def test_an_answer_past_2_to_53_without_noise_is_a_violation_in_any_form(form):
     def sampler(data, rng):
@@ -53,6 +54,7 @@ def test_an_answer_past_2_to_53_without_noise_is_a_violation_in_any_form(form):
     assert (finding.finding, finding.level) == (VIOLATION, MODEL), finding.text()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", ["int", "Decimal", "text", "nested"])
 def test_half_the_noise_past_2_to_53_is_a_violation_and_all_of_it_is_none(form):
     def sampler(epsilon):
@@ -64,6 +66,7 @@ def test_half_the_noise_past_2_to_53_is_a_violation_and_all_of_it_is_none(form):
         assert found.finding == NO_VIOLATION_SEEN, found.text()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", ["int", "Decimal", "text"])
 def test_declared_integer_noise_is_checked_against_the_exact_answer_however_large(form):
     pairs = [([FAR], [FAR + 1]), ([2**80], [2**80 + 1]), ([0], [1])]

@@ -158,6 +158,7 @@ def test_a_leak_in_one_coordinate_of_a_vector_is_seen():
         assert log_wealth(joint_counts(partition, left, right)[0], 1.0) > NEEDED
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SAFE)
 def test_safe_samplers_are_never_flagged_in_a_thousand_seeds(name):
     rng = np.random.default_rng(5)

@@ -35,6 +35,7 @@ LEAKS: dict[str, tuple[str, Callable[[Any, Rng], Any]]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_in_how_an_output_is_written_is_a_violation(name: str) -> None:
     level, sampler = LEAKS[name]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dpverify.audits.learn import Intervals, learn, reordered
 from dpverify.audits.outputs import Outputs, concatenate, encode
 from dpverify.audits.partition import MAX_CELLS, Partition
+from tests.effort import examples
 
 Sampler = Callable[[int, int, np.random.Generator], Any]
 PAST, FRESH = 10_000, 400_000
@@ -78,6 +79,7 @@ def sometimes_none(x: int, n: int, rng: np.random.Generator) -> Any:
 
 
 # What is asked for is a fraction of the supremum of the loss, from the definition of each law.
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("sampler", "loss", "part"),
     [
@@ -115,6 +117,7 @@ def test_outputs_that_are_all_alike_give_no_partition() -> None:
 SAMPLERS = [laplace(1.0), bits, prefix_sums, first_hit, leaks_sometimes, names, sometimes_none]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_the_cell_of_an_output_depends_on_nothing_but_the_output(sampler: Sampler) -> None:
     rng = np.random.default_rng(3)
@@ -138,7 +141,7 @@ def test_the_same_past_and_seed_give_the_same_partition(sampler: Sampler) -> Non
     assert pickle.dumps(one) == pickle.dumps(other)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.sampled_from([laplace(1.0), leaks_sometimes, lambda x, n, rng: rng.poisson(3 + x, n)]), st.integers(0, 10**6))
 def test_an_event_in_words_is_the_event(sampler: Sampler, seed: int) -> None:
     rng = np.random.default_rng(seed)

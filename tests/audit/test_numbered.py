@@ -35,6 +35,7 @@ def law_of(mechanism, sensitivity=1):
     return declared(of(mechanism, 1, sensitivity))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mechanism", ALL, ids=range(len(ALL)))
 def test_the_law_of_what_is_told_is_that_of_the_sampler(mechanism):
     law, size = law_of(mechanism), 2_000
@@ -192,6 +193,7 @@ def _over_the_least(data, size, rng):
     return np.stack([noisy.argmax(axis=1), noisy.max(axis=1) - noisy.min(axis=1)], axis=1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", WRONG)
 def test_a_planted_fault_is_found(fault):
     mechanism, epsilon, sampler = WRONG[fault]
@@ -199,6 +201,7 @@ def test_a_planted_fault_is_found(fault):
     assert finding.finding in ("NONCONFORMING", "VIOLATION") and finding.level == "model"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("told", RIGHT)
 def test_no_alarm_is_raised_for_a_sampler_as_declared(told):
     mechanism, epsilon, sampler = RIGHT[told]

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverify.audits.outputs import NotAnOutput, concatenate, encode, kinds, size, words
+from tests.effort import examples
 
 
 class Colour(enum.Enum):
@@ -89,7 +90,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=6))
 def test_outputs_are_the_same_alone_as_in_a_batch_and_equal_only_if_they_are(values: list[Any]) -> None:
     batch = encode(values, len(values))
@@ -105,7 +106,7 @@ def test_outputs_are_the_same_alone_as_in_a_batch_and_equal_only_if_they_are(val
         assert same == (value == other and alone.names == encode([other], 1).names)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.one_of(st.none(), st.booleans(), st.integers(-100, 100), st.floats(allow_nan=False)), max_size=6))
 def test_lists_of_plain_values_are_put_in_words_as_python_does(value: list[Any]) -> None:
     outputs = encode([value], 1)

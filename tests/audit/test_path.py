@@ -54,6 +54,7 @@ def times(finding):
 # -- what a path says --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("sampler", "level"), [(scaled(0.5), MODEL), (floats, FLOAT)])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_path_of_a_violation_ends_where_its_evidence_reaches_the_threshold(sampler, level, seed):
@@ -133,6 +134,7 @@ def joint(rng, p, q, n):
     return np.array([np.bincount(cells[:end], minlength=4).reshape(2, 2) for end in np.unique(np.geomspace(16, n, 24).astype(int))])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 def test_bounds_at_any_time_are_above_the_truth_no_more_often_than_their_risk(delta):
     """P(S) = 3/4, Q(S) = (P(S) - delta)/3: epsilon is log 3 exactly. 60 runs at risk 1/10: more than 14 have probability below 0.001."""
@@ -202,6 +204,7 @@ class Stopped(Exception):
     pass
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("after", [3, 88])
 def test_a_path_is_the_same_where_a_long_run_was_taken_up_again_in_its_last_stretch(after, tmp_path):
     blocks = []

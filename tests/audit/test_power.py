@@ -66,6 +66,7 @@ def test_k_norm_noise_has_a_gamma_radius_and_is_spread_evenly(name, norm):
 # -- power ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["Laplace", "Gaussian, by its curve"])
 def test_noise_that_is_10_percent_too_small_is_refuted_near_the_information_limit(name):
     limit = math.log(1000) / POWER.information(POWER.LAWS[name], 0.9)
@@ -74,6 +75,7 @@ def test_noise_that_is_10_percent_too_small_is_refuted_near_the_information_limi
     assert np.quantile(counts, 0.9, method="higher") < POWER.Q90 * limit
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", LINE)
 def test_half_the_noise_is_refuted_in_few_pairs(name):
     sure = [POWER.refuted(name, 0.5, True, POWER.SURE, POWER.PAIRS, seed)[0] for seed in range(5)]
@@ -83,6 +85,7 @@ def test_half_the_noise_is_refuted_in_few_pairs(name):
     assert np.median(surer) < POWER.HALF_PAIRS_SURER and np.median(unseen) < POWER.HALF_PAIRS_SURER
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["numpy, x + laplace()", "numpy, normal(x)", "float32", "inverse of the distribution function"])
 @pytest.mark.parametrize("white", [True, False])
 def test_naive_samplers_are_at_fault_at_float_level_alone_and_soon(name, white):
@@ -98,6 +101,7 @@ def test_naive_samplers_are_at_fault_at_float_level_alone_and_soon(name, white):
 # -- false alarms --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["Laplace", "discrete Laplace", "Laplace, black box"])
 def test_samplers_without_a_fault_are_never_flagged_at_the_default_confidence(name):
     assert not np.any([POWER.flagged(name, 1e-6, POWER.CLEAN_PAIRS, seed) for seed in range(4)])
@@ -106,6 +110,7 @@ def test_samplers_without_a_fault_are_never_flagged_at_the_default_confidence(na
 QUICK = [name for name in POWER.single_tests() if name.startswith("bets: ") and "learned" not in name]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", QUICK)
 def test_bets_on_what_just_holds_alarm_at_most_as_often_as_they_say(name):
     chunks = range(3)
@@ -113,6 +118,7 @@ def test_bets_on_what_just_holds_alarm_at_most_as_often_as_they_say(name):
     assert sum(POWER.one_chunk(name, seed) for seed in chunks) <= most * len(chunks) * POWER.CHUNK
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [name for name in POWER.single_tests() if name.startswith(("fixed", "anytime"))])
 def test_bounds_exceed_the_true_epsilon_at_most_as_often_as_they_say(name):
     assert POWER.one_chunk(name, 1) <= POWER.CHUNK * POWER.most_alarms(POWER.CHUNK)
@@ -135,6 +141,7 @@ def test_coupled_runs_have_the_laws_of_single_ones():
 # -- what an audit says that it would have found ----------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("sigma", "epsilon", "white"), [(1.0, 1.0, True), (3.0, 1.0, False), (3.0, 1.0, True)])
 def test_an_epsilon_at_a_delta_that_would_have_been_found_nine_times_in_ten_is(sigma, epsilon, white):
     """The whole law is that of smaller noise, whose epsilon at the claimed delta is known in closed form; `make power` has 200 runs."""

@@ -31,6 +31,7 @@ def plain_sum(data):
     return float(sum(data))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("query", [clipped_sum, len, lambda data: sum(0 < v < 1 for v in data)])
 def test_right_sums_and_counts_are_left_alone(query, adjacency):
@@ -75,6 +76,7 @@ def test_the_size_for_replacement_is_that_of_the_given_data():
     assert search(clipped_mean, adjacency="replace", pairs=pairs, sensitivity=0.125) is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("pairs", "query"),
     [

@@ -25,6 +25,7 @@ def sampler(step, rule=np.rint, scale=1.0):
 ROUNDED = [(0.01, "nearest"), (0.01, "towards 0"), (0.05, "down"), (0.1, "up"), (0.25, "nearest"), (1 / 3, "nearest")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("step", "rule"), ROUNDED)
 def test_laplace_noise_that_was_rounded_by_any_usual_rule_conforms_and_its_grid_is_named(step, rule):
     for seed in range(2):

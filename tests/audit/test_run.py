@@ -145,6 +145,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_of_a_right_sampler_nothing_is_found_at_any_seed(name):
     claim, sampler = RIGHT[name]
@@ -188,6 +189,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_planted_fault_is_a_violation_of_the_model(name):
     claim, sampler = WRONG[name]
@@ -271,6 +273,7 @@ FORMS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS)
 def test_outputs_may_be_in_any_form_of_numbers(form):
     finding = audit(FORMS[form], CLAIM, samples=4000, seed=1)
@@ -282,6 +285,7 @@ def test_inputs_may_be_plain_numbers():
     assert finding.finding == NO_VIOLATION_SEEN and finding.pair == "0 and 1"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("constant", [None, "same", [], [None], {}, (), 0, True, [1, "a", None]])
 def test_a_sampler_that_always_says_the_same_is_private(constant):
     finding = audit(lambda data, rng: constant, epsilon=0, pairs=SCALARS, samples=2000, seed=1)
@@ -333,6 +337,7 @@ class Counted:
         return self.sampler(data, size, rng)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("pairs", [1, 8])
 @pytest.mark.parametrize("samples", [1, 10, 100, 255, 256, 257, 1000, 4097, 20_500])
 def test_no_more_samples_are_taken_than_asked_and_as_many_as_reported(samples, pairs):
@@ -389,6 +394,7 @@ def test_the_shares_of_all_tests_of_a_run_are_no_more_than_all_capital(monkeypat
 # -- false alarms ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_false_alarms_are_within_their_budget():
     """At alpha 1/10 over 40 seeds of a sampler on the very edge of its claim: at most alpha plus three standard errors."""
     found = [audit(responder(0.75), RESPONSE, samples=2000, seed=seed, confidence=0.9).finding for seed in range(40)]
@@ -434,6 +440,7 @@ def test_the_finding_is_the_same_for_any_number_of_workers(name):
         assert steady(audit(sampler, claim, **arguments, workers=workers)) == alone
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SAME)
 def test_the_finding_is_the_same_wherever_the_run_was_stopped_and_taken_up(name, tmp_path):
     sampler, claim, rest = SAME[name]
@@ -470,6 +477,7 @@ def test_a_checkpoint_brings_its_own_seed(tmp_path):
     assert steady(again) == steady(first) and first.seed is not None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "other",
     [
@@ -492,6 +500,7 @@ def test_a_checkpoint_of_another_run_is_refused(other, tmp_path):
         audit(**{**arguments, **other})
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("samples", [300, 5_000, 60_000, 122_000])
 @pytest.mark.parametrize("pairs", [1, 8])
 @pytest.mark.parametrize("white", [True, False])

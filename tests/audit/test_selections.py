@@ -295,6 +295,7 @@ def test_a_number_that_is_told_with_less_noise_than_declared_is_found():
     assert finding.finding == "VIOLATION" and finding.pair
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "mechanism", [LARGEST, SPARSE, sparse(GEOMETRIC, GEOMETRIC, 3, 2)], ids=["index", "yes and no", "on the integers"]

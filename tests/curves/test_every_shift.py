@@ -213,6 +213,7 @@ def five(y):
     return np.exp(-np.abs(y)) + 2 * np.exp(-4 * np.abs(y - 1))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("noise", "density"), [(ALTERNATING, alternating), (FIVE, five), (TWO_MODES, two_modes)])
 @pytest.mark.parametrize("epsilon", ["0", "3/8", "2"])
 def test_a_cell_reaches_over_the_sums_on_a_grid_at_all_its_shifts(noise, density, epsilon):
@@ -228,6 +229,7 @@ def test_a_cell_reaches_over_the_sums_on_a_grid_at_all_its_shifts(noise, density
             assert float(found.upper() - found.lower()) < 1e-6
 
 
+@pytest.mark.wide
 def test_the_bound_over_all_shifts_of_five_bumps_is_what_quadrature_shows():
     weights = {0: 1, 1: 0.1, -1: 0.1, 2: 0.01, -2: 0.01}
     text = " + ".join(f"{Fraction(str(w))}*exp(-25*(z - ({c}))**2/2)" for c, w in weights.items())

@@ -116,6 +116,7 @@ def test_what_only_one_row_can_give_is_lost_at_every_epsilon():
     assert finite.curve(KaryResponse(num(7), num(1))).upper.forward(arb(10**9)) == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", ["0", "1/7", "1/2", "7/8", "1"])
 def test_an_exponential_mechanism_keeps_its_digits(epsilon):
     rows = random_scores(2, 30, 9)

@@ -20,6 +20,7 @@ from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import finite_composition
 from dpverify.trusted.rules.composition.ratios import coprime
 from dpverify.trusted.rules.curves import finite, optimal_composition
+from tests.effort import examples
 
 LOPSIDED = [[Fraction(9, 10), Fraction(1, 10)], [Fraction(2, 5), Fraction(3, 5)]]
 RESPONSE = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
@@ -97,7 +98,7 @@ FACTORS = st.builds(lambda top, bottom: max(Fraction(top, bottom), Fraction(1)),
 
 
 @given(st.lists(rows_of(3), min_size=2, max_size=3), st.integers(1, 3), FACTORS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_upper_curve_is_the_best_of_an_adversary_who_sees_the_outputs(rows, times, a):
     if len(rows) == 3:
         times = min(times, 2)
@@ -105,7 +106,7 @@ def test_the_upper_curve_is_the_best_of_an_adversary_who_sees_the_outputs(rows, 
 
 
 @given(st.lists(rows_of(2), min_size=2, max_size=2), st.lists(rows_of(2), min_size=2, max_size=2), FACTORS)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_every_order_of_two_mechanisms_is_covered(first, second, a):
     agrees(value(curve((first, 2), (second, 1)).upper.worst, a), greatest([(faces(first), 2), (faces(second), 1)], a))
 
@@ -129,7 +130,7 @@ def test_choosing_is_worth_something_and_less_than_the_worst_profile_at_every_st
 
 
 @given(st.lists(rows_of(3), min_size=2, max_size=3), FACTORS, FACTORS)
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_the_upper_curve_is_that_of_a_pair(rows, a, b):
     """In e^epsilon it is convex, at least 1 - e^epsilon, and no greater further out: also across what a pair has below 0."""
     found = curve((rows, 2)).upper
@@ -310,7 +311,7 @@ def test_rows_that_are_no_pair_for_each_run_are_refused(rows):
 
 
 @given(st.integers(0, 4), st.integers(0, 4), FACTORS)
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_any_rows_are_those_of_some_neighbours_and_below_the_upper_curve(first, second, a):
     runs = [Run(Piece(table(rows)), times=times) for rows, times in ((THREE, 2), (THREE[::-1], 1))]
     choices = [finite_composition.choice(run) for run in runs]

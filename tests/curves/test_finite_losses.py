@@ -19,6 +19,7 @@ from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.composition import finite_losses, laws
 from dpverify.trusted.rules.composition.ratios import Keys, Ratio, quotient
+from tests.effort import examples
 
 F = Fraction
 BITS = 128
@@ -110,7 +111,7 @@ def symmetric_rows(draw):
     return row, row[::-1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(symmetric_rows(), symmetric_rows(), rates, rates, st.integers(1, 3), numbers)
 def test_samples_of_compositions_with_one_pair_have_the_delta_of_all_outputs(first, second, rate, other, times, epsilon):
     inside = Part(Compose((table(*first), table(*first), table(*second))))
@@ -126,7 +127,7 @@ def test_samples_of_compositions_with_one_pair_have_the_delta_of_all_outputs(fir
             assert agrees(rest(), rational(sum(p for p, q in order if q == 0)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.lists(st.integers(0, 6), min_size=2, max_size=2).filter(any), min_size=2, max_size=3), rates, st.integers(1, 3), numbers)
 def test_parts_with_several_pairs_have_the_delta_of_the_best_choices(weights, rate, times, epsilon):
     rows = [[F(w, sum(row)) for w in row] for row in weights]
@@ -143,7 +144,7 @@ def test_parts_with_several_pairs_have_the_delta_of_the_best_choices(weights, ra
         assert curve.lower.delta(at) <= lower + arb(10) ** -25
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(rates, rates, numbers)
 def test_two_samples_with_several_pairs_have_the_delta_of_the_best_choices_in_the_best_order(rate, other, epsilon):
     rows = [[F(3, 4), F(1, 4)], [F(1, 5), F(4, 5)]]

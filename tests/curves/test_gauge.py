@@ -58,6 +58,7 @@ def midpoint(ball):
 # -- the theorem -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("norm", [L1, LINF, L2, CUBIC, HEXAGON, SKEW_L1, SKEW_LINF])
 @pytest.mark.parametrize("direction", [(1, 0), (1, 1), (1, -1), (2, 1)])
 def test_the_laplace_pair_dominates_in_every_norm_and_direction(norm, direction):
@@ -75,6 +76,7 @@ def test_the_laplace_pair_dominates_other_exponents(profile, exponent):
         assert divergence(LINF, exponent, v, 0.25, cells=400) < midpoint(bound.forward(arb("0.25")))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("norm", "v"), [(L1, (0, 1)), (LINF, (1, -1)), (SKEW_L1, (1, 3)), (SKEW_LINF, (F(2, 5), F(1, 5)))])
 def test_at_a_vertex_of_l1_or_linf_the_pair_is_the_laplace_pair(norm, v):
     assert abs(size(norm, np.array([v], float))[0] - 1) < 1e-12
@@ -97,6 +99,7 @@ def test_stated_sensitivities_reach_a_vertex(norm, d):
 # -- lower bounds along other directions --------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("norm", "v"),
     [(L1, (F(3, 4), F(1, 4))), (LINF, (1, F(1, 2))), (SKEW_L1, (F(3, 2), 2)), (SKEW_LINF, (F(1, 2), 0)), (L1, (F(1, 2), F(1, 2)))],
@@ -196,6 +199,7 @@ def test_a_query_that_does_not_say_how_answers_move_gives_no_lower_bound():
 # -- slopes ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("h", "least"),
     [

@@ -49,6 +49,7 @@ def agrees(ball, value, digits):
         return ball.overlaps(reference) and bool(ball.rad() < abs(ball.mid()) * arb(10) ** -digits)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("mu", "epsilon"), [("1", "0"), ("1", "1"), ("1/50", "1/10"), ("1/50", "1"), ("5", "1/100"), ("5", "60"), ("2/7", "3")]
 )

@@ -26,6 +26,7 @@ def delta_of_t(nu, d, shift, epsilon):
     return inside(shift / grown) - np.exp(epsilon) * inside(shift / grown + shift)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("nu", "d"), [(5, 100), (5, 600), (5, 1000), (50, 1000)])
 def test_the_delta_of_t_noise_is_found_in_high_dimensions(nu, d):
     noise = Radial(parse(f"(1 + r**2/{nu})**(-({nu} + {d})/2)"), L2, num(d))
@@ -43,6 +44,7 @@ def test_beyond_the_closed_form_the_variance_is_shown_too(nu, d):
     assert truth < float(found.delta_upper.value) < truth * 1.01
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("d", "epsilon"), [(1000, "1/100"), (999, "1/10"), (1000, "0")])
 def test_the_delta_of_exponential_radial_noise_is_found_in_high_dimensions(d, epsilon):
     """Against a grid of radii and angles: the density is a Gamma law of the radius, and the angle is known."""

@@ -65,6 +65,7 @@ LAWS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("shift", ["1", "3"])
 def test_curves_agree_with_sums(name, shift):
@@ -254,6 +255,7 @@ def test_noise_on_the_integers_behind_a_map_or_in_a_group_has_its_own_curve(time
 AT_AN_INTEGER = "max(0, floor(1 - abs(z - {0})))"  # 1 there, and 0 almost everywhere
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("text", "lower", "upper", "weights"),
     [
@@ -285,6 +287,7 @@ def test_probabilities_of_integers_are_the_density_there_and_not_beside_them(tex
         assert found.overlaps(arb(excess.numerator) / excess.denominator), (order, found, excess)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("place", [-3, -2, -1, 0, 1, 2, 3])
 @pytest.mark.parametrize("times", [Fraction(1, 8), Fraction(6)])
 def test_one_integer_that_has_more_or_less_than_a_heavy_tail_is_seen(place, times):
@@ -316,6 +319,7 @@ SEVERAL = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", SEVERAL)
 def test_of_probabilities_of_any_shape_every_shift_counts(name):
     noise, p = SEVERAL[name]

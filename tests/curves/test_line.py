@@ -97,6 +97,7 @@ CLOSED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CLOSED)
 def test_curves_agree_with_distribution_functions(name):
     noise, reference, epsilons = CLOSED[name]

@@ -21,7 +21,7 @@ from dpverify.trusted.numbers.balls import exact, finite, precision, rational
 from dpverify.trusted.rules.composition import grid as grids
 from dpverify.trusted.rules.composition import losses
 from dpverify.trusted.rules.composition.grid import Grid
-from tests.effort import tries
+from tests.effort import examples, tries
 
 F = Fraction
 
@@ -231,7 +231,7 @@ KNOWN = {
 }
 
 
-@settings(max_examples=tries(60, 1000))
+@settings(max_examples=tries(examples(60), 1000))
 @given(
     st.sampled_from(sorted(KNOWN)),
     st.fractions(F(1, 100), F(1, 2), max_denominator=1000),
@@ -253,6 +253,7 @@ def test_one_part_once_is_enclosed_on_any_grid(name, spacing, ends, shorter, far
             assert composition.upper(at) >= truth.lower()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("far", [None, F(7)])
 @pytest.mark.parametrize("count", [1, 1000, 3001])
 def test_the_profile_of_masses_is_the_sum_over_the_losses_above_epsilon(count, far):
@@ -661,7 +662,7 @@ def between_ends(epsilon):
 
 
 @given(touching=st.tuples(st.sets(st.integers(-2, 45)), st.sets(st.integers(-2, 45))), epsilon=st.fractions(-2, 2))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_wherever_lines_touch_they_bound_from_below(touching, epsilon):
     pair, ends = symmetric(between_ends), (frozenset(touching[0]), frozenset(touching[1]))
     with precision(200):

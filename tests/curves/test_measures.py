@@ -49,6 +49,7 @@ def real(fraction):
 # -- divergences -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_gaussian_divergence_is_the_integral(order):
     with mp.workdps(DIGITS):

@@ -17,7 +17,7 @@ from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial, Subsample, repeated
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.composition import loss_distribution, losses, poisson_subsampling
-from tests.effort import tries
+from tests.effort import examples, tries
 from tests.proofs import Step, bound
 
 F = Fraction
@@ -114,7 +114,7 @@ def check_order(below, above, p, q, epsilons):
         assert above(at).upper() >= truth(at).lower()
 
 
-@settings(max_examples=tries(50, 1000))
+@settings(max_examples=tries(examples(50), 1000))
 @given(any_node(), st.lists(st.fractions(-8, 4, max_denominator=100), min_size=3, max_size=3))
 def test_every_node_is_bounded_on_both_sides_at_every_real_epsilon(node, epsilons):
     found, (p, q) = node
@@ -124,7 +124,7 @@ def test_every_node_is_bounded_on_both_sides_at_every_real_epsilon(node, epsilon
         check_order(below.reversed.delta, above.reversed.delta, q, p, epsilons)
 
 
-@settings(max_examples=tries(30, 500))
+@settings(max_examples=tries(examples(30), 500))
 @given(any_node())
 def test_every_bound_from_below_is_the_profile_of_two_distributions(node):
     found, _ = node

@@ -180,6 +180,7 @@ def _number(expr):
 LEANING = Translation(parse("exp(-max(3*z, -z))"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("columns", "rate", "losses"),
     [((2,), "1/10", (6, -2)), ((-2,), "1/10", (2, -6)), ((2, -1), "1/10", (6, -2)), ((1,), "1/2", (3, -1)), ((-1,), "1/2", (1, -3))],
@@ -194,6 +195,7 @@ def test_a_pure_claim_about_a_sample_is_refuted_below_the_order_that_occurs_and_
         assert verify(Claim(mechanism, epsilon)).judgement.verdict == wanted
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("noise", [ONE_SIDED, WHOLE, Translation(parse("exp(-max(2*z, -z))"))], ids=["one-sided", "integers", "leaning"])
 @pytest.mark.parametrize("columns", [(1,), (-2,), (2, 1), (3, -1), (-1, 0)])
 @pytest.mark.parametrize("times", [1, 3])

@@ -45,6 +45,7 @@ def divergence(density, v, epsilon, reach=40, cells=1200):
     return np.maximum(p - np.exp(epsilon) * q, 0).sum() / p.sum()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("norm", "radius"), [(L1, 1), (L2, 2**0.5), (LINF, 2), (SKEW, 4)])
 def test_the_bound_is_laplace_noise_moved_by_the_greatest_l1_length(norm, radius):
     """t noise, whose exponent 3 log(1 + z^2/5) has slopes of at most 3/sqrt(5)."""
@@ -75,6 +76,7 @@ def test_over_a_ball_of_l1_a_vertex_is_the_worst_shift_of_log_concave_coordinate
         assert max(middle(f(arb(epsilon))) for f in (found.lower.forward, found.lower.backward)) == pytest.approx(upper, abs=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("density", [lambda t: 1 / (4 * np.cosh(t / 2) ** 2), lambda t: np.exp(-np.sqrt(1 + t * t))])
 @pytest.mark.parametrize("v", [(1, 0), (1, 1), (1, -1), (0.25, 0.75)])
 def test_it_is_above_the_divergence_of_shifts_and_one_coordinate_is_below(density, v):

@@ -67,6 +67,7 @@ def test_a_normaliser_that_depends_on_the_mixing_variable_is_said_to(profile, d,
     assert mixtures.dependence(noise, domains) is not None
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("profile", "d", "domains"), [*FREE, *DEPENDENT])
 def test_no_scale_makes_the_kernel_accept_another_answer_than_quadrature_gives(profile, d, domains):
     """The integral of profile(r, v) r^(d-1) over r at several v, by tanh-sinh quadrature, is the same at all of them or not."""

@@ -209,6 +209,7 @@ def test_theorem_5_is_the_moment_generating_function():
         assert found.rel_accuracy_bits() > 76
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "2", "4*log(2)"])
 @pytest.mark.parametrize("delta", ["1/1000000", "1/10", "1"])
 def test_the_mean_of_gaussian_profiles_is_below_theorem_5_at_its_own_scale(epsilon, delta):

@@ -155,6 +155,7 @@ def by_greatest(noise, n, reach, times, shared, epsilon):
 N1, N2, E2 = ("normal", 1), ("normal", 2), ("laplace", 2)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("mechanism", "noise", "n", "reach", "times", "shared", "epsilon"),
     [
@@ -341,6 +342,7 @@ def test_no_pair_of_answers_of_noisy_max_is_above_a_bound(neighbours):
 CUTS = [str(k) for k in (-64, -16, -4, 0, 1, 4, 16, 64)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("neighbours", ["all", "monotone", "one"])
 @pytest.mark.parametrize(("first", "noise"), [(1, G1), ("laplace", L2)])
 def test_no_pair_of_answers_of_above_threshold_is_above_a_bound(neighbours, first, noise):
@@ -374,6 +376,7 @@ def mean_of_losses(first, n, step, low, high, way, epsilon):
     return sum(chance(j, low, y, low) * w for (j, y), w in zip(outputs, worst, strict=True))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("words", "step", "ways"),
     [
@@ -450,6 +453,7 @@ def pair_of(p, q, epsilon):
     return max(p - math.exp(epsilon) * q, 1 - p - math.exp(epsilon) * (1 - q), 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("neighbours", "fall"), [("all", 2), ("monotone", 1), ("one", 1)])
 @pytest.mark.parametrize("group", [1, 2])
 def test_the_greatest_is_among_the_first_answers_with_these_probabilities(neighbours, fall, group):
@@ -467,6 +471,7 @@ def chance_of_event(first, k, low, y, high, after):
     return (WEIGHTS[first] * negative**k * ((1 - other) ** y if after == "all" else 1 - other**y)).sum()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("k", "y", "after"), [(2, 1, "all"), (1, 2, "all"), (1, 2, "any"), (0, 2, "any"), (3, 0, "all")])
 @pytest.mark.parametrize(("neighbours", "move", "way"), [("all", 0, (1, 1)), ("monotone", 0, (1, 0)), ("monotone", 1, (0, 1))])
 def test_negatives_that_are_followed_by_positives_have_these_probabilities(k, y, after, neighbours, move, way):

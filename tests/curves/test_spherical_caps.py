@@ -196,6 +196,7 @@ def test_whole_balls_are_all_that_is_left_of_a_lune_far_out() -> None:
     assert agrees(delta(made(laplace(2), 2), "6", 64), share, 13, 38)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("order", ["0", "1/3", "1/2", "-1", "pi", "6"])
 def test_the_logarithm_of_a_bessel_function_on_boxes(order: str) -> None:
     """Corners of boxes, and points inside, by the power series and integrals of flint."""
@@ -220,6 +221,7 @@ def test_a_bessel_function_inside_another_function_is_undecided() -> None:
         delta(made("exp(besselk(0, r))*exp(-r)", 2), "1/2", 64)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("profile", "d"), [("exp(-r)", 10), (STUDENT.format(nu=5, d=21), 21), ("1/cosh(r)", 2), ("exp(-sqrt(r))", 3)])
 def test_enclosures_at_two_precisions_meet_and_delta_falls(profile: str, d: int) -> None:
     curve = made(profile, d)

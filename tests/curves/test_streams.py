@@ -77,6 +77,7 @@ def of_pair(mu, epsilon=1.0):
     return phi(mu / 2 - epsilon / mu) - math.exp(epsilon + norm.logcdf(-mu / 2 - epsilon / mu))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "mechanism, square",
     [
@@ -138,6 +139,7 @@ def test_groups_move_so_many_times_as_far():
     assert float(enclose(found).mid()) == pytest.approx(of_pair(2 * math.sqrt(3 / 16)), rel=1e-9)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("measure, value", [("gdp", "sqrt(7)/4"), ("zcdp", "7/32"), ("renyi", "3*7/32")])
 def test_other_measures_are_those_of_the_pair(measure, value):
     told = {"gdp": "tight", "zcdp": "tight", "renyi": {"order": 3, "epsilon": "tight"}}[measure]

@@ -37,6 +37,7 @@ def law(h: str, d: int = 3) -> t_noise.Law | None:
     return t_noise.law_of(parse(h), d, SHAPES)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("nu", "d", "shift", "epsilon"),
     [("5", 3, "1", "1/4"), ("7/2", 2, "1", "1"), ("1", 4, "3", "1/2"), ("5", 10, "1", "3"), ("5", 21, "1", "1/8"), ("30", 2, "5", "2")],

@@ -36,6 +36,7 @@ def size(one, side="upper"):
     return float(constant(one.value("rms_l2", side)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "table",
     [
@@ -58,6 +59,7 @@ def test_all_that_is_ranked_is_proved_with_the_error_that_floats_expect(table):
     assert not [left for left in found.left if "UNKNOWN" in left.why or "REFUTED" in left.why]
 
 
+@pytest.mark.wide
 def test_the_recursive_mechanism_is_far_better_than_k_norm_where_one_row_is_heavy():
     rows = [[1, -1, 1, 1, -1, 1], [1, 1, -1, 1, 1, -1], [-1, 1, 1, 1, -1, -1]]
     found = designed({"query": [[100 * x for x in rows[0]], *rows[1:]], "adjacency": "l1", "epsilon": 1})
@@ -92,6 +94,7 @@ def test_noise_on_the_integers_has_a_part_for_each_row_and_less_error_than_noise
     assert size(one) < errors["laplace, the query itself"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("rows", [[[3, 1]], [[1, 0], [1, 1]]], ids=["one", "two"])
 def test_discrete_gaussian_noise_is_as_wide_as_delta_asks(rows, tmp_path):
     proposed = candidates(question_of("query.toml", {"design": {"query": rows, "adjacency": "replace", "epsilon": 1, "delta": "1e-6"}}))

@@ -33,6 +33,7 @@ def greatest(density, distance, low):
     return max(at(h, **{name: b}) - at(h, **{name: max(a, low)}) for b in grid for a in (b - distance, b + distance, b))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("density", "distance", "truth"),
     [
@@ -52,6 +53,7 @@ def test_of_a_norm_it_is_the_tight_value(density, distance, truth):
     assert greatest(density, float(Fraction(distance)), 0) <= truth + 1e-9
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("density", "distance", "truth"),
     [

@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 import stat
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -19,8 +19,8 @@ from dpverify.project.formal.terms import NotReplayedError
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.certificate import decode, unpack
 from dpverify.trusted.language.expr import parse
+from tests import committed
 
-CERTIFICATES = Path(__file__).resolve().parents[2] / "reports" / "certificates"
 WITH_COQ = pytest.mark.skipif(
     shutil.which("coqc") is None or not os.environ.get("DPVERIFY_TEST_COQ"), reason="set DPVERIFY_TEST_COQ where coqc is: it takes a minute"
 )
@@ -32,7 +32,7 @@ ONE_ORDER = ("measure_one_sided_table.one-sided-exact", "one_sided_exponential_n
 
 def made(certificate, **changes):
     """The replay of a committed certificate, with the claim changed behind the kernel's back."""
-    data = decode((CERTIFICATES / f"{certificate}.cert.json").read_bytes())
+    data = decode(committed.text(certificate))
     judgement = check(data)
     if changes:
         judgement = replace(judgement, claim=replace(judgement.claim, **changes))
@@ -149,7 +149,7 @@ def fake_coqc(tmp_path, monkeypatch, script):
 
 
 def run(*arguments):
-    return CliRunner().invoke(cli.main, ["check", *arguments, str(CERTIFICATES / "two_point.exact.cert.json")])
+    return CliRunner().invoke(cli.main, ["check", *arguments, str(committed.place("two_point.exact"))])
 
 
 def test_without_coq_the_error_says_how_to_install_it(monkeypatch, tmp_path):
@@ -198,7 +198,7 @@ def test_an_answer_of_coq_that_is_not_understood_replays_nothing(monkeypatch, tm
 
 
 def test_two_certificates_whose_names_differ_in_a_dot_alone_are_two_files(tmp_path):
-    data = (CERTIFICATES / "two_point.exact.cert.json").read_bytes()
+    data = committed.text("two_point.exact")
     for name in ("a.b", "a_b"):
         (tmp_path / f"{name}.cert.json").write_bytes(data)
     files = [str(tmp_path / f"{name}.cert.json") for name in ("a.b", "a_b")]
@@ -257,6 +257,27 @@ def test_a_file_is_compiled_after_those_that_it_needs(monkeypatch, tmp_path):
     fake_coqc(tmp_path, monkeypatch, COMPILES_AFTER_NEEDS)
     names = {file.stem for file in coq.needed(coq.theory())}
     assert {file.stem for file in coq.compiled_theory().rglob("*.vo")} == names
+
+
+def test_a_theory_that_is_compiled_is_told_of_and_one_that_is_there_is_not(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, COMPILES_AFTER_NEEDS)
+    first, again = (run("--replay", "coq").stderr for _ in range(2))
+    files = len(coq.needed(coq.theory()))
+    assert f"compiling the theory in Coq, {files} files: this takes minutes, once\n" in first
+    assert "compiling" not in again
+
+
+def test_the_files_that_are_done_are_counted_up(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, COMPILES_AFTER_NEEDS)
+    told = []
+
+    @contextmanager
+    def begun(files):
+        told.append(files)
+        yield told.append
+
+    coq.compiled_theory(begun=begun)
+    assert told == [len(told) - 1, *range(1, len(told))]
 
 
 def test_the_files_of_the_theory_are_compiled_in_the_order_in_which_they_need_each_other():

@@ -15,6 +15,7 @@ from dpverify.trusted.language.expr import Sym, num, parse, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Radial, Translation
 from dpverify.trusted.numbers.balls import value
+from tests import effort
 from tests.effort import tries
 
 REACH, POINTS = 40, 40_001
@@ -84,7 +85,7 @@ def check(lower, upper, seen, nearly):
     assert lower is None or not math.isfinite(lower) or lower <= nearly + 0.07 * max(1, nearly)
 
 
-laws = settings(max_examples=tries(12, 200), deadline=None, suppress_health_check=list(HealthCheck))
+laws = settings(max_examples=tries(12 if effort.full else 2, 200), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def read(density, name):

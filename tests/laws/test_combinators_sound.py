@@ -43,13 +43,14 @@ from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.registry import CURVES, RULES
+from tests.effort import examples
 from tests.proofs import Step, bound, certified
 
 Pair = tuple[tuple[Fraction, Fraction], ...]
 """P and Q of each output, the one with the record first, outputs of one likelihood ratio together."""
 
 MOST = 150
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+QUICK = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 # -- mechanisms --------------------------------------------------------------------------------------
@@ -358,7 +359,7 @@ def test_forged_evidence_is_refused_or_true(data, part, factor):
 
 
 @pytest.mark.parametrize("below", [0, 1])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(part=shallow, factor=factors, places=st.sampled_from([3, 9, 15]))
 def test_the_exact_delta_is_not_refuted_and_less_is_not_proved(part, factor, places, below):
     truth = divergence(neighbours(part), factor) - below * Fraction(1, 10**places)

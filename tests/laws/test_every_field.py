@@ -88,6 +88,7 @@ def test_every_field_of_a_kind_by_itself_counts(third):
     assert not found, "\n".join(found)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", generated.COUNTED)
 def test_how_often_how_far_and_how_likely_counts_in_every_rule_that_puts_parts_together(name):
     _, found = wrong([name])

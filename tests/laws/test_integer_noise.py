@@ -46,6 +46,7 @@ from dpverify.trusted.order.sensitivity import sensitivity_bounds
 from dpverify.trusted.order.steps_between import further
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.additive import cosets
+from tests.effort import examples
 from tests.proofs import Step, bound
 
 MP = mpmath.mp.clone()
@@ -118,7 +119,7 @@ def number(value):
 entries = st.sampled_from([Fraction(x) for x in ("0", "1", "-1", "2", "1/2", "-1/2", "3/2", "1/4", "5/2", "1/3")])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(sorted(LAWS)), st.lists(entries, min_size=1, max_size=3), st.sampled_from(["add-remove", "replace"]))
 def test_the_delta_of_a_query_is_that_of_its_outputs_counted_one_by_one(name, row, adjacency):
     mechanism, p = LAWS[name]
@@ -131,7 +132,7 @@ def test_the_delta_of_a_query_is_that_of_its_outputs_counted_one_by_one(name, ro
         assert number(found.delta_upper) - number(found.delta_lower) < 1e-6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(sorted(LAWS)), st.lists(entries, min_size=1, max_size=3), st.sampled_from(["add-remove", "replace"]))
 def test_a_pure_epsilon_is_proved_or_refuted_as_the_outputs_say(name, row, adjacency):
     mechanism, p = LAWS[name]
@@ -236,6 +237,7 @@ def farthest(most, steps):
     return max(reached)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])
 @pytest.mark.parametrize("most", ["1/2", "1", "3/2", "2", "7/3"])
 def test_k_steps_of_integer_answers_move_by_k_whole_steps(most, steps):

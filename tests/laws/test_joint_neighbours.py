@@ -41,9 +41,10 @@ from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.composition import stacked_queries
+from tests.effort import examples
 from tests.proofs import Step, bound
 
-QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+QUICK = settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 SOME = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
@@ -251,6 +252,7 @@ def root_noise(row: Any, adjacency: str) -> Part:
     return Part(Radial(parse("exp(-sqrt(r))"), L2, num(1)), None, Query((tuple(map(Fraction, row)),), adjacency))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("adjacency", ["l1", "l2"])
 @pytest.mark.parametrize("rows", [((1, 0), (0, 1)), ((-1, 2), (1, 0)), ((1, 1), (1, -1)), ((2, 1), (0, 1))])
 def test_a_lower_bound_on_real_histograms_sees_that_several_kinds_of_records_change_at_once(rows, adjacency):
@@ -275,6 +277,7 @@ def bent(rows: Any, adjacency: str) -> Part:
     return Part(Product(parse("exp(-2*z)/(1 + exp(-2*z))**2"), num(len(rows))), None, Query(rows, adjacency))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rows", [((1, 0), (0, 1)), ((-1, 2), (1, 0)), ((1, 1), (1, -1)), ((2, 1), (0, 1))])
 @pytest.mark.parametrize(("times", "size"), [(1, 1), (3, 2)])
 def test_parts_that_lose_in_proportion_are_bounded_by_the_l1_length_of_all_their_answers_together(rows, times, size):
@@ -421,6 +424,7 @@ def sampled_hinge(move: int, rate: float, epsilon: float) -> float:
     return float(max(np.maximum(p - factor * q, 0).sum() * step for p, q in ((mixed, without), (without, mixed))))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("move", [1, -1])
 @pytest.mark.parametrize(("holder", "steps", "exchanged"), [(None, 1, False), (Group, 1, False), (Lipschitz, 1, True), (Group, 2, True)])
 def test_a_sample_takes_what_is_behind_a_map_or_some_steps_away_in_its_worse_order(move, holder, steps, exchanged):

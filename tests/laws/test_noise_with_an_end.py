@@ -49,6 +49,7 @@ def mixed(atoms, rate):
     return [(rate * p + (1 - rate) * q, q) for p, q in atoms]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("times", "inside", "rate"), [(20, 1, F(1, 10)), (20, 2, F(1, 20)), (5, 3, F(1, 2))])
 @pytest.mark.parametrize("direction", [1, -1])
 def test_samples_of_noise_with_an_end_compose_to_a_binomial_sum(times, inside, rate, direction):

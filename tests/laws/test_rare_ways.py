@@ -69,6 +69,7 @@ from dpverify.trusted.rules.curves import (
 )
 from dpverify.trusted.rules.curves.outward import Outward
 from tests import told
+from tests.effort import examples
 
 F = Fraction
 LAPLACE = Translation(parse("exp(-abs(z))"))
@@ -177,7 +178,7 @@ RATIONAL = st.fractions(min_value=0, max_value=1, max_denominator=997)
 SLOPE = st.fractions(min_value=-3, max_value=3, max_denominator=997)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(reach=RATIONAL, steep=RATIONAL, bent=SLOPE)
 def test_from_the_middle_of_a_cell_a_divergence_rises_by_no_less_than_slope_and_bend_allow(reach, steep, bent):
     """The greatest of steep t + bent t^2/2 over t in [0, reach]: at an end, or where its slope is 0."""
@@ -313,7 +314,7 @@ def test_a_term_of_a_bessel_function_has_a_positive_factor_of_r(term):
         assert gaps._bessel_term(parse(term)) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     epsilon=st.fractions(min_value=-4, max_value=4, max_denominator=64),
     ratio=st.fractions(min_value=0, max_value=4, max_denominator=64),

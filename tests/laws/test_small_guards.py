@@ -176,6 +176,7 @@ def test_a_panel_of_t_noise_is_not_trusted_beyond_its_interval():
                 panel(outside)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("epsilon", ["0", "1/2", "3"])
 @pytest.mark.parametrize("exponent", [1, -1])
 @pytest.mark.parametrize("density", ["exp(-v)", "v**(-3)*exp(-1/v)", "v**(1/2)/(1 + v)**3"])
@@ -311,6 +312,7 @@ def test_outputs_that_two_rows_meet_in_are_those_that_both_can_give():
         )
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("bits", [24, 60])
 @pytest.mark.parametrize(
     ("density", "lower", "upper", "value"),

@@ -57,6 +57,7 @@ def height(noise, z):
     return top * decay**k
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("gamma", [F(1, 2), F(1, 3), F(0), F(1)])
 @pytest.mark.parametrize("shift", [F(1), F(1, 2), F(5, 2), F(1, 12)])
 def test_staircase_noise_and_its_copy_share_the_lengths_of_their_steps(gamma, shift):

@@ -19,6 +19,7 @@ from dpverify.trusted.language.expr import Expr, Num, neg, num, parse, substitut
 from dpverify.trusted.language.model import Claim, Domain, Exponential, KaryResponse, Kernel, Mechanism, Staircase, Table
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.tables import distance
+from tests.effort import examples
 
 MP = mpmath.MPContext()
 MP.dps = 40
@@ -71,7 +72,7 @@ def agrees(mechanism: Mechanism, tight: Any, offset: Fraction, sensitivity: Expr
         assert abs(real(epsilon) - tight) <= SLACK
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(weights_of, st.booleans(), offsets)
 def test_tables(weights, chain, offset):
     rows = [[Fraction(w, sum(row)) for w in row] for row in weights]
@@ -81,7 +82,7 @@ def test_tables(weights, chain, offset):
     agrees(table, largest([[real(p) for p in row] for row in rows], pairs), offset)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(scores_of, st.fractions(0, 3, max_denominator=3), st.booleans(), offsets)
 def test_exponential_mechanisms(scores, beta, stated, offset):
     weights = [[MP.exp(real(beta * score)) for score in row] for row in scores]
@@ -92,7 +93,7 @@ def test_exponential_mechanisms(scores, beta, stated, offset):
     agrees(Exponential(tuple(tuple(map(num, row)) for row in scores), num(beta)), largest(rows, pairs), offset, sensitivity)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(points_of, st.sampled_from(["l1", "l2", "linf"]), st.sampled_from([None, 1, 2]), offsets)
 def test_exponential_mechanisms_on_points(points, metric, reach, offset):
     order = {"l1": 1, "l2": 2, "linf": MP.inf}[metric]
@@ -107,7 +108,7 @@ def test_exponential_mechanisms_on_points(points, metric, reach, offset):
     agrees(Exponential(scores, num(1), None, exact, metric), max(per_distance, default=MP.mpf(0)), offset, sensitivity)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(2, 9), st.fractions(0, 1, max_denominator=12), offsets)
 def test_kary_response(k, p, offset):
     other = (1 - p) / (k - 1)
@@ -115,7 +116,7 @@ def test_kary_response(k, p, offset):
     agrees(KaryResponse(num(k), num(p)), largest(rows, list(permutations(range(k), 2))), offset)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.fractions("1/5", 3, max_denominator=5), st.fractions(0, 1, max_denominator=6), st.fractions("1/9", 5, max_denominator=9), offsets)
 def test_staircases_count_steps(epsilon, gamma, shift, offset):
     # the density is constant between these points and their copies shifted
@@ -133,6 +134,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("density", KERNELS)
 @pytest.mark.parametrize("reach", [None, "1/3", "1/2"])
 def test_kernels(density, reach):
@@ -152,6 +154,7 @@ def test_kernels(density, reach):
 UNIT = (Fraction(0), Fraction(1))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("mechanism", [KaryResponse(num(2), parse("p")), KaryResponse(num(5), parse("p")),
                                        Table(((parse("p"), parse("1 - p")), (parse("1 - p"), parse("p"))))])  # fmt: skip
 @pytest.mark.parametrize(

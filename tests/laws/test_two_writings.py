@@ -186,6 +186,7 @@ FEW = {
 """Seeds whose answers are quick, every measure among them."""
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_two_writings_of_one_mechanism_have_one_answer(family):
     assert sum(hold(ways, asked, near) for ways, asked, near in classes(family, FEW[family]))
@@ -229,6 +230,7 @@ def one_way(family: str, seeds: Iterable[int]) -> Iterator[tuple[Writing, Table]
             yield rng.choice(ways), ASKED[seed % len(ASKED)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", ONE_WAY)
 def test_a_claim_on_both_orders_has_the_greater_of_the_two(family):
     assert sum(hold_orders(way, asked) for way, asked in one_way(family, range(3)))

@@ -111,6 +111,7 @@ WILD = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("density", WILD)
 @pytest.mark.parametrize("kind", [Translation, lambda tree: Translation(tree, integers=True), lambda tree: Product(tree, parse("2"))])
 def test_what_is_no_density_is_undecided_soon(kind, density):

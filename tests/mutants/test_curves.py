@@ -156,6 +156,7 @@ def test_evidence_of_another_mechanism_proves_nothing_that_is_false(name):
             assert not false(honest(claim).certificate | {"lines": honest(foreign).certificate["lines"]}), other
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_certificates_survive_their_text_and_hold_for_no_other_claim(name):
     for claim in claims(MECHANISMS[name]):

@@ -4,7 +4,6 @@ import copy
 import json
 import random
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,10 +11,10 @@ from dpverify.recheck import WAY_OUT, recheck
 from dpverify.trusted.kernel import check
 from dpverify.trusted.language.canonical_form import claim_hash, from_json
 from dpverify.trusted.language.errors import CertificateError, Rejected
+from tests import committed
 from tests.effort import tries
 
-REPORTS = Path(__file__).parents[2] / "reports"
-NAMES = sorted(path.name for path in (REPORTS / "certificates").glob("*.cert.json") if path.stat().st_size < 20_000)
+NAMES = [name for name in committed.names() if len(committed.text(name)) < 20_000]
 VALUES = [None, True, 0, -1, 10**40, "", "x", "1/0", "1/2", "a b", [], {}, [[]], [0], {"a": 1}, [None], "log(0)", "1e999999999", "inf"]
 PYTHONS_OWN = re.compile(
     r"\w+Error\b|object is not|object has no|not iterable|indices must|unhashable|to unpack|invalid literal|positional argument|NoneType"
@@ -48,7 +47,7 @@ def changed(data, part, rng):
 def test_what_is_of_another_type_is_refused_in_our_own_words(part):
     rng, seen = random.Random(part), {"refused": 0, "held": 0}
     for _ in range(TRIES):
-        data = changed(json.loads((REPORTS / "certificates" / rng.choice(NAMES)).read_text(encoding="utf-8")), part, rng)
+        data = changed(committed.certificate(rng.choice(NAMES)), part, rng)
         data["claim_sha256"] = claim_hash(data["claim"])
         try:
             check(data)
@@ -82,21 +81,21 @@ def test_what_is_of_another_type_is_refused_in_our_own_words(part):
     ],
 )
 def test_what_of_a_claim_cannot_be_read_is_named(change, says):
-    claim = json.loads((REPORTS / "certificates" / "student_t.sensitivity-1-tight.cert.json").read_text(encoding="utf-8"))["claim"]
+    claim = committed.certificate("student_t.sensitivity-1-tight")["claim"]
     change(claim)
     with pytest.raises(CertificateError, match=says):
         from_json(claim)
 
 
 def test_long_values_are_shown_by_their_beginning():
-    claim = json.loads((REPORTS / "certificates" / "student_t.sensitivity-1-tight.cert.json").read_text(encoding="utf-8"))["claim"]
+    claim = committed.certificate("student_t.sensitivity-1-tight")["claim"]
     with pytest.raises(CertificateError) as error:
         from_json({**claim, "epsilon": list(range(100))})
     assert "'epsilon' is [0, 1, 2" in str(error.value) and len(str(error.value)) < 160
 
 
 def test_the_way_out_of_a_refused_certificate_is_told(tmp_path):
-    data = json.loads((REPORTS / "certificates" / "student_t.sensitivity-1-just-below.cert.json").read_text(encoding="utf-8"))
+    data = committed.certificate("student_t.sensitivity-1-just-below")
     file = tmp_path / "a.cert.json"
     for change, code in (({"prec": None}, 2), ({"lines": "none"}, 2)):
         file.write_text(json.dumps({**data, **change}), encoding="utf-8")

@@ -1,8 +1,9 @@
-"""What the kernel proves of each committed certificate, and of each with one thing changed, is what reports/judgements.json says.
+"""What the kernel proves of each committed certificate, and of each with one thing changed, is what recorded.txt says, beside this file.
 
 Two committed artefacts have to agree, like the reports and the code that tools/reports_check.py compares. The record is no oracle of
-what is true: it keeps what readers sign from changing unseen. Where a difference is meant, `make reports` writes it again and the
-change is looked at. That nothing contradicts the record's bounds is a law of its own.
+what is true: it keeps what readers sign from changing unseen. It holds digests; `python tools/judgements.py NAME` tells in full, before a
+change and after it. Where a difference is meant, `make record` writes the record again. That nothing contradicts the bounds is a law of
+its own.
 """
 
 import json
@@ -19,16 +20,18 @@ from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.certificate import unpack
 from dpverify.trusted.language.expr import Num, symbols
 from dpverify.trusted.order.compare import certainly_lt
+from tests import committed
+from tests.spread import of_certificate, spread
 from tests.tools import load
 
 judgements = load("judgements")
-NAMES = sorted(path.name.removesuffix(".cert.json") for path in (judgements.REPORTS / "certificates").glob("*.cert.json"))
+NAMES = committed.names()
 TINY = Fraction(1, 2**40)
 
 
 @cache
 def certificates() -> dict[str, Any]:
-    return judgements.read()
+    return committed.certificates()
 
 
 @cache
@@ -37,43 +40,47 @@ def to_change() -> frozenset[str]:
 
 
 @cache
-def recorded() -> dict[str, Any]:
-    return json.loads((judgements.REPORTS / "judgements.json").read_text(encoding="utf-8"))
+def recorded() -> dict[str, dict[str, str]]:
+    return judgements.recorded()
 
 
 def test_the_record_speaks_of_every_certificate_and_of_no_other():
-    assert sorted(recorded()) == NAMES, "run `make reports` and look at what changes"
+    assert sorted(recorded()) == NAMES, "run `make record` and look at which lines change"
 
 
-@pytest.mark.parametrize("name", NAMES)
+def covers(name):
+    """Rules and kinds, and apart from them those of certificates that are changed, and which kinds of changes prove anything."""
+    kinds = [kind for kind, said in recorded().get(name, {}).items() if said not in ("-", judgements.digest({}))]
+    own = of_certificate(certificates()[name])
+    return [*own, *((*each, "changed") for each in own if name in to_change()), *(("changed", kind) for kind in kinds)]
+
+
+@pytest.mark.parametrize("name", spread(NAMES, 90, covers))
 def test_a_certificate_proves_what_is_recorded_and_changed_in_one_place_no_more_than_is_true(name):
     """One test for all laws of a certificate, which share what was proved."""
     certificate, known = unpack(certificates()[name]), recorded()[name]
     judgement = kernel.check(certificates()[name])
-    assert judgements.judged(judgement) == {key: value for key, value in known.items() if key not in judgements.KINDS}
+    said = judgements.judged(judgement)
+    assert judgements.digest(said) == known["judgement"], f"another judgement than is recorded: {said}"
     if name not in to_change():
         return
     honest = [bound for fact in kernel.replay(certificate) if not fact.place for bound in as_bounds(fact.says)]
-    wrong = [*beside(certificate, known), *at_a_value(certificate)]
+    wrong = [*beside(certificate, said), *at_a_value(certificate)]
     for kind in judgements.KINDS:
         tried = judgements.tried(kind, name, certificates())
         taken = judgements.accepted(tried)
-        wrong += [f"{what}: {taken.get(what, 'refused')}" for what in differing(taken, known.get(kind, {}))]
+        if judgements.digest(taken) != known[kind]:
+            wrong.append(f"{kind}: another list of what is accepted than is recorded: {json.dumps(taken, indent=1)}")
         if kind in ("lines", "others"):  # the question is the same
             made = [(what, bound) for what, facts in tried for fact in facts for bound in as_bounds(fact.says)]
             wrong += [f"{what}: contradicts the certificate" for what, bound in made if contradicts(honest, bound)]
     assert not wrong, "\n".join(wrong)
 
 
-def differing(one, other):
-    """The keys under which two tables do not say the same."""
-    return [key for key in {**one, **other} if one.get(key) != other.get(key)]
-
-
-def beside(certificate, known):
+def beside(certificate, said):
     """The claims beside what is proved that are judged the other way."""
     for side, key, bound in (("lower", "epsilon", "lower"), ("upper", "epsilon", "upper"), ("lower", "delta", "delta_lower")):
-        value = number(known.get(bound))
+        value = number(said.get(bound))
         if value is None or value <= 0 or getattr(certificate.claim, key) is None:
             continue
         claim = replace(certificate.claim, **{key: Num(value * (1 + TINY if side == "upper" else 1 - TINY))})

@@ -15,6 +15,7 @@ from dpverify.trusted.language.expr import ONE, num
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.composition import poisson_subsampling
 from dpverify.trusted.rules.curves import gaussian as rule
+from tests.effort import examples
 
 POINTS = [arb(i) / 2 for i in range(7)]
 HALF = Fraction(1, 2)
@@ -37,7 +38,7 @@ def counted(pair: Pair) -> tuple[Pair, list[arb]]:
     return symmetric(profile), asked
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(0, 5 * 64))
 def test_the_truth_is_between_the_chords(n):
     """Gaussian noise, at multiples of 1/64 within and beyond the points."""

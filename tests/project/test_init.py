@@ -259,6 +259,7 @@ def test_the_pipeline_of_a_project_on_gitlab_is_included_and_never_replaced(cont
     assert "dpverify report" in str(yaml.safe_load(Path(".gitlab/dpverify.yml").read_text())["dpverify"]["script"])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("claimed", "code"), [("1/2", 0), ("1/4", 1)])
 def test_the_steps_of_the_workflow_tell_what_was_found_and_end_with_its_exit_code(claimed, code, folder, tmp_path_factory, monkeypatch):
     run("init")

@@ -90,6 +90,7 @@ LIES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("lie", LIES)
 def test_a_claim_that_is_told_otherwise_is_found_even_without_a_digest(folder, lie):
     changed("many/index.html", *LIES[lie])

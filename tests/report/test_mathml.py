@@ -33,6 +33,7 @@ from dpverify.trusted.language.model import (
     Translation,
     all_parts,
 )
+from tests.effort import examples
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
@@ -303,7 +304,7 @@ def same(left, right):
     return abs(left - right) <= MP.mpf(10) ** -18
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TREES, POINTS)
 def test_the_mathml_of_a_tree_reads_back_as_a_tree_of_the_same_value(tree, point):
     assume("…" not in text(tree))  # rounded, as the line says
@@ -311,7 +312,7 @@ def test_the_mathml_of_a_tree_reads_back_as_a_tree_of_the_same_value(tree, point
     assert same(known(tree, point), value(parse(seen), point)), seen
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TREES, POINTS)
 def test_the_line_of_a_tree_reads_back_as_a_tree_of_the_same_value(tree, point):
     line = text(tree)
@@ -319,7 +320,7 @@ def test_the_line_of_a_tree_reads_back_as_a_tree_of_the_same_value(tree, point):
     assert same(known(tree, point), value(parse(read_line(line)), point)), line
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TREES)
 def test_the_alternative_text_is_the_line(tree):
     assert ElementTree.fromstring(mathml(tree)).get("alttext") == text(tree)
@@ -346,6 +347,7 @@ FORMS = {
 PLACES = (Fraction(7, 5), Fraction(3, 7), Fraction(1), Fraction(1), Fraction(9, 4), Fraction(1), Fraction(1))
 
 
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("outer", FORMS)
 def test_brackets_stand_wherever_one_form_inside_another_needs_them(outer):
     compared = 0

@@ -10,26 +10,23 @@ from click.testing import CliRunner
 
 import dpverify
 from dpverify import cli
+from dpverify.collected import encode
 from dpverify.report import Entry, proof
 from dpverify.report.stated import stated
-from dpverify.search.certificates import encode
 from dpverify.search.verify import rejudged
-from dpverify.trusted.language.certificate import decode
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.registry import RULES
+from tests import committed
 
 ROOT = Path(__file__).parents[2]
-CERTIFICATES = {
-    name: ROOT / "reports" / "certificates" / f"{name}.cert.json"
-    for name in (
-        "student_t.d3-nu5", "student_t.d3-nu5-too-low", "randomized_response.exact", "pipeline.epsilon-above",
-        "nested_sampling.delta-above", "delta_gaussian.delta-exact", "knorm_l1.queries-just-below", "student_t_all.its-linear-bound",
-    )
-}  # fmt: skip
+NAMES = (
+    "student_t.d3-nu5", "student_t.d3-nu5-too-low", "randomized_response.exact", "pipeline.epsilon-above",
+    "nested_sampling.delta-above", "delta_gaussian.delta-exact", "knorm_l1.queries-just-below", "student_t_all.its-linear-bound",
+)  # fmt: skip
 
 
-def entry_of(path):
-    packed = decode(path.read_bytes())
+def entry_of(name):
+    packed = committed.certificate(name)
     found = rejudged(dpverify.trusted.language.certificate.unpack(packed).claim, packed)
     claim = found.judgement.claim
     return Entry("a.toml", claim.mechanism_name, claim, found.judgement.verdict, judgement=found.judgement, proved=found.proved)
@@ -48,45 +45,45 @@ def under(lines, number):
         yield from under(lines, premise)
 
 
-@pytest.mark.parametrize("path", CERTIFICATES.values(), ids=CERTIFICATES)
-def test_the_tree_holds_every_rule_of_the_certificate_as_often_as_it_is_used(path):
-    entry = entry_of(path)
-    lines = json.loads(path.read_text())["lines"]
+@pytest.mark.parametrize("name", NAMES)
+def test_the_tree_holds_every_rule_of_the_certificate_as_often_as_it_is_used(name):
+    entry = entry_of(name)
+    lines = committed.certificate(name)["lines"]
     spoken = [number for number, line in enumerate(lines) if line["rule"] in RULES and not line.get("place")]
-    expected = sorted(name for number in spoken for name in under(lines, number))
+    expected = sorted(rule for number in spoken for rule in under(lines, number))
     assert sorted(step.rule for step in steps(proof.tree(entry)) if step.kind == "rule") == expected
 
 
-@pytest.mark.parametrize("path", CERTIFICATES.values(), ids=CERTIFICATES)
-def test_every_rule_shows_what_it_checks_once_and_every_assumption_is_there(path):
-    entry = entry_of(path)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rule_shows_what_it_checks_once_and_every_assumption_is_there(name):
+    entry = entry_of(name)
     told = list(steps(proof.tree(entry)))
-    for name in {step.rule for step in told if step.rule}:
-        shown = [below.text for step in told if step.rule == name for below in step.below if below.kind == "checked"]
-        assert shown == list(stated(name).checked)
+    for rule in {step.rule for step in told if step.rule}:
+        shown = [below.text for step in told if step.rule == rule for below in step.below if below.kind == "checked"]
+        assert shown == list(stated(rule).checked)
     assert {step.text for step in told if step.kind == "assumed"} == set(entry.assumptions)
 
 
-@pytest.mark.parametrize("path", CERTIFICATES.values(), ids=CERTIFICATES)
-def test_explain_draws_the_proof_of_a_certificate(path):
-    result = CliRunner().invoke(cli.main, ["explain", str(path)])
+@pytest.mark.parametrize("name", NAMES)
+def test_explain_draws_the_proof_of_a_certificate(name):
+    result = CliRunner().invoke(cli.main, ["explain", str(committed.place(name))])
     assert result.exit_code == 0
     lines = result.output.rstrip("\n").split("\n")
-    assert lines[0].startswith(json.loads(path.read_text())["verdict"])
-    assert lines == list(proof.lines(proof.tree(entry_of(path))))
+    assert lines[0].startswith(committed.certificate(name)["verdict"])
+    assert lines == list(proof.lines(proof.tree(entry_of(name))))
     assert all(re.match(r"(│  |   )*(├─|└─) \S", line) for line in lines[1:])
 
 
 def test_bounds_are_rounded_to_the_safe_side():
-    told = [step.text for step in steps(proof.tree(entry_of(CERTIFICATES["pipeline.epsilon-above"])))]
+    told = [step.text for step in steps(proof.tree(entry_of("pipeline.epsilon-above")))]
     uppers = [float(text) for said in told for text in re.findall(r"tight delta ≤ ([\d.e-]+)", said)]
     lowers = [float(text) for said in told for text in re.findall(r"tight delta ≥ ([\d.e-]+)", said)]
-    judged = entry_of(CERTIFICATES["pipeline.epsilon-above"]).judgement
+    judged = entry_of("pipeline.epsilon-above").judgement
     assert uppers and lowers and max(lowers) <= judged.delta_lower.value <= judged.delta_upper.value <= min(uppers)
 
 
 def test_explain_refuses_a_certificate_that_does_not_hold(tmp_path):
-    data = json.loads(CERTIFICATES["student_t.d3-nu5-too-low"].read_text())
+    data = committed.certificate("student_t.d3-nu5-too-low")
     forged = tmp_path / "forged.cert.json"
     forged.write_text(json.dumps({**data, "verdict": "PROVED"}))
     result = CliRunner().invoke(cli.main, ["explain", str(forged)])

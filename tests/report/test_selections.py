@@ -3,6 +3,7 @@
 import json
 import math
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ def entries(tmp_path, text, names=()):
     return [entry for entry in found if not names or entry.claim.name in names]
 
 
+@cache
 def shelf(name):
     return verified(specs_of((str(ROOT / "specs" / f"{name}.toml"),), code=True), None, 20)[0]
 
@@ -35,12 +37,11 @@ def page(section, entry):
 
 CLAIM = '[[claim]]\nname = "it"\nsensitivity = {}\nepsilon = "{}"\n'
 LAPLACE = '{ kind = "builtin", name = "laplace", scale = 2 }'
-ADAPTIVE = shelf("stream_adaptive")
-BOUNDED = shelf("above_threshold_gaussian_between_bounds")
+ADAPTIVE, BOUNDED = "stream_adaptive", "above_threshold_gaussian_between_bounds"
 
 
 def test_an_alignment_is_told_branch_by_branch_and_adds_up_to_the_bound():
-    [found] = selections.alignments(ADAPTIVE)
+    [found] = selections.alignments(shelf(ADAPTIVE))
     assert [(where, dict(shifts), cost) for where, shifts, cost in found.rows] == [
         ("the start", {"rho": "1"}, "1/2"),
         ("far above", {"a": "1 - d"}, "1/8"),
@@ -49,7 +50,7 @@ def test_an_alignment_is_told_branch_by_branch_and_adds_up_to_the_bound():
     ]
     most = 3 + 2 - 1  # of the budget: below its limit before the last step
     assert found.prices == {"cost": "1/8"} and Fraction(found.rows[0][2]) + most * Fraction(found.prices["cost"]) == 1
-    assert selections.alignments(BOUNDED) == []
+    assert selections.alignments(shelf(BOUNDED)) == []
 
 
 def test_what_is_known_of_the_state_up_to_an_interval_is_told(tmp_path):
@@ -71,7 +72,7 @@ def test_a_cost_is_the_greatest_over_what_an_answer_may_move_by(tmp_path):
 
 
 def test_explain_tells_the_alignment_as_a_table_and_the_run_that_loses_as_much():
-    assert "\n".join(selections.lines(ADAPTIVE)) == """\
+    assert "\n".join(selections.lines(shelf(ADAPTIVE))) == """\
 alignment, in units of the sensitivity; d: what an answer moves by
              rho  a      b      costs
   the start  1    0      0      1/2
@@ -85,7 +86,7 @@ neighbours of the lower bound: a loss of 1 in the limit of answers that go on as
 
 
 def test_both_probabilities_of_the_worst_output_are_those_of_quadrature():
-    shown = selections.worst(BOUNDED)
+    shown = selections.worst(shelf(BOUNDED))
     assert [(group.count, group.told, group.answers) for group in shown.groups] == [(24, "no", ((0, 1),)), (1, "yes", ((1, 0),))]
     t, nu = stats.norm(scale=4), stats.norm(scale=8)
     sides = ((0, 1), (1, 0))
@@ -96,19 +97,19 @@ def test_both_probabilities_of_the_worst_output_are_those_of_quadrature():
 
 
 def test_the_page_shows_a_picture_of_the_pair_and_a_table_of_shifts():
-    [row, words] = page(neighbours, BOUNDED)
+    [row, words] = page(neighbours, shelf(BOUNDED))
     assert isinstance(row, Row) and isinstance(words, Items) and words.items == ["no 24 times: 0 on x, 1 on x'", "yes: 1 on x, 0 on x'"]
     [figure] = row.blocks
     assert isinstance(figure, Figure) and "told with probability 0.00024783732 on x and 9.2361327e-05 on x'" in figure.caption
     assert all(text in figure.svg for text in ("24 x no", "yes", "on x", "threshold"))
-    [said, table, paid] = page(alignment, ADAPTIVE)
+    [said, table, paid] = page(alignment, shelf(ADAPTIVE))
     assert isinstance(said, Paragraph) and isinstance(table, Table) and isinstance(paid, Paragraph)
     assert table.header == ("what is told", "shift of rho", "shift of a", "shift of b", "cost") and "cost 1/8" in paid.content
-    assert not page(alignment, BOUNDED)
+    assert not page(alignment, shelf(BOUNDED))
 
 
 def test_json_has_the_same_facts():
-    told = json.loads(json.dumps(selections.record(ADAPTIVE)))
+    told = json.loads(json.dumps(selections.record(shelf(ADAPTIVE))))
     assert told["alignment"] == [
         {
             "neighbours": "all",
@@ -128,7 +129,7 @@ def test_json_has_the_same_facts():
         ],
         "limit": True, "loss": "1", "P": None, "Q": None, "at": {},
     }  # fmt: skip
-    assert record.record(ADAPTIVE)["worst"] == told["worst"] and "worst" not in record.record(shelf("laplace_builtin"))
+    assert record.record(shelf(ADAPTIVE))["worst"] == told["worst"] and "worst" not in record.record(shelf("laplace_builtin"))
 
 
 KINDS = {
@@ -155,6 +156,7 @@ KINDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("text", "said", "loss"), KINDS.values(), ids=KINDS)
 def test_the_worst_neighbours_of_each_kind_are_in_words(tmp_path, text, said, loss):
     [entry] = entries(tmp_path, text)

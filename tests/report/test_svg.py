@@ -13,6 +13,7 @@ from dpverify.report.axes import Axis, Scale, power_of_ten, short, span, ticks
 from dpverify.report.labels import text_width, wrap
 from dpverify.report.strokes import Frame, cut, cut_area, inside, path, thin
 from dpverify.report.svg import KINDS, MARKS, Band, Chart, Mark, Series
+from tests.effort import examples
 
 
 def drawn(chart, prefix="c"):
@@ -80,13 +81,13 @@ CHARTS = st.builds(Chart, NAMES, NAMES, AXES, AXES, SERIES, MARKINGS, BANDS)
 # -- every chart -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(CHARTS)
 def test_words_never_touch_each_other_or_leave_the_box(chart):
     assert_words_are_apart(drawn(chart))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(CHARTS)
 def test_what_is_drawn_stays_in_the_box(chart):
     root = drawn(chart)
@@ -96,7 +97,7 @@ def test_what_is_drawn_stays_in_the_box(chart):
             assert -1 <= x <= width + 1 and -8 <= y <= height + 8
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(CHARTS)
 def test_every_name_is_told_and_the_same_chart_gives_the_same_bytes(chart):
     svg = chart.svg("a")

@@ -76,6 +76,7 @@ def both(mechanism, sensitivity=1):
     return [None if value is None else float(enclose(value).mid()) for value in (judgement.lower, judgement.upper)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [*KNOWN])
 def test_between_bounds_as_far_apart_as_answers_move_every_noise_has_its_worst_pair(name):
     noise, law = KNOWN[name]
@@ -265,6 +266,7 @@ def test_a_broken_hypothesis_about_outputs_is_refused(mechanism, evidence, why):
         worst_output.check(of(mechanism, 9, domains=domains), evidence)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     ("mechanism", "more", "why"),
     [
@@ -339,6 +341,7 @@ def asinh_twice(x):
     return 2 * math.asinh(x / 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("mechanism", "value"),
     [
@@ -354,6 +357,7 @@ def test_shifts_of_noise_with_heavy_tails_cost_what_it_loses_by_itself(mechanism
     assert both(mechanism)[1] == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("sensitivity", "hull", "furthest"), [("3/2", 2, 3), ("1/2", 2, 1), ("1/2", 4, 2), (2, 1, 2), ("7/4", 1, 1)])
 def test_integers_in_a_hull_move_noise_with_heavy_tails_as_far_as_they_differ(sensitivity, hull, furthest):
     # the noise 1/(1 + z^2) on the integers, told: the greatest ratio of neighbours that are so far apart

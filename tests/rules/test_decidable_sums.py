@@ -75,6 +75,7 @@ STATED = '{{ kind = "guarantee", epsilon = "{}", delta = "{}" }}'
 CORNER = f'kind = "compose"\nparts = [{STATED.format("1/2", 0)}, {STATED.format("1/4", "exp(-7)")}]'
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("mechanism", "claim", "verdict"),
     [

@@ -171,6 +171,7 @@ def told_of_threshold(laws, q, report):
     return found
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", ["all", "monotone", "one"])
 @pytest.mark.parametrize("report", ["value", "index+gap", "answers+gap", "answers+value", "fresh"])
 def test_selections_that_tell_numbers(report, kind):
@@ -217,6 +218,7 @@ BRANCHES = {
 NOT_FAR, NOT_ABOVE = Guard(neg(FAR), strict=True), Guard(neg(ABOVE_ZERO), strict=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "order",
     [

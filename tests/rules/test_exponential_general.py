@@ -14,6 +14,7 @@ from dpverify.trusted.language.model import Claim, Domain, Exponential, KaryResp
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal, certainly_le
 from dpverify.trusted.rules.finite import exponential_general, finite
+from tests.effort import examples
 
 
 def claim(scores, beta="1", adjacent=None, **fields):
@@ -45,7 +46,7 @@ def test_only_adjacent_rows_count():
     assert bound(claim([[0], [1], [5]], adjacent=((0, 1),))).value == num(2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=2, max_size=3))
 def test_it_is_never_below_the_exact_value(scores):
     c = claim(scores, "1/3")

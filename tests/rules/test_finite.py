@@ -14,6 +14,7 @@ from dpverify.trusted.language.model import Claim, Domain, Exponential, Table
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.finite import finite
+from tests.effort import examples
 
 
 def exprs(rows):
@@ -71,7 +72,7 @@ def rational_tables(draw):
     return [[Fraction(entry, sum(row)) for entry in row] for row in rows]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(rational_tables())
 def test_the_bounds_meet_at_the_greatest_ratio(rows):
     greatest = max(p / q for row in rows for other in rows for p, q in zip(row, other, strict=True))

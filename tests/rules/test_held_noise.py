@@ -72,11 +72,13 @@ def upper(mechanism, **others):
     return verify(claimed(mechanism, **others)).judgement.upper
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_least_and_the_greatest_cost_two_each_and_all_others_one(k):
     assert upper(least_and_greatest(k)) == parse(f"2*2/8 + {k - 2}/8 + 2/4")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "neighbours, value",
     [
@@ -180,6 +182,7 @@ def numbers(value, path=()):
             yield from numbers(item, (*path, key))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("to", ["0", "({}) - 1/7", "-({})"])
 def test_with_another_number_the_bound_is_no_less_or_refused(three, drawn_once, to):
     for claim, evidence in (three, drawn_once):

@@ -490,6 +490,7 @@ def test_a_page_says_a_claim_in_a_measure_in_words(measure, verdict, says):
     assert says in said
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("measure", [ZCDP, GDP, ORDER2])
 def test_a_table_whose_rows_are_alike_loses_nothing(measure):
     alike = Table(((parse("1/3"), parse("2/3")),) * 2)

@@ -129,6 +129,7 @@ def test_other_covariances_are_not_said_to_have_finite_rank(kernel):
 ALL = {"count": parse("n"), "domains": (("n", Domain(Fraction(0), integer=True)),)}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kernel", "refuted"), [("s*t", False), ("1 + s*t", False), ("min(s, t)", True), ("t", True)])
 def test_what_grows_with_the_number_of_values_grows_with_those_that_are_independent(kernel, refuted):
     noise = written(kernel, "t", count=ALL["count"])

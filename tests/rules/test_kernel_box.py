@@ -47,6 +47,7 @@ def check(claim, evidence):
         return kernel_box.check(claim, evidence)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("claim", "tight"),
     [
@@ -294,6 +295,7 @@ def test_a_step_at_the_end_of_the_reach_holds_for_all_outputs_beyond_it():
 LINE_OF_OUTPUTS = (None, None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("density", "inputs", "tight"),
     [

@@ -55,6 +55,7 @@ def divergence(sigma, moved, order):
         return float(mpmath.log(mpmath.fsum(terms) / total) / (a - 1))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("sigma", ["1/3", "1/2", "1", "2"])
 @pytest.mark.parametrize("moved", [1, 2, 3])
 def test_divergences_of_the_discrete_gaussian_are_at_most_those_of_the_gaussian_and_met_where_a_d_is_whole(sigma, moved):

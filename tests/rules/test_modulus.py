@@ -2,6 +2,7 @@
 
 import copy
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import assume, given, settings
@@ -15,6 +16,7 @@ from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.rules.additive import cells, modulus
+from tests.effort import examples
 from tests.reference import MP, by_mpmath, holds, to_mpf
 
 F = Fraction
@@ -82,11 +84,13 @@ KNOWN = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("claim", "truth"), KNOWN)
 def test_known_values_are_met(claim, truth):
     assert is_just_above(proved(claim), parse(truth))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("claim", "truth"), [entry for entry in KNOWN if "asinh" not in entry[1] and "sqrt(255)" not in entry[1]])
 def test_linear_losses_and_steps_are_exact(claim, truth):
     assert certainly_equal(proved(claim), parse(truth))
@@ -151,7 +155,7 @@ FAMILIES = st.sampled_from(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(FAMILIES, SMALL, SMALL, SMALL, st.lists(st.tuples(st.fractions(0, 12), st.fractions(0, 1)), min_size=20, max_size=20))
 def test_no_pair_of_points_loses_more_than_the_bound(family, p, q, sensitivity, places):
     profile = family.format(p=p, q=q)
@@ -172,12 +176,17 @@ def test_no_pair_of_points_loses_more_than_the_bound(family, p, q, sensitivity, 
 STUDENT, BUMPY, LOGISTIC = radial("(1 + r**2/5)**(-4)", 3), radial(TRAP, 3), line("exp(-z)/(1 + exp(-z))**2")
 STEPS, BETWEEN = radial("exp(-log(3)*floor(r + 2/3))"), radial(TURNS, 2, "40")
 SAMPLES = {"student": STUDENT, "bumpy": BUMPY, "logistic": LOGISTIC, "steps": STEPS, "between": BETWEEN}
-EVIDENCE = {name: evidence(claim) for name, claim in SAMPLES.items()}
+
+
+@cache
+def good(name):
+    """Evidence that is taken."""
+    return evidence(SAMPLES[name])
 
 
 def refused(name, change, match=None, claim=None):
     """Assert that changed evidence is rejected; `change` edits a copy in place."""
-    data = copy.deepcopy(EVIDENCE[name])
+    data = copy.deepcopy(good(name))
     check(SAMPLES[name], data)  # what is changed was good
     change(data)
     with pytest.raises(DpverifyError, match=match):
@@ -198,7 +207,7 @@ def test_a_bound_below_the_truth_is_rejected(name):
 
 @pytest.mark.parametrize("name", ["student", "bumpy", "logistic"])
 def test_a_mislabelled_direction_is_rejected_on_every_piece(name):
-    for i, (_, kind) in enumerate(EVIDENCE[name]["pieces"]):
+    for i, (_, kind) in enumerate(good(name)["pieces"]):
         if kind != "turn":
             refused(
                 name, lambda data, i=i, kind=kind: data["pieces"][i].__setitem__(1, "down" if kind == "up" else "up"), "certainly going"
@@ -217,7 +226,7 @@ def test_pieces_have_to_go_forward():
 
 @pytest.mark.parametrize("name", ["bumpy", "between"])
 def test_a_missing_turn_is_rejected(name):
-    for i, (_, kind) in enumerate(EVIDENCE[name]["pieces"]):
+    for i, (_, kind) in enumerate(good(name)["pieces"]):
         if kind == "turn":
             refused(name, lambda data, i=i: data["pieces"].pop(i), "certainly going")
 
@@ -253,7 +262,7 @@ def test_a_tangent_point_outside_its_cell_is_rejected():
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_way_that_does_not_show_the_bound_is_rejected_on_every_cell(name):
     """A cell is accepted in one of the ways that show it, and in no other: some way fails on some cell of each sample."""
-    data, failed = EVIDENCE[name], 0
+    data, failed = good(name), 0
     for way in cells.WAYS:
         forged = copy.deepcopy(data)
         for key in {"rise", "fall"} & forged.keys():
@@ -361,7 +370,7 @@ def test_both_sides_of_a_line_have_to_be_accounted_for():
 
 
 def test_other_claims_are_rejected():
-    data = EVIDENCE["student"]
+    data = good("student")
     ranging = Claim(STUDENT.mechanism, None, sensitivity=parse("1"), domains=(("b", Domain(F(0))),))
     lattice = Claim(Translation(parse("exp(-abs(z))"), integers=True), None, sensitivity=parse("1"))
     bounded = Claim(Translation(parse("1"), (num(0), num(1))), None, sensitivity=parse("1"))
@@ -374,11 +383,11 @@ def test_other_claims_are_rejected():
 def test_a_larger_sensitivity_or_a_smaller_scale_needs_its_own_evidence():
     for claim in (radial("(1 + r**2/5)**(-4)", 3, "1.0001"), radial("(1 + r**2/5)**(-4)", 3, "1", L2, "0.9999")):
         with pytest.raises(Rejected):
-            check(claim, EVIDENCE["student"])
+            check(claim, good("student"))
     # in a higher dimension the profile stays integrable, and the loss is the same
-    assert check(radial("(1 + r**2/5)**(-4)", 7), EVIDENCE["student"]) == parse(EVIDENCE["student"]["bound"])
+    assert check(radial("(1 + r**2/5)**(-4)", 7), good("student")) == parse(good("student")["bound"])
     with pytest.raises(Rejected, match="integrable"):
-        check(radial("(1 + r**2/5)**(-4)", 8), EVIDENCE["student"])
+        check(radial("(1 + r**2/5)**(-4)", 8), good("student"))
 
 
 def test_a_sensitivity_is_derived_from_a_query():
@@ -394,9 +403,9 @@ def test_a_sensitivity_is_derived_from_a_query():
 )  # fmt: skip
 def test_evidence_of_another_form_is_rejected(change):
     with pytest.raises((CertificateError, Rejected)):
-        check(STUDENT, {**EVIDENCE["student"], **change})
+        check(STUDENT, {**good("student"), **change})
 
 
 def test_the_bound_is_a_constant():
-    assert isinstance(parse(EVIDENCE["student"]["bound"]), Num)
+    assert isinstance(parse(good("student")["bound"]), Num)
     refused("student", lambda data: data.update(bound="r + 2"), "free symbols")

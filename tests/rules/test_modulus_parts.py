@@ -31,6 +31,7 @@ def check(claim, data):
         return modulus_parts.check(claim, data).value
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("density", "sensitivity", "tight"),
     [
@@ -82,6 +83,7 @@ def test_what_is_too_small_or_of_another_claim_is_refused():
         check(line(TOOTH, "D", domains=(("D", Domain(Fraction(0))),)), data)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "sides",
     [

@@ -50,6 +50,7 @@ SHOWN = [
 ]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("noise", SHOWN)
 def test_an_integral_of_1_is_shown_for_all_inputs_and_nothing_is_assumed(noise):
     assert check(noise, search.propose(noise)) == ()

@@ -83,6 +83,7 @@ LISTS = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("lists", LISTS)
 def test_tables_of_the_same_inputs_are_at_every_pair_that_one_of_them_lists_in_its_order(order, lists):
@@ -145,6 +146,7 @@ def repeated_table(table, rate, times):
     return Compose((repeated(part, num(times)),))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("rate", "times"), [(1, 4), (Fraction(3, 10), 5), (Fraction(9, 10), 2)])
 def test_repeated_tables_have_the_divergence_of_their_words_in_the_order(order, rate, times):

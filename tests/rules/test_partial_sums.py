@@ -44,6 +44,7 @@ def aligned(claim):
     return copy.deepcopy(found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["all", "monotone", "one"])
 @pytest.mark.parametrize("steps", [2, 3, 5])
 def test_the_sum_moves_by_all_that_its_answers_do(steps, kind):

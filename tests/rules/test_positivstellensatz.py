@@ -20,6 +20,7 @@ from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.inequalities import positivstellensatz
 from dpverify.trusted.rules.inequalities.gap import Gap
+from tests.effort import examples
 from tests.proofs import Step, bound
 
 POSITIVE = Domain(Fraction(0))
@@ -67,6 +68,7 @@ FALSE = [
 ]  # each with a point where it fails
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("low", "high", "domains"), KNOWN)
 def test_known_inequalities_have_an_identity_that_the_kernel_accepts(low, high, domains):
     verified = verify(laplace(low, f"({high})/s", **domains) if "log" not in low else laplace(low, high, "1", **domains))
@@ -85,7 +87,7 @@ def test_false_inequalities_have_none(low, high, domains, point):
 COEFFICIENTS = st.integers(-3, 3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(COEFFICIENTS, min_size=6, max_size=6), st.sampled_from([POSITIVE, REAL, UNIT]))
 def test_what_is_found_holds_at_points_of_the_domains(c, domain):
     high = f"{c[0]} + ({c[1]})*u + ({c[2]})*v + ({c[3]})*u**2 + ({c[4]})*u*v + ({c[5]})*v**2"

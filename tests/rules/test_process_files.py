@@ -72,6 +72,7 @@ def test_a_characteristic_functional_is_read_as_a_moment_generating_function(tmp
     assert transform == parse("exp(u)*(1 - 2*u)**(-5/2)")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "mean"),
     [

@@ -190,6 +190,7 @@ def pattern(first, second, negatives, positives):
     return total
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("negatives", "positives"), [(1, 0), (0, 1), (1, 1), (2, 1), (3, 1), (1, 2)])
 @pytest.mark.parametrize(("first", "second"), [(2.0, 4.0), (4.0, 4 / 3), (1.0, 5.0)])
 def test_no_pair_of_answers_loses_more_than_the_bound_and_some_nearly_do(first, second, negatives, positives):
@@ -238,6 +239,7 @@ BETWEEN = {  # at eps = 1/2, over all pairs of {0, 1}^n
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BETWEEN)
 def test_between_bounds_the_tight_epsilon_is_one_pair_of_integrals(name):
     mechanism, value, places = BETWEEN[name]
@@ -245,6 +247,7 @@ def test_between_bounds_the_tight_epsilon_is_one_pair_of_integrals(name):
     assert round(lower, places) == round(value, places) and 0 <= upper - lower < 1e-15
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("neighbours", ["all", "monotone", "increasing", "decreasing"])
 @pytest.mark.parametrize(("first", "second", "n", "positives"), [(2.0, 4.0, 3, 2), (1.0, 0.5, 2, 2), (3.0, 1.0, 3, 1)])
 def test_no_pair_between_bounds_loses_more(neighbours, first, second, n, positives):
@@ -361,6 +364,7 @@ def test_survival_functions_are_checked(mechanism, parameters, why):
         alone(of(mechanism, 9), survival.NAME, **parameters)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("mechanism", "value"),
     [

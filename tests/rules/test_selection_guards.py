@@ -171,6 +171,7 @@ def loss(first, second, ways, k, y):
 CASES = [(1, 1), (2, None), (3, 1), (5, 2)]
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("neighbours", WAYS)
 @pytest.mark.parametrize("second", NOISES)
 @pytest.mark.parametrize("first", NOISES)
@@ -186,6 +187,7 @@ def test_above_threshold_loses_what_the_theorem_says_on_the_worst_output(first, 
             assert shown == pytest.approx(values)
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("neighbours", WAYS)
 @pytest.mark.parametrize("second", NOISES)
 @pytest.mark.parametrize("first", NOISES)

@@ -64,6 +64,7 @@ LASTING = ("1", "1 + 1/k", "k/(k + 1)", "1/k + floor(k/2) - k/2 + 1/2", "log(1 +
 # -- compatible or not ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axes", FALLING)
 def test_a_sequence_ellipsoid_whose_axes_tend_to_0_is_privacy_compatible(axes):
     assert verdict(claim(shape("ellipsoid", axes=axes), within="g", beta="b", diameter="10")) == "PROVED"
@@ -75,6 +76,7 @@ def test_a_sequence_ellipsoid_with_infinitely_many_axes_that_last_is_not(axes):
     assert verdict(claim(shape("ellipsoid", axes=axes), within="g", beta="b", **bounded)) == "REFUTED"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("kind", "made_of", "compatible"),
     [

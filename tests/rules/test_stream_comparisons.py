@@ -166,6 +166,7 @@ def taken(nu, first, second):
     return {int(x) for x in np.unique(np.where(held[0], 0, np.where(held[1], 1, 2)))}
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("signs", list(itertools.product(COMPARED, repeat=2)), ids="".join)
 @pytest.mark.parametrize("number", [-1, 0, 1])
 def test_branches_that_are_taken_somewhere_may_be_taken_and_no_others(signs, number):
@@ -282,6 +283,7 @@ def test_answers_and_moves_of_several_runs_are_integers_there(found, place, text
 KEPT = {"once": {"rho": LAPLACE}, "state": {"t": "rho"}}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("steps", "free"),
     [

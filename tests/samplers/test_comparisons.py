@@ -138,6 +138,7 @@ def test_sums_of_draws_are_compared_and_rounded_exactly():
 # -- the greatest of several ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("noise", "law"), LAWS.values(), ids=LAWS)
 def test_the_index_of_the_greatest_has_its_probabilities_by_quadrature(noise, law, bits):
     outputs = drawn(largest(noise, 3), ANSWERS, many(bits))

@@ -65,6 +65,7 @@ def test_integers_have_the_probabilities_of_their_density(density, lower, upper)
     assert stats.chisquare(np.append(seen[common], seen[~common].sum() + 1e-9), expected * (SIZE + 1e-9) / SIZE).pvalue > 1e-4
 
 
+@pytest.mark.wide
 def test_of_a_heavy_tail_it_is_said_how_well_its_sum_is_known(monkeypatch):
     monkeypatch.setattr(enclosed, "_MOST_LISTED", 256)
     law = enclosed.lattice(parse("1/(1 + z**2)"), "z", None, None)

@@ -89,6 +89,7 @@ LINES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("declaration", LINES.values(), ids=LINES)
 def test_noise_on_the_line_has_its_distribution_function(declaration):
     noise = model(declaration)

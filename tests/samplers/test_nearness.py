@@ -35,6 +35,7 @@ def law(found, truth):
     return weights / weights.sum()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SPACES)
 def test_what_is_drawn_has_the_law_of_the_exponential_mechanism_and_is_near(name):
     found, truth, within = mechanism(name)

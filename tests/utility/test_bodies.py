@@ -17,6 +17,7 @@ from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import independent_columns, polytope, shapes, simple_body
+from tests.effort import examples
 
 
 def claim(norm=L2, d=2, rows=None, adjacency="l1"):
@@ -234,7 +235,7 @@ SMALL = st.fractions(min_value=-3, max_value=3, max_denominator=3)
 @given(st.integers(2, 3).flatmap(lambda d: st.tuples(
     st.lists(st.tuples(*[SMALL] * d), min_size=d, max_size=7), st.lists(st.tuples(*[SMALL] * d), min_size=d, max_size=d)
 )))  # fmt: skip
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_linear_map_multiplies_the_volume_by_its_determinant_and_carries_the_moments(drawn):
     columns, t = drawn
     if matrix(columns).rank() < len(t) or det(t) == 0:
@@ -254,7 +255,7 @@ def test_the_chosen_columns_are_far_apart():
 
 
 @given(st.lists(st.tuples(SMALL, SMALL, SMALL), min_size=3, max_size=7))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_independent_points_bound_the_volume_from_below(columns):
     if matrix(columns).rank() < 3:
         return

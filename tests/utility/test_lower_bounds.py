@@ -246,6 +246,7 @@ def k_norm(asked, e):
         return sqrt((d + 1) * (d + 2) * sum(float(constant(hull.says.second[i][i])) for i in range(d))) / e
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("epsilon", ["1/100", "5"])
 @pytest.mark.parametrize("rows", MATRICES, ids=str)
@@ -297,6 +298,7 @@ def test_no_bound_for_real_histograms_is_above_the_stairs_of_the_body(rows, epsi
     assert found["rms_l2"] > achieved / 5
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_bound_under_l2_is_above_the_mechanism_of_the_ball(d, epsilon):
@@ -315,6 +317,7 @@ def test_of_several_rules_the_best_bound_is_found(adjacency, epsilon, rule):
     assert found[0]["rule"] == f"{rule}-lower-bound"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("d", [1, 2, 3, 10])
 def test_under_l2_and_small_epsilon_nothing_beats_noise_that_is_alike_all_round(d):
     found = least(claim(identity(d), "l2", "1/100"))
@@ -345,6 +348,7 @@ def test_the_integral_of_the_radial_bound_is_that_of_its_definition(k, power, fa
     assert found[2] == pytest.approx(wanted, rel=0.01, abs=0.01)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("e", [0.1, 1.0, 8.0])
 def test_the_radial_bound_is_below_the_stairs_all_round(k, e):

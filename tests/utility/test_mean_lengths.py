@@ -18,6 +18,7 @@ from dpverify.trusted.order.half_lines import mean_size
 from dpverify.trusted.order.mean_lengths import Moments, Root
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import polytope, shapes
+from tests.effort import examples
 
 
 def asked(*columns):
@@ -108,7 +109,7 @@ LISTS = st.lists(st.lists(POSITIVE, min_size=1, max_size=3, unique=True).map(lam
 
 
 @given(LISTS, LISTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_wherever_the_polynomials_touch_the_mean_is_enclosed(above, below):
     try:
         low, high = forged(above, below)
@@ -119,7 +120,7 @@ def test_wherever_the_polynomials_touch_the_mean_is_enclosed(above, below):
 
 
 @given(st.lists(POSITIVE, min_size=1, max_size=4, unique=True), st.fractions(0, 3), st.fractions(3, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_polynomial_that_meets_the_root_at_an_end_is_on_one_side_of_it(roots, low, high):
     """A law of two masses: the mean of the root lies between the bounds of its ends."""
     with precision(256):

@@ -29,6 +29,7 @@ def nulls(value, place="utility"):
     return [place] if value is None else []
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("beta", ["", 'beta = "1/20"\n'], ids=["without beta", "with beta"])
 @pytest.mark.parametrize("text", MECHANISMS.values(), ids=MECHANISMS)
 def test_no_error_is_ever_null(text, beta, tmp_path):

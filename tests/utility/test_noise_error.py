@@ -40,6 +40,7 @@ from dpverify.trusted.numbers.root_sums import Nodes, independent
 from dpverify.trusted.order import exponential_sums
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.utility import laws, root_of_squares, tails
+from tests.effort import examples
 from tests.proofs import Step, fact
 
 L32 = Norm("lp", F(3, 2))
@@ -381,6 +382,7 @@ def sampled(noise, count=100_000):
     return directions * radius[:, None]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BETWEEN)
 def test_bounds_on_the_greatest_coordinate_hold_the_quantile_of_samples(name):
     noise = BETWEEN[name]
@@ -412,7 +414,7 @@ def test_masses_between_cuts_enclose_what_the_closed_form_says_of_a_polytope():
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=5), st.floats(0.1, 20))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_tails_of_sums_of_exponentials_are_those_of_their_laws(factors, level):
     """By the density of a sum on a grid of equal factors taken together: sums of Gamma laws, by one integral for two of them."""
     found = exponential_sums.share_above([fmpz(a) for a in factors], arb(level))

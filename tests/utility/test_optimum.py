@@ -43,7 +43,7 @@ def test_the_gap_of_a_count_is_below_a_hundred_billionth(last, value):
     assert private(found.rows, lambda *_: arb(1).exp(), steps(last))
 
 
-@pytest.mark.slow
+@pytest.mark.wide
 def test_the_gap_for_the_answers_0_to_50_is_below_a_millionth():
     found = dpverify.optimum(1, answers=range(51), digits=4, **COUNT)
     assert 0 <= found.gap < F(1, 10**6) and private(found.rows, lambda *_: arb(1).exp(), steps(50))

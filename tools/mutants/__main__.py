@@ -1,6 +1,7 @@
 """Small wrong changes of every file below the trust line, each against the tests that run its lines: what survives, no test defends.
 
     python tools/mutants [--mutants 400] [--seconds 3600] [--seed 0] [--file dpverify/trusted/kernel.py] [--operator guard] [--list]
+    python tools/mutants --everything    # records which tests run which lines of the whole package, for `make quick`
 
 Half of the sample takes away hypotheses (guards, operands of `and` and `or`, assumptions), half changes what is computed or compared.
 A function that is changed is changed in a process that has collected all tests before; what is outside functions, and whatever
@@ -56,7 +57,7 @@ SLOW = ("tests/laws/test_additive_sound.py",)
 HYPOTHESES = "tests/rules/test_guards.py::test_every_rule_shows_the_hypotheses_that_it_rests_on_and_no_others"
 READERS = ("tests/test_docs.py::test_the_reference_says_what_the_code_says", HYPOTHESES)
 """Tests that read what is said outside functions: hypotheses, tables of rules."""
-READ = {"tests/mutants/test_recorded.py": "reports/judgements.json"}
+READ = {"tests/mutants/test_recorded.py": "tests/mutants/recorded.txt"}
 """What tests compare with: they are recorded again where it changes."""
 SLACK = 5.0
 """Seconds of CPU that any test may take; above that ten times what it took when it was recorded."""
@@ -76,6 +77,17 @@ BOUND = 0.05
 def below() -> list[str]:
     """The files below the trust line."""
     return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "dpverify" / "trusted").rglob("*.py"))
+
+
+def code() -> list[str]:
+    """The files of which it is recorded which tests run their lines."""
+    found = [path for folder in ("dpverify", "checker") for path in (ROOT / folder).rglob("*.py")]
+    return sorted(str(path.relative_to(ROOT)) for path in found)
+
+
+def every_test() -> list[str]:
+    """All files of tests."""
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py"))
 
 
 def tests_of(files: Sequence[str]) -> list[str]:
@@ -532,6 +544,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--operator", action="append", default=[], help="only this operator; may be given again")
     parser.add_argument("--match", action="append", default=[], help="only changes whose line or change holds this; may be given again")
     parser.add_argument("--record", action="store_true", help="record again which tests run which lines")
+    parser.add_argument("--everything", action="store_true", help="record it of all tests, for `make quick`, and try no mutant")
     parser.add_argument("--list", action="store_true", help="print the sample, run nothing")
     parser.add_argument("-o", "--output", type=Path, default=REPORT, help="where the report goes (default reports/mutants.md)")
     options = parser.parse_args(argv)
@@ -558,8 +571,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{len(sample)} of {len(wanted)} mutants")
         return 0 if sample else 2
     preload()
-    sources = {file: (ROOT / file).read_text(encoding="utf-8") for file in files}
-    plan = Plan(files, sources, touched.Record.read(RECORD), tests_of(files), options.jobs, options.each, options.seconds, options.record)
+    sources = {file: (ROOT / file).read_text(encoding="utf-8") for file in code()}
+    tests = every_test() if options.everything else tests_of(files)
+    plan = Plan([*sources], sources, touched.Record.read(RECORD), tests, options.jobs, options.each, options.seconds, options.record)
+    if options.everything:
+        run(plan, [])
+        return 0
     results = run(plan, sample)
     options.output.write_text(report(results, known, options), encoding="utf-8")
     survivors = [result for result in results if result.outcome == "survived"]

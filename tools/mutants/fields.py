@@ -1,6 +1,6 @@
 """Rules that forget a field: each read of a field of a part or a combinator below the trust line, replaced by the value that says nothing.
 
-    python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/rules/measures/parallel_measures.py] [--field times]
+    python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/rules/measures/parallel.py] [--field times]
         [--slice 0/1] [--tests tests/curves/test_runs.py] [--only law] [--list]
 
 Each change is tried against the claims of the law that every field counts (tests/laws/test_every_field.py): those of its sample that
@@ -230,13 +230,14 @@ class Named(run_of_mutants.Warm):
 
     @staticmethod
     def _about(mutant: Mutant, names: list[str]) -> list[str]:
+        from dpverify.collected import by_name, read
+
         files = tests_about([mutant.file])
         own = [name for name in names if name.partition("::")[0] in files and not name.startswith(ALWAYS)]
         own.sort(key=lambda name: f"/{touched.test_of(mutant.file)}::" not in name)
         rule = re.search(r'^(?:NAME|RULE): Final = "(.*)"', (ROOT / mutant.file).read_text(encoding="utf-8"), re.MULTILINE)
-        folder = ROOT / "reports" / "certificates"
-        certificates = [path for path in sorted(folder.glob("*.json")) if rule and f'"{rule[1]}"' in path.read_text(encoding="utf-8")]
-        ends = tuple(f"[{path.name.removesuffix('.cert.json')}]" for path in certificates[:: 1 + len(certificates) // 12])
+        certificates = [one for one, place in by_name(ROOT / "reports").items() if rule and f'"{rule[1]}"'.encode() in read(place)]
+        ends = tuple(f"[{one}]" for one in certificates[:: 1 + len(certificates) // 12])
         return [*own, *(name for name in names if name.startswith(ALWAYS) and name.endswith(ends))]
 
 

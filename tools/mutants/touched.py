@@ -153,7 +153,23 @@ class Touched:
             found += here or [ran for ran in tests if ran.passed and ran.lines.get(mutant.file, 0) & inside]
         if mutant.function == "<module>":
             found += [ran for _, _, tests in self._kept for ran in tests if ran.passed and ran.name in self._readers and ran not in found]
-        own = f"/{test_of(mutant.file)}::"
+        return self._ordered(found, f"/{test_of(mutant.file)}::", refused)
+
+    def running(self, file: str, lines: Iterable[int], function: str) -> list[Ran]:
+        """The tests that run any of the lines of a function as it is now, or where these are new the function, in the order of `of`."""
+        lines, found = set(lines), []
+        for _, digests, tests in self._kept:
+            if file in digests:
+                moved, functions, _ = self._map(file, digests[file])
+                wanted = _bits(moved[line] for line in lines if line in moved)
+                inside = _bits(functions.get(function, ())[1:])
+                here = [ran for ran in tests if ran.passed and ran.lines.get(file, 0) & wanted]
+                found += here or [ran for ran in tests if ran.passed and ran.lines.get(file, 0) & inside]
+        return self._ordered(found, f"/{test_of(file)}::", set())
+
+    @staticmethod
+    def _ordered(found: list[Ran], own: str, refused: set[str]) -> list[Ran]:
+        """Those that are refused before those of the file's own name, before others; of equals the fastest of each kind first."""
         found.sort(key=lambda ran: (ran.seconds, ran.name))
         seen: Counter[tuple[str, str]] = Counter()
         ranks = {}

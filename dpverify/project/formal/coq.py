@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,8 @@ REPLAYS: Final = (
     "replay", "replay_order", "replay_parts", "replay_samples", "replay_selection", "replay_one_way", "replay_kernels",
 )  # fmt: skip
 """The files of the theory that certificates are replayed by."""
+Begun = Callable[[int], contextlib.AbstractContextManager[Callable[[int], None]]]
+"""Told how many things are begun; what it returns is told, as a context, how many are done."""
 LIBRARY_SECONDS: Final = 900.0
 """For the theory, which is compiled once."""
 _LAST: Final = ("propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description")
@@ -124,8 +127,17 @@ def module(file: Path, folder: Path) -> str:
     return ".".join(("dpverify", *file.relative_to(folder).with_suffix("").parts))
 
 
-def compiled_theory(folder: Path | None = None, names: Iterable[str] = REPLAYS) -> Path:
-    """The theory, compiled as far as these files need it: once for each state of it, in the user's folder for what can be made again."""
+@contextlib.contextmanager
+def nobody(_: int) -> Iterator[Callable[[int], None]]:
+    """Nobody who is told."""
+    yield lambda done: None
+
+
+def compiled_theory(folder: Path | None = None, names: Iterable[str] = REPLAYS, begun: Begun = nobody) -> Path:
+    """The theory, compiled as far as these files need it: once for each state of it, in the user's folder for what can be made again.
+
+    begun: told how many files are to be compiled, where any are.
+    """
     source = theory() if folder is None else folder
     files = needed(source, names)
     texts = (f"{file.relative_to(source)}\n{file.read_text(encoding='utf-8')}" for file in files)
@@ -138,7 +150,9 @@ def compiled_theory(folder: Path | None = None, names: Iterable[str] = REPLAYS) 
     with tempfile.TemporaryDirectory(dir=base) as place:
         work = Path(place) / "theory"
         work.mkdir()
-        compile_files(files, source, work, os.cpu_count() or 1)
+        with begun(len(files)) as done:
+            number = count(1)
+            compile_files(files, source, work, os.cpu_count() or 1, end=lambda file, seconds: done(next(number)))
         with contextlib.suppress(OSError):  # another run was faster
             work.rename(made)
     return made
@@ -154,9 +168,9 @@ def compile_files(
     """
     left = {file.stem: file for file in files}
     before = {name: left.keys() & required(file) for name, file in left.items()}
-    running = dict[Future[None], str]()
+    running = dict[Future[float], Path]()
 
-    def one(file: Path) -> None:
+    def one(file: Path) -> float:
         begin(file)
         copy, start = work / file.relative_to(folder), time.monotonic()
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -164,16 +178,16 @@ def compile_files(
         fault, _ = _run(copy, work, LIBRARY_SECONDS)
         if fault:
             raise CoqError(f"{file} does not compile here: {fault} Are all of these installed? {INSTALL}")
-        end(file, time.monotonic() - start)
+        return time.monotonic() - start
 
     with ThreadPoolExecutor(jobs) as pool:  # an interrupt waits for the files that have begun, and no other begins
         while left or running:
-            ready = [name for name in left if not before[name] & {*left, *running.values()}]
+            ready = [name for name in left if not before[name] & {*left, *(file.stem for file in running.values())}]
             for name in ready[: jobs - len(running)]:
-                running[pool.submit(one, left.pop(name))] = name
+                file = left.pop(name)
+                running[pool.submit(one, file)] = file
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                del running[future]
-                future.result()
+                end(running.pop(future), future.result())
 
 
 def check(text: str, compiled: Path, seconds: float | None, name: str = "claim") -> Checked:

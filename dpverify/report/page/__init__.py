@@ -1,26 +1,46 @@
-"""The report of a run: one HTML file that needs nothing else, and the same in Markdown.
+"""The report of a run: one HTML file that needs nothing else, and the same in Markdown; of many claim files a page for each family.
 
 Sections (one a file, `sections/`) turn subjects (`subject.py`) into blocks (`blocks.py`); `html.py` and `markdown.py` render blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from dpverify.report.page import html, markdown
+from dpverify.report.families import family
+from dpverify.report.page import by_family, html, markdown
 from dpverify.report.page.blocks import Badge, Block, Fold, Inline, Row, Section
 from dpverify.report.page.sections import AT_THE_END, AUDITS, OF_CLAIM, OF_FILE, OF_RUN, PICTURES, shown
 from dpverify.report.page.sections.claims import counted
 from dpverify.report.page.subject import Claimed, File, Run
 
+if TYPE_CHECKING:
+    from dpverify.catalogue import Spec
+
 _FEW = 3
 """Claim files that are all open from the start."""
 
 
-def pages(run: Run) -> Mapping[str, str]:
-    """The two files of a report, by their names."""
-    title, content = title_of(run), blocks(run)
-    return {"index.html": html.document(title, content), "index.md": markdown.document(title, content)}
+def pages(run: Run, *, whole: bool = False) -> Mapping[str, str]:
+    """The files of a report for people, by their names. whole: all on one page, however much that is."""
+    title = title_of(run)
+    families = {} if whole or len(run.files) <= by_family.MOST else by_family.by_family(run)
+    content = by_family.overview(run) if families else blocks(run)
+    made = {"index.html": html.document(title, content), "index.md": markdown.document(title, content)}
+    for one, members in families.items():
+        own = by_family.alone(run, members)
+        files = [_file(file, opened=len(members) <= _FEW) for file in members]
+        made[by_family.page_of(one)] = html.document(f"{title}: {one.title}", by_family.of_family(own, files))
+    return made
+
+
+def family_pages(specs: Iterable[Spec], *, whole: bool = False) -> list[str]:
+    """The names of the pages of families that a report of claim files has."""
+    specs = list(specs)
+    if whole or len(specs) <= by_family.MOST:
+        return []
+    return list(dict.fromkeys(by_family.page_of(family([stated.claim for stated in spec.claims])) for spec in specs))
 
 
 def title_of(run: Run) -> str:

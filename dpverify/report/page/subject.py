@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from dpverify.report.page.blocks import beside
+
 if TYPE_CHECKING:
     from dpverify.ground.finding import Finding
     from dpverify.pictures.bands import Bands
@@ -61,7 +63,10 @@ class Folders:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A claim file. stem: its name on the page, unique in a run; digests: SHA-256 of each certificate, by its path."""
+    """A claim file. stem: its name on the page, unique in a run; digests: SHA-256 of each certificate, by its path.
+
+    page: the name of the page beside that tells of it, empty where that is this one.
+    """
 
     stem: str
     entries: Sequence[Entry]
@@ -71,10 +76,16 @@ class File:
     faults: Sequence[Fault] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
     folders: Folders = Folders()
+    page: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where links to this file lead."""
+        return f"{beside(self.page) if self.page else ''}#{self.anchor}"
 
     @property
     def anchor(self) -> str:
-        """Where links to this file lead: its name, but for signs that addresses and ids do not have; different for different names."""
+        """The same on its page: its name, but for signs that addresses and ids do not have; different for different names."""
         return "".join(c if c.isalnum() or c in "_-." else f"~{ord(c):x}" for c in self.stem)
 
     @property
@@ -103,8 +114,13 @@ class Claimed:
 
     @property
     def anchor(self) -> str:
-        """Where links to this claim lead; no anchor of a file has a colon."""
+        """The same on its page; no anchor of a file has a colon."""
         return f"{self.file.anchor}:{self.number}"
+
+    @property
+    def address(self) -> str:
+        """Where links to this claim lead."""
+        return f"{self.file.address}:{self.number}"
 
     @property
     def pictures(self) -> Pictures | None:

@@ -7,7 +7,6 @@ from typing import Final
 
 from dpverify.trusted.facts.bounds import Side
 from dpverify.trusted.language.expr import ONE, call, format_expr, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Part, on_integers
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.integers import is_whole
@@ -34,7 +33,12 @@ def of_integers(part: Part) -> Iterator[str]:
     moved = part.sensitivity
     if not on_integers(part.mechanism):
         return
-    if moved is None or symbols(moved) or is_whole(moved, {}) or not load("order.steps_between").each_by_integers(part.mechanism):
+    if moved is None or symbols(moved) or is_whole(moved, {}):
+        yield WHOLE
+        return
+    from dpverify.trusted.order.steps_between import each_by_integers
+
+    if not each_by_integers(part.mechanism):
         yield WHOLE
     elif certainly_lt(moved, ONE):
         yield f"{WHOLE}, so that they do not move by {format_expr(moved)} at all"

@@ -12,7 +12,6 @@ from typing import Final, assert_never
 from dpverify.trusted.facts.bounds import Bound, Side
 from dpverify.trusted.language import model
 from dpverify.trusted.language.expr import ONE, ZERO
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Mechanism, Part, on_integers
 
 IDEAL: Final = "the sampler is ideal"
@@ -33,8 +32,11 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
     if bound.quantity == model.NEARNESS:  # which no neighbours have to do with
         return tuple(dict.fromkeys((*own, *bound.assumed)))
     part = Part(claim.mechanism, claim.sensitivity, claim.query)
-    combined = isinstance(claim.mechanism, model.Combinator)
-    found = load("facts.assumed_of_parts").of_parts(claim, part, bound, of_one) if combined else of_one(part, bound)
+    found = of_one(part, bound)
+    if isinstance(claim.mechanism, model.Combinator):
+        from dpverify.trusted.facts.assumed_of_parts import of_parts
+
+        found = of_parts(claim, part, bound, of_one)
     return tuple(dict.fromkeys((*found, *own, *bound.assumed)))
 
 
@@ -66,9 +68,13 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
         yield from _of_noise(part, mechanism, bound, onward)
     elif isinstance(mechanism, model.Selection):
         further = (ONWARD,) * (onward and bound.side == "lower")
-        yield from load("facts.assumed_of_selections").of_selection(mechanism, part, bound, further)
+        from dpverify.trusted.facts.assumed_of_selections import of_selection
+
+        yield from of_selection(mechanism, part, bound, further)
     elif isinstance(mechanism, model.Kernel | model.Finite):
-        yield from load("facts.assumed_of_inputs").of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
+        from dpverify.trusted.facts.assumed_of_inputs import of_inputs
+
+        yield from of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
     else:
         assert_never(mechanism)
     yield IDEAL
@@ -76,11 +82,18 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
 
 def _of_noise(part: Part, noise: model.Noise, bound: Bound, onward: bool) -> Iterator[str]:
     if part.query is not None:
-        yield from (REAL,) if bound.side == "lower" and load("order.queries").takes_fractions(noise, part.query) else ()
+        if bound.side == "lower":
+            from dpverify.trusted.order.queries import takes_fractions
+
+            yield from (REAL,) * takes_fractions(noise, part.query)
         return
     usual = MOVES if bound.side == "upper" else _attained(noise, bound)
-    rare = on_integers(noise) or bool(getattr(noise, "differences", ()))
-    yield from load("facts.assumed_of_moves").of_moves(part, bound.side, usual) if rare else (usual,)
+    if on_integers(noise) or (isinstance(noise, model.EllipticalProcess) and noise.differences):
+        from dpverify.trusted.facts.assumed_of_moves import of_moves
+
+        yield from of_moves(part, bound.side, usual)
+    else:
+        yield usual
     yield from (ONWARD,) if onward and bound.side == "lower" else ()
 
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim
 
 Side = Literal["upper", "lower"]
@@ -61,4 +60,8 @@ def sided(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Side, C
         raise CertificateError(f"{rule}: 'side' is {side!r}, not upper or lower.")
     if side == "upper" and "at" in evidence:
         raise CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
-    return (side, *load("parts.parameters").fixed(claim, evidence, rule)) if "at" in evidence else (side, claim, {})
+    if "at" not in evidence:
+        return side, claim, {}
+    from dpverify.trusted.parts.parameters import fixed
+
+    return side, *fixed(claim, evidence, rule)

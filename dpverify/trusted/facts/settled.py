@@ -13,7 +13,6 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.language.certificate import PRECISIONS
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Compose, Noise, Part
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_equal
@@ -77,7 +76,9 @@ def together(run: Run, found: Curve, jointly: bool = False) -> Curve:
     """
     if run != Run(run.part, run.factor):
         raise Rejected(WHAT, "the run", "it stands behind a map or in a group, which the runs that it comes to do not show")
-    runs, neighbours = merged(run.part, run.factor), load("parts.neighbours")
+    from dpverify.trusted.parts import neighbours
+
+    runs = merged(run.part, run.factor)
     neighbours.require_one_adjacency(Part(Compose(tuple(inner.part for inner in runs if not inner.own))))
     if any(inner.processed for inner in runs):
         found = Curve(found.upper, None, (*found.rules, POST_PROCESSED), (*found.assumed, KEPT_APART))

@@ -21,7 +21,7 @@ VERDICTS: Final = ("REFUTED", "UNKNOWN", "PROVED")
 MAX_BYTES: Final = 32 << 20
 MAX_DEPTH: Final = 64
 MAX_LINES: Final = 8192
-PRECISIONS: Final = range(53, 8193)
+PRECISIONS: Final[range] = range(53, 8193)
 _KEYS: Final = frozenset(("schema", "claim", "claim_sha256", "prec", "verdict", "lines"))
 _LINE: Final = frozenset(("rule", "place", "parameters", "premises", "prec"))
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import certify
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Part, all_parts, kind_of
 
 _HIDDEN: Final = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
@@ -26,13 +25,17 @@ def require_fitting(claim: Claim) -> None:
         _require_moves(asked)
     stated = claim.measure is not None or claim.within is not None or claim.distance or claim.order
     if stated or any(isinstance(asked.mechanism, model.Selection | model.Space | model.Guarantee) for asked in everything):
-        load("language.fitting_kinds").require_fitting(claim)
+        from dpverify.trusted.language import fitting_kinds
+
+        fitting_kinds.require_fitting(claim)
     no_lists = f"the claim states losses of the kind {kind_of(claim.mechanism)}, which has no lists of inputs and outputs."
     certify(isinstance(claim.mechanism, model.Table | model.Exponential) or not (claim.loss or claim.prior), no_lists)
     for name in (claim.name, claim.mechanism_name):
         certify(not unseen(name) and (not name or not name.isspace()), "a name in the claim holds a character that cannot be seen.")
     if claim.domains:
-        load("language.fitting_kinds").require_names(claim)
+        from dpverify.trusted.language.fitting_kinds import require_names
+
+        require_names(claim)
 
 
 def _require_moves(asked: Claim | Part) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from dpverify.trusted.language.errors import CertificateError, certify
 from dpverify.trusted.language.expr import PI, format_expr
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import (
     NEARNESS,
     VARIABLES,
@@ -29,14 +28,20 @@ def require_fitting(claim: Claim) -> None:
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     for asked in everything:
         if isinstance(asked.mechanism, Selection):
-            load("language.selections").require_words(asked.mechanism, alone=asked is claim)
+            from dpverify.trusted.language.selections import require_words
+
+            require_words(asked.mechanism, alone=asked is claim)
     near = claim.measure is not None and claim.measure.name == NEARNESS
     if near or claim.distance:
-        load("language.nearness").require_alone(claim)
+        from dpverify.trusted.language.nearness import require_alone
+
+        require_alone(claim)
     if (claim.within is not None and not near) or any(isinstance(asked.mechanism, Space) for asked in everything):
         _require_space(claim)
     if claim.measure is not None or claim.order or any(isinstance(asked.mechanism, Guarantee) for asked in everything):
-        load("language.orders").require_words(claim)
+        from dpverify.trusted.language import orders
+
+        orders.require_words(claim)
 
 
 def require_names(claim: Claim) -> None:

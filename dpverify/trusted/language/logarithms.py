@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dpverify.trusted.language.errors import ExprError
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, add, call, format_expr, mul, neg
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Product, Radial, Translation
 
 
@@ -29,14 +28,20 @@ def neg_log(density: Expr) -> Expr:
         return add(*(neg_log(factor) for factor in density.args))
     if isinstance(density, Pow):
         if isinstance(density.exponent, Num) and density.exponent.value.denominator == 1 and density.exponent.value % 2 == 0:
-            return mul(density.exponent, neg_log(load("language.signs").absolute(density.base)))
+            from dpverify.trusted.language.signs import absolute
+
+            return mul(density.exponent, neg_log(absolute(density.base)))
         return mul(density.exponent, neg_log(density.base))
     if isinstance(density, Call):
-        found: Expr = neg(density.args[0]) if density.name == "exp" else load("language.special_logarithms").neg_log_call(density, neg_log)
-        return found
+        if density.name == "exp":
+            return neg(density.args[0])
+        from dpverify.trusted.language.special_logarithms import neg_log_call
+
+        return neg_log_call(density, neg_log)
     if isinstance(density, Add) and any(map(_exponential, density.args)):
-        total: Expr = load("language.sums").neg_log_sum(density, neg_log)
-        return total
+        from dpverify.trusted.language.sums import neg_log_sum
+
+        return neg_log_sum(density, neg_log)
     return neg(call("log", density))
 
 

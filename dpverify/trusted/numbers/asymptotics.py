@@ -39,7 +39,6 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.balls import constant, hull, rational
 from dpverify.trusted.numbers.expansion import expanded_terms, monomial
 from dpverify.trusted.numbers.jets import Constant, Jet, JetCompiler, Program, Scalars
@@ -335,8 +334,12 @@ class GermCompiler(JetCompiler):
 
     def _antilog(self, expr: Call) -> Germ:
         """exp of a logarithm, without the detour where that would lose the scale."""
-        found: Germ = self.run(expr.args[0])[0] if expr.name == "log" else load("numbers.bessel_ends").value(self, expr)
-        return found
+        if expr.name == "log":
+            found: Germ = self.run(expr.args[0])[0]
+            return found
+        from dpverify.trusted.numbers import bessel_ends
+
+        return bessel_ends.value(self, expr)
 
     def share(self, others: Sequence[tuple[Expr, Expr]]) -> Callable[[Mapping[str, Scalars]], tuple[Germ, Germ]]:
         parts = [self.compile(mul(c, call("exp", u))) for c, u in others]
@@ -365,15 +368,18 @@ class GermCompiler(JetCompiler):
         if name in _KNOWN_AT_INFINITY:
             inner: Germ = self.run(argument)[0]
             if inner.direction() > 0 and (inner.k.lo > 0 or (inner.k.hi < 0 and name != _LOG_GAMMA)):
-                found: Scalars = load("numbers.special_ends").at_infinity(self, name, argument, up=bool(inner.k.lo > 0))
+                from dpverify.trusted.numbers.special_ends import at_infinity
+
+                found = at_infinity(self, name, argument, up=bool(inner.k.lo > 0))
                 return lambda env: found
         return super()._call(expr, nodes)
 
     def special(self, name: str, order: Expr | None, x: Germ) -> Scalars:
         tends = x.direction()
         if order is not None and x.k.lo > 0 and tends:
-            found: Scalars = load("numbers.bessel_ends").jet(self, order, x, at_infinity=tends > 0)
-            return found
+            from dpverify.trusted.numbers.bessel_ends import jet
+
+            return jet(self, order, x, at_infinity=tends > 0)
         if tends > 0:
             raise Undecided(f"{name} has no enclosure at infinity.")
         value, slope, bend = super().special(name, order, x.bounds().ball())

@@ -17,7 +17,6 @@ from flint import arb, ctx, fmpq
 
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Add, Expr, Mul, Num, Pow, Sym
-from dpverify.trusted.language.loading import load
 
 MAX_PRECISION: Final = 20_000
 
@@ -97,7 +96,9 @@ def value(expr: Expr, values: Mapping[str, arb]) -> arb:
         above, below, order = (value(arg, values) for arg in expr.args)
         return above.log() - order * below.log()
     if expr.name in ("besselk", "logbesselk"):
-        logarithm: arb = load("numbers.bessel").logbesselk(expr.args[0], value(expr.args[1], values))
+        from dpverify.trusted.numbers.bessel import logbesselk
+
+        logarithm: arb = logbesselk(expr.args[0], value(expr.args[1], values))
         return logarithm if expr.name == "logbesselk" else logarithm.exp()
     return _function(expr.name, [value(arg, values) for arg in expr.args])
 
@@ -115,8 +116,9 @@ def _function(name: str, args: list[arb]) -> arb:
     if name in ("min", "max"):
         return reduce(getattr(arb, name), args)
     if name in ("logerfc", "logexprel"):
-        logarithm: arb = load("numbers.special").LOGARITHMS[name](args[0])
-        return logarithm
+        from dpverify.trusted.numbers.special import LOGARITHMS
+
+        return LOGARITHMS[name](args[0])
     if name in _OF_BALLS:
         result: arb = getattr(args[0], name)()
         return result

@@ -10,7 +10,6 @@ from flint import acb, arb
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.balls import constant
 
 Complex = Callable[[acb, bool], acb]
@@ -57,7 +56,8 @@ def square_root(u: acb, a: bool) -> acb:
 
 
 def _bessel(name: str, order: Expr, x: Complex) -> Complex:
-    functions = load("numbers.complex_bessel")
+    from dpverify.trusted.numbers import complex_bessel as functions
+
     found: Complex = functions.besselk(order, x) if name == "besselk" else functions.logbesselk(order, x)
     return found
 

@@ -20,7 +20,6 @@ from flint import arb
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Undecided
 from dpverify.trusted.language.expr import Expr, Num, Sym, add, substitute
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import hull, rational, value
@@ -115,5 +114,7 @@ def bounded(density: Expr, name: str, lower: Fraction, upper: Fraction) -> bool:
     """Whether the density is certainly bounded on a closed interval: by its value, or in a disc round an end of it."""
     if value(density, {name: hull(lower, upper)}).is_finite():
         return True
-    bounds = (load("numbers.discs").bound_on_disc(density, name, point, upper - lower) for point in (lower, upper))
+    from dpverify.trusted.numbers.discs import bound_on_disc
+
+    bounds = (bound_on_disc(density, name, point, upper - lower) for point in (lower, upper))
     return any(bound is not None for bound in bounds)

@@ -14,7 +14,6 @@ from flint import arb
 
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, children, mul, num, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.balls import NAN, ball_power, constant
 from dpverify.trusted.numbers.monotone import on_ends
 
@@ -80,8 +79,13 @@ class JetCompiler:
 
     def special(self, name: str, order: Expr | None, x: Any) -> Scalars:
         """A special function and its two derivatives at x."""
-        found: Scalars = load("numbers.special").JETS[name](x) if order is None else load("numbers.bessel").logbesselk_jet(order, x)
-        return found
+        if order is None:
+            from dpverify.trusted.numbers.special import JETS
+
+            return JETS[name](x)
+        from dpverify.trusted.numbers.bessel import logbesselk_jet
+
+        return logbesselk_jet(order, x)
 
     def between(self, left: Any, right: Any) -> Any:
         return left.union(right)
@@ -184,7 +188,9 @@ class JetCompiler:
 
             return square
         if e == Fraction(1, 2) and isinstance(expr.base, Add):
-            found: Program | None = load("numbers.wholes").hypot(self, expr.base)
+            from dpverify.trusted.numbers.wholes import hypot
+
+            found = hypot(self, expr.base)
             if found is not None:
                 return found
         e1, e2 = self.scalar(Num(e)), self.scalar(Num(e * (e - 1)))
@@ -207,7 +213,9 @@ class JetCompiler:
 
     def _log(self, argument: Expr, inner: Program) -> Program:
         if isinstance(argument, Add) and any(map(_is_exponential, argument.args)):
-            whole: Program | None = load("numbers.wholes").log_sum(self, argument)
+            from dpverify.trusted.numbers.wholes import log_sum
+
+            whole = log_sum(self, argument)
             if whole is not None:
                 return whole
         log, power, minus, one = self.log, self.power, self.scalar(num(-1)), Fraction(-1)
@@ -236,8 +244,9 @@ class JetCompiler:
         if name in ("min", "max"):
             return self._extreme(name, [self.program(node) for node in nodes])
         if name == "logratio":
-            quotient: Program = load("numbers.series").log_of_quotient(self, expr, [self.program(node) for node in nodes])
-            return quotient
+            from dpverify.trusted.numbers.series import log_of_quotient
+
+            return log_of_quotient(self, expr, [self.program(node) for node in nodes])
         inner = self.program(nodes[-1])
         if name == "exp":
             return self._exp(inner, expr.args[0])

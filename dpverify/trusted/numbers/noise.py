@@ -7,7 +7,6 @@ from typing import Any
 
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, power, sub
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Product, Radial, Translation
 from dpverify.trusted.language.noise import Additive, variable
 
@@ -44,7 +43,11 @@ def integrable(mechanism: Additive, told: Any) -> bool:
     try:
         lower, upper = domain(mechanism)
         if isinstance(mechanism, Translation) and mechanism.integers:
-            return bool(load("numbers.lattice_sums").summable(mechanism.density, variable(mechanism), lower, upper, told))
-        return bool(load("numbers.integrability").integrable(whole_density(mechanism), variable(mechanism), lower, upper, told))
+            from dpverify.trusted.numbers.lattice_sums import summable
+
+            return summable(mechanism.density, variable(mechanism), lower, upper, told)
+        from dpverify.trusted.numbers import integrability
+
+        return integrability.integrable(whole_density(mechanism), variable(mechanism), lower, upper, told)
     except (Undecided, ExprError):
         return False

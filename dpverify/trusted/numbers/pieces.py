@@ -28,7 +28,6 @@ from dpverify.trusted.language.expr import (
     sub,
 )
 from dpverify.trusted.language.linear import linear_part
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.kinks import resolve
 
 _MOST_STEPS: Final = 2_000
@@ -109,9 +108,12 @@ def pieces(density: Expr, name: str, lower: Fraction | None, upper: Fraction | N
     density = _smooth(density, name, lower, upper)
     if density == ZERO:
         return []
-    first = load("numbers.steps").first_period(density, name, lower, upper) if _has_steps(density) else None
-    if first is not None:
-        return pieces(*first)
+    if _has_steps(density):
+        from dpverify.trusted.numbers.steps import first_period
+
+        first = first_period(density, name, lower, upper)
+        if first is not None:
+            return pieces(*first)
     inside = sorted(p for p in breaks(density, name, lower, upper) if (lower is None or lower < p) and (upper is None or p < upper))
     if lower is None and upper is None and not inside:
         inside = [Fraction(0)]

@@ -16,7 +16,7 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Translation
 from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers.asymptotics import End
@@ -42,8 +42,11 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, refe
     """The integral over a closed interval by adaptive Gauss rules on complex balls (Johansson 2018)."""
     function = compiled(density, name)
     for point in (lower, upper):
-        found = value(density, {name: rational(point)})
-        bound = None if found.is_finite() else load("numbers.discs").bound_on_disc(density, name, point, _BESIDE)
+        if value(density, {name: rational(point)}).is_finite():
+            continue
+        from dpverify.trusted.numbers.discs import bound_on_disc
+
+        bound = bound_on_disc(density, name, point, _BESIDE)
         if bound is not None:
             function = _with_disc(function, point, bound)
     tolerance = arb(2) ** -(bits + _SPARE)
@@ -175,7 +178,11 @@ def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
     """Whether the density is certainly bounded next to an end of its piece."""
     width = _BESIDE if piece.lower is None or piece.upper is None else min(_BESIDE, piece.upper - piece.lower)
     near = value(piece.density, {piece.name: hull(point, point + inward * width)})
-    return bool(near.is_finite()) or load("numbers.discs").bound_on_disc(piece.density, piece.name, point, _BESIDE) is not None
+    if near.is_finite():
+        return True
+    from dpverify.trusted.numbers.discs import bound_on_disc
+
+    return bound_on_disc(piece.density, piece.name, point, _BESIDE) is not None
 
 
 def _singular_ends(piece: Piece) -> Iterator[tuple[End, Fraction | None]]:
@@ -197,8 +204,7 @@ def normaliser(mechanism: Additive, bits: int = 24) -> arb:
     lower, upper = domain(mechanism)
     if isinstance(mechanism, Translation) and mechanism.integers:
         low = None if lower is None else lower.__ceil__()
-        summed: arb = load("numbers.lattice_sums").lattice_sum(
-            mechanism.density, "z", low, None if upper is None else upper.__floor__(), bits
-        )
-        return summed
+        from dpverify.trusted.numbers.lattice_sums import lattice_sum
+
+        return lattice_sum(mechanism.density, "z", low, None if upper is None else upper.__floor__(), bits)
     return integral(whole_density(mechanism), variable(mechanism), lower, upper, bits)

@@ -12,7 +12,6 @@ from flint import fmpz
 
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, add, call, format_expr, mul, num, power, rebuild
-from dpverify.trusted.language.loading import load
 
 
 def is_zero(expr: Expr) -> bool:
@@ -35,8 +34,9 @@ def canonical(expr: Expr) -> Expr:
         inside = _positive(done.args[0])
         return done if inside is None else add(*(mul(num(e), call("log", num(prime))) for prime, e in prime_powers(inside).items()))
     if isinstance(done, Call) and done.name in ("min", "max", "abs", "exp"):
-        found: Expr = load("order.canonical_calls").of_call(done, canonical)
-        return found
+        from dpverify.trusted.order.canonical_calls import of_call
+
+        return of_call(done, canonical)
     return done
 
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Call, Expr, Mul, Num, Sym, children, mul, neg, rebuild, sub, substitute, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import sign
@@ -84,7 +83,8 @@ def _above_its_ends(expr: Expr, domains: Mapping[str, Domain], wanted: Sign, fie
     fixed: list[dict[str, Expr]] = [{name: Num(end)} for end in ends if end is not None]
     if any(not constant(substitute(term, at)).is_finite() for at in fixed for term in terms):
         return False  # it may not be continuous there
-    derivative = load("language.derivatives").derivative
+    from dpverify.trusted.language.derivatives import derivative
+
     bend = ratio(field, derivative(derivative(expr, name), name))
     return field.ratio_sign(bend) <= AT_MOST_ZERO and all(sign(substitute(expr, at)) in wanted for at in fixed)
 

@@ -14,7 +14,7 @@ from flint import ctx
 
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, sub, symbols
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sharpened, sign_of_ball
@@ -26,9 +26,20 @@ def sign(expr: Expr) -> int | None:
     """The sign of a constant, -1, 0 or 1, proved; None where it is undecided or the constant undefined."""
     ball = sharpened(lambda: constant(expr))
     found = sign_of_ball(ball)
-    if found is None and ball.is_finite() and (load("order.canonical").is_zero(expr) or load("order.zero").vanishes(expr)):
-        return 0
+    if found is None and ball.is_finite():
+        return 0 if _vanishes(expr) else None
     return found
+
+
+def _vanishes(expr: Expr) -> bool:
+    """Whether a constant is proved to be 0: by the one way of writing it, or in the field of quotients."""
+    from dpverify.trusted.order.canonical import is_zero
+
+    if is_zero(expr):
+        return True
+    from dpverify.trusted.order.zero import vanishes
+
+    return vanishes(expr)
 
 
 def certainly_le(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) -> bool:
@@ -60,10 +71,16 @@ def _decided(a: Expr, b: Expr, ranges: tuple[tuple[str, Domain], ...], wanted: S
             # a and b by themselves: their difference may lose a term without a value
             return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
         domains = dict(ranges)
-        signs: Sign = load("order.local").sign_of_difference(a, b, domains)
+        from dpverify.trusted.order.local import sign_of_difference
+
+        signs = sign_of_difference(a, b, domains)
     except DpverifyError:
         return False
-    return signs <= wanted or (not signs.isdisjoint(wanted) and load("order.cases").decided(a, b, domains, wanted))
+    if signs <= wanted or signs.isdisjoint(wanted):
+        return signs <= wanted
+    from dpverify.trusted.order.cases import decided
+
+    return decided(a, b, domains, wanted)
 
 
 def _defined(expr: Expr) -> bool:

@@ -30,7 +30,6 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order import shape as laws
@@ -103,7 +102,9 @@ class Shapes:
         """The part k*log(x^v K_v(c x)) of a sum, whose terms are not monotone or finite at 0 one by one; None where there is none."""
         inner = [outside(term, self.name)[0] for term in total.args]
         if self.half and any(isinstance(part, Call) and part.name == "logbesselk" for part in inner):
-            return load("order.bessel_sums").bessel_part(self, total)
+            from dpverify.trusted.order.bessel_sums import bessel_part
+
+            return bessel_part(self, total)
         return None
 
     def _power(self, expr: Pow) -> Shape:
@@ -125,7 +126,9 @@ class Shapes:
                 raise _undefined(expr)
             return Shape(self.shape(sub(expr.args[0], ONE)).value, u.slope, u.log_bend)
         others = [self.shape(arg) for arg in expr.args[:-1] if name in ("min", "max") or self.name in symbols(arg)]
-        found: Shape | None = load("order.calls").composed(name, [*others, u])
+        from dpverify.trusted.order.calls import composed
+
+        found: Shape | None = composed(name, [*others, u])
         if found is None:
             raise Undecided(f"there is no law of shapes for {format_expr(expr)} here.")
         return found
@@ -134,13 +137,15 @@ class Shapes:
 
     def tidy(self, expr: Expr) -> Expr:
         """The same function with abs decided where a sign is certain, logarithms of products and powers taken apart, powers merged."""
-        found: Expr = load("order.tidying").tidy(self, expr)
-        return found
+        from dpverify.trusted.order import tidying
+
+        return tidying.tidy(self, expr)
 
     def at_zero(self, expr: Expr) -> Expr | None:
         """The limit of a continuous tree as the variable falls to 0, None where it is not certainly finite."""
-        found: Expr | None = load("order.at_zero").at_zero(self, expr)
-        return found
+        from dpverify.trusted.order.at_zero import at_zero
+
+        return at_zero(self, expr)
 
     def integrable(self, h: Expr, dimension: Expr) -> bool:
         """Whether exp(-h) r^(dimension - 1) is certainly integrable at plus infinity."""
@@ -150,7 +155,9 @@ class Shapes:
                 return True  # above a rising tangent
         except Undecided:
             pass
-        return bool(load("order.limits").integrable(self, h, dimension))
+        from dpverify.trusted.order import limits
+
+        return limits.integrable(self, h, dimension)
 
     def mirrored(self, expr: Expr) -> Expr:
         """The tree of f(-x)."""

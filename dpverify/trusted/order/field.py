@@ -15,7 +15,6 @@ from flint import arb, ctx, fmpq
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Num, Sym, add, mul, num, power
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.domains import closed, is_empty
@@ -261,9 +260,15 @@ class Field:
         content, factors = factored(p)
         result: Sign = POSITIVE if content > 0 else NEGATIVE
         for f, e in factors:
-            signs: Sign = load("order.positive").factor_sign(self, f) if len(factors) == 1 else self.sign(f)
+            signs = self._factor_sign(f) if len(factors) == 1 else self.sign(f)
             result = times(result, signs if e % 2 else times(signs, signs) & AT_LEAST_ZERO)
         return result
+
+    def _factor_sign(self, f: Poly) -> Sign:
+        """The sign of a polynomial that is no product."""
+        from dpverify.trusted.order.positive import factor_sign
+
+        return factor_sign(self, f)
 
     def constant_sign(self, p: Poly) -> Sign:
         """The sign of a polynomial without parameters."""
@@ -275,7 +280,9 @@ class Field:
     def is_zero(self, p: Poly) -> bool:
         """Whether p vanishes at all parameter values; False where there is no proof."""
         try:
-            return bool(load("order.zero").is_zero(self, p))
+            from dpverify.trusted.order import zero
+
+            return zero.is_zero(self, p)
         except Undecided:
             return False
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, add, call, mul, num, power
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Norm, Vector
 
 MAX_BITS: Final = 10_000
@@ -24,8 +24,9 @@ def norm_faults(norm: Norm, dimension: int) -> tuple[str, ...]:
     if dimension < 1:
         return (f"dimension {dimension} is not a positive integer.",)
     if norm.kind != "lp":
-        found: tuple[str, ...] = load("order.matrix_norms").faults(norm, dimension)
-        return found
+        from dpverify.trusted.order import matrix_norms
+
+        return matrix_norms.faults(norm, dimension)
     if norm.p is not None and norm.p < 1:
         return (f"lp norm: p = {norm.p} is below 1, where the triangle inequality fails. Use p >= 1.",)
     return ()
@@ -50,7 +51,9 @@ def norm_value(norm: Norm, vector: Vector, evidence: object = None) -> Expr:
 def largest(norm: Norm, vectors: Sequence[Vector], evidence: object) -> tuple[Expr, Vector | None]:
     """The largest norm among the vectors, and the one that has it where the comparison is rational."""
     if norm.kind != "lp":
-        value, worst = load("order.matrix_norms").largest(norm, vectors, evidence)
+        from dpverify.trusted.order import matrix_norms
+
+        value, worst = matrix_norms.largest(norm, vectors, evidence)
         return value, worst
     p = norm.p
     if p is None:
@@ -89,7 +92,9 @@ def largest_in(norm: Norm, dimension: int) -> tuple[Vector, Expr]:
     The norm is 1, except for an ellipsoid whose square root stays irrational: then the vector is e_1 with its norm.
     """
     if norm.kind == "columns":
-        return load("order.matrix_norms").longest(norm), ONE
+        from dpverify.trusted.order.matrix_norms import longest
+
+        return longest(norm), ONE
     unit = tuple(Fraction(int(i == 0)) for i in range(dimension))
     size = norm_value(norm, unit)
     return (tuple(x / size.value for x in unit), ONE) if isinstance(size, Num) else (unit, size)
@@ -103,5 +108,6 @@ def l1_radius(norm: Norm, dimension: int, evidence: object = None) -> Expr:
     """
     if norm.kind == "lp":
         return num(dimension) if norm.p is None else power(num(dimension), Num(1 - 1 / norm.p))
-    found: Expr = load("order.matrix_norms").l1_radius(norm, dimension, evidence)
-    return found
+    from dpverify.trusted.order import matrix_norms
+
+    return matrix_norms.l1_radius(norm, dimension, evidence)

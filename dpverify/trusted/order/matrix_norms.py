@@ -8,7 +8,6 @@ from fractions import Fraction
 from flint import fmpq
 
 from dpverify.trusted.language.expr import Expr, Num, sqrt
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Matrix, Norm, Vector
 from dpverify.trusted.order.lengths import pick
 from dpverify.trusted.order.linear import dot, matrix, square, to_fraction
@@ -48,14 +47,20 @@ def _ellipsoid_faults(sigma: Matrix) -> Iterator[str]:
             "Make them equal."
         )
     # The eigenvalues of a symmetric matrix are real: all of -Sigma's are below 0 exactly for a positive definite Sigma.
-    if not lopsided and not load("order.eigenvalues").roots_below((-matrix(sigma)).charpoly(), fmpq(0)):
+    if lopsided:
+        return
+    from dpverify.trusted.order.eigenvalues import roots_below
+
+    if not roots_below((-matrix(sigma)).charpoly(), fmpq(0)):
         yield "ellipsoid: Sigma is not positive definite. Give a covariance whose eigenvalues are all above 0."
 
 
 def largest(norm: Norm, vectors: Sequence[Vector], evidence: object) -> tuple[Expr, Vector]:
     """The largest norm among the vectors, and the one that has it."""
     if norm.kind == "columns":
-        value, worst = load("order.gauges").largest_gauge(norm.matrix, vectors, evidence)
+        from dpverify.trusted.order.gauges import largest_gauge
+
+        value, worst = largest_gauge(norm.matrix, vectors, evidence)
         return Num(value), vectors[worst]
     if norm.kind == "facets":
         return pick(vectors, [max(abs(dot(row, v)) for row in norm.matrix) for v in vectors], lambda size: size)
@@ -72,12 +77,18 @@ def l1_radius(norm: Norm, dimension: int, evidence: object) -> Expr:
     """The largest ||s||_1 over the unit ball."""
     if norm.kind == "columns":
         return Num(max(map(_length, norm.matrix)))
-    vertices = load("order.vertices")
     if norm.kind == "ellipsoid":
-        return sqrt(Num(load("order.operator_norms").largest_sign_form(matrix(norm.matrix))))
+        from dpverify.trusted.order.operator_norms import largest_sign_form
+
+        return sqrt(Num(largest_sign_form(matrix(norm.matrix))))
     if evidence:
-        return Num(load("order.gauges").largest_gauge(norm.matrix, vertices.sign_vectors(dimension), evidence)[0])
-    return Num(max(map(_length, vertices.half_of_vertices(norm.matrix))))
+        from dpverify.trusted.order.gauges import largest_gauge
+        from dpverify.trusted.order.vertices import sign_vectors
+
+        return Num(largest_gauge(norm.matrix, sign_vectors(dimension), evidence)[0])
+    from dpverify.trusted.order.vertices import half_of_vertices
+
+    return Num(max(map(_length, half_of_vertices(norm.matrix))))
 
 
 def longest(norm: Norm) -> Vector:

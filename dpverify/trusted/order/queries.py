@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from dpverify.trusted.language.expr import ONE, ZERO
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import ADJACENCIES, LINF, Mechanism, Norm, Query, Vector, on_integers
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.lengths import largest, require
@@ -51,8 +51,9 @@ def sensitivity(query: Query, norm: Norm, dimension: int, evidence: object = Non
     if dimension == 1 and norm.kind == "lp":
         norm = LINF  # on the line every lp norm is the absolute value
     if query.adjacency == "l2":
-        found: Sensitivity = load("order.operator_norms").euclidean(query.rows, norm)
-        return found
+        from dpverify.trusted.order.operator_norms import euclidean
+
+        return euclidean(query.rows, norm)
     vectors = differences(query)
     if not vectors:
         return Sensitivity(ZERO, ZERO, (Fraction(0),) * dimension)

@@ -12,7 +12,6 @@ from typing import Any
 
 from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import Expr, Num, call
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import L1, Claim, Domain, Mixture, Norm, Product, Radial, Translation
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
@@ -45,8 +44,9 @@ def sensitivity_bounds(claim: Claim, evidence: Mapping[str, Any] | None) -> Sens
     """
     norm, dimension = require_answers(claim)
     if claim.query is not None:
-        found: Sensitivity = load("order.queried").derived(claim.mechanism, claim.query, norm, dimension or 0, evidence)
-        return found
+        from dpverify.trusted.order.queried import derived
+
+        return derived(claim.mechanism, claim.query, norm, dimension or 0, evidence)
     if claim.sensitivity is None:
         raise Rejected("sensitivity", "the claim", "neither a sensitivity nor a query is given")
     return Sensitivity(claim.sensitivity, claim.sensitivity)

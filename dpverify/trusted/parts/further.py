@@ -9,7 +9,6 @@ from typing import Final, assert_never
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Mul, Num, Sym, mul, num, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Domain, Mechanism, Part, noises_of, on_integers
 from dpverify.trusted.numbers.balls import constant, exact
 from dpverify.trusted.order.compare import certainly_le
@@ -64,15 +63,18 @@ def _compared(mechanism: model.Selection, factor: Expr, domains: Mapping[str, Do
         raise Undecided("how answers that move together do so over several steps is not followed here; let each move on its own.")
     if isinstance(mechanism, model.Stream) and mechanism.neighbours in FAMILIES:
         # one way and back the shifts of both ways add up, which is in proportion for log-concave noise alone
-        convex = load("parts.densities").convex_where_it_lives
-        if not all(convex(noise, domains) for noise in noises_of(mechanism)):
+        from dpverify.trusted.parts.densities import convex_where_it_lives
+
+        if not all(convex_where_it_lives(noise, domains) for noise in noises_of(mechanism)):
             raise Undecided("over several steps answers may move one way and back, and not all noises are certainly log-concave.")
     return _distance(factor, domains)
 
 
 def _further(noise: Mechanism, query: model.Query, factor: Expr, reach: Callable[[], Sensitivity], domains: Mapping[str, Domain]) -> Spoken:
     """Noise with a query on neighbours further apart: so many records of one kind move its answers so many times as far."""
-    if load("order.apart").off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
+    from dpverify.trusted.order.apart import off_the_integers
+
+    if off_the_integers(noise, query) is not None and certainly_le(ONE, factor, domains):
         return noise, None, query  # one step tells neighbours apart already
     if isinstance(factor, Num) and (is_whole(factor, domains) or not on_integers(noise)):
         return noise, None, model.Query(tuple(tuple(factor.value * x for x in row) for row in query.rows), query.adjacency)

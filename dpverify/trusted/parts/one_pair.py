@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Part, Product, Translation
 
 Vector = tuple[Fraction, ...]
@@ -32,4 +31,8 @@ def is_told(part: Part) -> bool:
     if not isinstance(noise, Translation | Product) or query is None or query.adjacency != "add-remove":
         return False
     columns = set(zip(*query.rows, strict=True))
-    return not all(tuple(-x for x in column) in columns for column in columns) and not load("parts.densities").even(noise)
+    if all(tuple(-x for x in column) in columns for column in columns):
+        return False
+    from dpverify.trusted.parts.densities import even
+
+    return not even(noise)

@@ -9,7 +9,6 @@ from typing import Any, Final, assert_never
 from dpverify.trusted.language.certificate import MAX_DEPTH
 from dpverify.trusted.language.errors import CertificateError
 from dpverify.trusted.language.expr import ONE, Expr, mul
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Repeat, Subsample, parts_of
 from dpverify.trusted.parts.parameters import fixed
 from dpverify.trusted.parts.runs import Run, leaf, merged, whole
@@ -44,16 +43,18 @@ class Places:
     def question(self, place: tuple[Any, ...]) -> Claim:
         """What the rules about single mechanisms are asked of a place: its pure epsilon."""
         if place and place[-1] == CLOSED_FORM:
-            asked: Claim = load("parts.closed_forms").radial(self.question(place[:-1]))
-            return asked
+            from dpverify.trusted.parts.closed_forms import radial
+
+            return radial(self.question(place[:-1]))
         if place and isinstance(place[-1], dict) and place[-1].keys() == {"moved"}:
-            moves = load("parts.moves")
+            from dpverify.trusted.parts import moves
+
             part, _ = _listed(list(moves.leaves(self.run(place[:-1]).part)), place[-1]["moved"])
-            moved: Claim = moves.question(part)
-            return moved
+            return moves.question(part)
         if place and isinstance(place[-1], dict) and place[-1].keys() == {"noise", "moved"}:
-            added: Claim = load("parts.noises").question(self.question(place[:-1]), place[-1]["noise"], place[-1]["moved"])
-            return added
+            from dpverify.trusted.parts import noises
+
+            return noises.question(self.question(place[:-1]), place[-1]["noise"], place[-1]["moved"])
         domains = self._at_values(place).domains
         return leaf(self.run(place), domains)
 
@@ -82,9 +83,14 @@ def run_at(run: Run, step: Any) -> Run:
         if kind == "part":
             return Run(_listed(parts_of(run.part.mechanism), value), _factor(run))
         if kind == "choice":
-            part = load("parts.at_pair").at(run.part, _listed(load("parts.candidates").choices(run.part), value))
+            from dpverify.trusted.parts.at_pair import at
+            from dpverify.trusted.parts.candidates import choices
+
+            part = at(run.part, _listed(choices(run.part), value))
         elif kind == "pair":
-            part = load("parts.at_pair").at(run.part, load("parts.at_pair").read(run.part, value), lower=True)
+            from dpverify.trusted.parts.at_pair import at, read
+
+            part = at(run.part, read(run.part, value), lower=True)
         if part is not None:
             return Run(part)
     raise CertificateError(f"the place {str(step)[:60]!r} is none in this mechanism.")

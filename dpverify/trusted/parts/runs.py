@@ -14,7 +14,6 @@ from typing import Any, Final, assert_never
 from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num, mul
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Domain, Part, Repeat, all_parts, on_integers
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.geometry import Sensitivity
@@ -96,7 +95,11 @@ def count(repeat: Repeat) -> int:
 
 def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
     """What a bound for several parts takes for granted of their neighbours."""
-    return load("parts.relations").neighbours_assumed(claim, side) if isinstance(claim.mechanism, model.Combinator) else ()
+    if not isinstance(claim.mechanism, model.Combinator):
+        return ()
+    from dpverify.trusted.parts import relations
+
+    return relations.neighbours_assumed(claim, side)
 
 
 # -- how far a run's answer moves --------------------------------------------------------------------
@@ -112,13 +115,17 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
     elif isinstance(part.mechanism, model.EllipticalProcess) and part.mechanism.differences:
         if part.sensitivity is not None:
             raise Rejected(WHAT, "the sensitivity", "it is stated beside the one that the differences have")
-        moved = load("order.processes").sensitivity(part.mechanism, evidence)
+        from dpverify.trusted.order.processes import sensitivity
+
+        moved = sensitivity(part.mechanism, evidence)
     else:
         stated = ONE if part.sensitivity is None else part.sensitivity
         moved = Sensitivity(stated, stated)
     if run.factor == ONE:
         return moved
-    upper, lower = (load("order.steps_between").further(part.mechanism, bound, run.factor, {}) for bound in (moved.upper, moved.lower))
+    from dpverify.trusted.order import steps_between
+
+    upper, lower = (steps_between.further(part.mechanism, bound, run.factor, {}) for bound in (moved.upper, moved.lower))
     return Sensitivity(upper[0], lower[1])
 
 
@@ -130,7 +137,9 @@ def leaf(run: Run, domains: tuple[tuple[str, Domain], ...] = ()) -> Claim:
     part, factor = run.part, run.factor
     asked = part.mechanism, part.sensitivity, part.query
     if factor != ONE:
-        asked = load("parts.further").leaf(part, factor, partial(reach, run), dict(domains))
+        from dpverify.trusted.parts import further
+
+        asked = further.leaf(part, factor, partial(reach, run), dict(domains))
     return Claim(asked[0], None, sensitivity=asked[1], query=asked[2], domains=domains)
 
 
@@ -175,8 +184,12 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
     if run.uneven:
         return False
     if isinstance(mechanism, model.Selection):
-        reached = factor == ONE or load("order.steps_between").reaches_every_point(mechanism, run.part.sensitivity or ONE, domains)
-        return bool(reached) and is_whole(factor, domains) and certainly_le(ONE, factor, domains)
+        if factor == ONE:
+            return True
+        from dpverify.trusted.order.steps_between import reaches_every_point
+
+        reached = reaches_every_point(mechanism, run.part.sensitivity or ONE, domains)
+        return reached and is_whole(factor, domains) and certainly_le(ONE, factor, domains)
     if on_integers(mechanism):
         return is_whole(factor, domains)
     alone = model.Noise | model.Kernel | model.Guarantee | model.Sampled | model.Space

@@ -51,6 +51,8 @@ OF_CLAIM: Final[tuple[ModuleType, ...]] = (
     statement, query, reason, witness, neighbours, alignment, errors, error_curves, body, assumptions, proof, facts, certificate,
 )  # fmt: skip
 AT_THE_END: Final[tuple[ModuleType, ...]] = (duties, rules, trust, glossary)
+OVERVIEW: Final[tuple[ModuleType, ...]] = (trust,)
+"""Of these, what stands on the overview where each family has a page of its own."""
 
 
 def shown(sections: Sequence[ModuleType], subject: Any) -> list[Block]:

@@ -85,7 +85,7 @@ def _listed(surprises: Sequence[Surprise], run: Run) -> list[Block]:
             items.append((badge, f" {one.file}, {one.name}: {lines[0]}"))
         else:
             said = _claim(claimed.entry) if one.source == "claim" else _audit(lines, one)
-            items.append((badge, " ", Link(f"{claimed.file.stem}: {one.name}", f"#{claimed.anchor}"), f" (line {one.line}). {said}"))
+            items.append((badge, " ", Link(f"{claimed.file.stem}: {one.name}", claimed.address), f" (line {one.line}). {said}"))
         replays += [line.removeprefix(_REPLAY) for line in lines if line.startswith(_REPLAY)]
     again = Fold("Commands to reproduce", [Listing("\n".join(dict.fromkeys(replays)))])
     return [Items(items), *([again] if replays else [])]

@@ -13,7 +13,7 @@ from typing import Any
 from dpverify.trusted.facts.bounds import Bound, Infinite, Side, sided
 from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, add, children, div, format_expr, mul, substitute, symbols
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, Claim, Domain, Norm, Product, Radial, Translation, on_integers
 from dpverify.trusted.order.convexity import Shapes
@@ -52,14 +52,17 @@ class Additive:
             return w(mul(self.longest(), self.shift))
         if self.queried and self.side == "lower":
             raise Rejected(self.rule, "the query", "its answers need not move alike in all coordinates; this bounds from above only")
-        total: Expr = load("rules.additive.independent").moving_alike(self.rule, w, self.shift, self.copies, self.norm)
-        return total
+        from dpverify.trusted.rules.additive.independent import moving_alike
+
+        return moving_alike(self.rule, w, self.shift, self.copies, self.norm)
 
     def longest(self) -> Expr:
         """The greatest l1-length of a shift of norm 1."""
-        alone = self.copies == ONE and self.norm.kind == "lp"
-        found: Expr = ONE if alone else load("rules.additive.independent").longest(self.norm, self.copies, self.radius)
-        return found
+        if self.copies == ONE and self.norm.kind == "lp":
+            return ONE
+        from dpverify.trusted.rules.additive import independent
+
+        return independent.longest(self.norm, self.copies, self.radius)
 
     def integrable(self, h: Expr) -> None:
         """Raises Rejected unless exp(-h) is certainly integrable (summable) at plus infinity."""
@@ -99,7 +102,11 @@ def additive(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
     whole = on_integers(noise)
     shift = whole_part(shift, domains) if whole else shift
     centre = evidence.get("centre") if isinstance(noise, Translation) and not whole else None
-    h, shapes, shape = read(noise, claim.domains, None if centre is None else load("language.rationals").to_fraction(centre, rule))
+    if centre is not None:
+        from dpverify.trusted.language.rationals import to_fraction
+
+        centre = to_fraction(centre, rule)
+    h, shapes, shape = read(noise, claim.domains, centre)
     norm, radius = noise.norm if isinstance(noise, Product) else L1, evidence.get("radius")
     return Additive(rule, side, h, shape, shapes, shift, dimension, copies, norm, whole, claim.query is not None, at, radius)
 
@@ -113,7 +120,10 @@ def read(
     h = neg_log_profile(noise)
     if centre is not None:
         h = substitute(h, {"z": add(Sym("z"), Num(centre))})  # noise moved by a constant hides as much
-    h = load("numbers.quotients").divided(h, shapes.name) if _divides(h, shapes.name) else h
+    if _divides(h, shapes.name):
+        from dpverify.trusted.numbers.quotients import divided
+
+        h = divided(h, shapes.name)
     h, shapes = _half_if_even(shapes.tidy(h), shapes)
     return h, shapes, shapes.shape(h)
 

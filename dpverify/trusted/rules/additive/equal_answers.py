@@ -19,7 +19,6 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, sub
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, EllipticalProcess, Kernel, Part, Staircase, on_integers
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.geometry import Sensitivity
@@ -44,9 +43,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     noise = claim.mechanism
     still(claim, evidence.get("sensitivity"))
     if isinstance(noise, Kernel):
-        return Bound(side, ZERO, assumed=load("rules.finite.normaliser").check_normaliser(claim, evidence.get("normaliser")))
+        from dpverify.trusted.rules.finite.normaliser import check_normaliser
+
+        return Bound(side, ZERO, assumed=check_normaliser(claim, evidence.get("normaliser")))
     if isinstance(noise, EllipticalProcess):
-        variance = load("rules.curves.observed_variance")
+        from dpverify.trusted.rules.curves import observed_variance as variance
+
         variance.check(variance.law_of(noise))
     elif claim.domains and not isinstance(noise, Staircase):
         require_everywhere(additive(claim, {"sensitivity": evidence.get("sensitivity")}, NAME))

@@ -12,7 +12,6 @@ from typing import Any
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, mul, power
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Norm
 
 
@@ -28,5 +27,6 @@ def longest(norm: Norm, copies: Expr, radius: Any) -> Expr:
     if norm.kind == "lp":
         return copies if norm.p is None else power(copies, Num(1 - 1 / norm.p))
     assert isinstance(copies, Num)  # a norm by a matrix has a dimension
-    found: Expr = load("order.matrix_norms").l1_radius(norm, int(copies.value), radius)
-    return found
+    from dpverify.trusted.order.matrix_norms import l1_radius
+
+    return l1_radius(norm, int(copies.value), radius)

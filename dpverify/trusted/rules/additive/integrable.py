@@ -7,7 +7,6 @@ from typing import Any
 
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Sym, add, num, power, substitute
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Product, Radial, Translation, on_integers
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.limits import log_slope
@@ -21,7 +20,13 @@ def require_integrable(noise: Radial | Translation | Product, evidence: Mapping[
     evidence: "normaliser", what is told of the ends of the density, as in `numbers.noise`; without it, the shape of h decides.
     """
     told = evidence.get("normaliser")
-    if not (integrable_by_shape(noise) if told is None else load("numbers.noise").integrable(noise, told)):
+    if told is None:
+        decided = integrable_by_shape(noise)
+    else:
+        from dpverify.trusted.numbers.noise import integrable
+
+        decided = integrable(noise, told)
+    if not decided:
         raise Rejected(rule, "the density", "it is not certainly integrable")
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.errors import Rejected
+from dpverify.trusted.language.errors import Rejected, require
 from dpverify.trusted.language.expr import Expr, Num, add, call, neg, num, power
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Norm, Product, Query
 from dpverify.trusted.order.compare import certainly_le
 
@@ -29,7 +28,9 @@ def within(shifts: Sequence[Expr], noise: Product, reach: Expr) -> bool:
     exact = [shift.value for shift in shifts if isinstance(shift, Num)]
     if len(exact) < len(shifts) or not isinstance(noise.dimension, Num):
         raise Rejected(RULE, "b", "in this norm the shifts must be rational")
-    length: Expr = load("order.lengths").norm_value(norm, (*exact, *[Fraction(0)] * (int(noise.dimension.value) - len(exact))))
+    from dpverify.trusted.order.lengths import norm_value
+
+    length: Expr = norm_value(norm, (*exact, *[Fraction(0)] * (int(noise.dimension.value) - len(exact))))
     return certainly_le(length, reach)
 
 
@@ -37,8 +38,12 @@ def require_difference(query: Query, shifts: Sequence[Expr]) -> None:
     """Raises Rejected unless the shift of all coordinates, or its negative, is one of the query's extreme differences."""
     wanted = tuple(shift.value for shift in shifts if isinstance(shift, Num))
     mirrored = tuple(-x for x in wanted)
-    if query.adjacency == "l2" or not {wanted, mirrored} & set(load("order.queries").differences(query)):
-        raise Rejected(RULE, "b", "the shift is not one of the query's extreme differences, all coordinates listed")
+    why = "the shift is not one of the query's extreme differences, all coordinates listed"
+    require(query.adjacency != "l2", Rejected(RULE, "b", why))
+    from dpverify.trusted.order.queries import differences
+
+    extreme = set(differences(query))
+    require(bool({wanted, mirrored} & extreme), Rejected(RULE, "b", why))
 
 
 def certainly_within(a: Expr, b: Expr) -> bool:

@@ -24,7 +24,6 @@ from flint import arb, ctx
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, substitute
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Translation
 from dpverify.trusted.language.noise import Additive, profile, variable
@@ -48,7 +47,11 @@ ASSUMED: Final = ("the sampler is ideal",)
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The lower bound of the evidence: its value, or infinity. Raises Rejected, CertificateError."""
-    claim, at = load("parts.parameters").fixed(claim, evidence, NAME) if "at" in evidence else (claim, {})
+    at: Mapping[str, Expr] = {}
+    if "at" in evidence:
+        from dpverify.trusted.parts.parameters import fixed
+
+        claim, at = fixed(claim, evidence, NAME)
     noise = noise_of(claim, evidence, NAME)
     points = read_points(evidence)
     radius = _radius(noise, evidence, "radius")
@@ -57,7 +60,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         bound: Expr | Infinite
         if "limit" in evidence:
             bound = read_point(evidence["limit"])
-            load("rules.additive.point_limits").certify(noise, points, radius, bound)
+            from dpverify.trusted.rules.additive import point_limits
+
+            point_limits.certify(noise, points, radius, bound)
         else:
             claimed: Fraction | Infinite = INFINITE if evidence.get("value") == "inf" else read_fraction(evidence, "value", NAME)
             certify(noise, points, radius, claimed)
@@ -75,8 +80,9 @@ def shown(claim: Claim, noise: Additive, evidence: Mapping[str, Any]) -> dict[st
 
 
 def _event(noise: Additive, points: Points, evidence: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = load("rules.additive.witnessed").event(noise, points, _radius(noise, evidence, "event"))
-    return found
+    from dpverify.trusted.rules.additive.witnessed import event
+
+    return event(noise, points, _radius(noise, evidence, "event"))
 
 
 # -- reading ---------------------------------------------------------------------------------------

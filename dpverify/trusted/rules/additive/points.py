@@ -12,7 +12,6 @@ from flint import arb
 from dpverify.trusted.facts.assumptions import EVERY, REAL
 from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import Expr, Num, add, div, format_expr, neg, num, parse, sub, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.language.noise import Additive, profile, variable
@@ -143,13 +142,17 @@ def within(shifts: Sequence[Expr], noise: Additive, reach: Expr) -> bool:
     """Whether the norm of the shift, over the scale, is certainly at most the sensitivity."""
     if not isinstance(noise, Product):
         return certainly_within(shifts[0], reach)
-    return bool(load("rules.additive.moves").within(shifts, noise, reach))
+    from dpverify.trusted.rules.additive import moves
+
+    return bool(moves.within(shifts, noise, reach))
 
 
 def _check_difference(query: Query, noise: Additive, points: Points, reach: Expr) -> tuple[str, ...]:
     """A query realises only its own differences: in dimension 2 and above any triangle on one of them, on the line two points."""
     if isinstance(noise, Product):
-        load("rules.additive.moves").require_difference(query, points.shifts)
+        from dpverify.trusted.rules.additive.moves import require_difference
+
+        require_difference(query, points.shifts)
         return ()
     if _spans(noise, points, reach):
         return ()

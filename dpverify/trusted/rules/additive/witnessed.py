@@ -10,7 +10,6 @@ from flint import arb
 
 from dpverify.trusted.language.errors import ExprError, Undecided
 from dpverify.trusted.language.expr import Expr, format_expr
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Radial
 from dpverify.trusted.language.noise import Additive, profile, variable
@@ -42,7 +41,9 @@ def _mass(noise: Additive, side: Sequence[Expr], radius: Fraction) -> tuple[arb,
     Radial noise of dimension d: radius^d density / (d I), I the integral of profile(r) r^(d-1), free of any volume.
     """
     try:
-        total: arb = load("numbers.quadrature").normaliser(noise)
+        from dpverify.trusted.numbers.quadrature import normaliser
+
+        total: arb = normaliser(noise)
     except (Undecided, ExprError):
         return None
     if isinstance(noise, Radial):

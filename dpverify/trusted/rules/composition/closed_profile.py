@@ -13,13 +13,13 @@ Source: docs/theory/curves.md#closed-profile
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dpverify.trusted.facts.assumptions import IDEAL
-from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.bounds import Bound, Quantity
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, format_expr
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, KaryResponse, Table
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, occurs, reach, whole
@@ -32,22 +32,49 @@ ASSUMED: Final = ()
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     """Both bounds on the tight delta, equal; of post-processed parts the upper one. No evidence. Raises Rejected, Undecided."""
-    if claim.domains or claim.epsilon is None:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and an epsilon")
+    if claim.epsilon is None:
+        raise Rejected(NAME, "the claim", "it wants an epsilon")
+    value, rests = at(claim, claim.epsilon)
+    return rests.bounds(claim, "delta", value, claim.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """What a closed form rests on: rules, assumptions, those of a lower bound beside them; None where no neighbours have it."""
+
+    through: tuple[str, ...]
+    assumed: tuple[str, ...]
+    below: tuple[str, ...] | None
+
+    def bounds(self, claim: Claim, quantity: Quantity, value: Expr, epsilon: Expr) -> tuple[Bound, ...]:
+        """Both bounds, equal, or the upper one alone. epsilon: that of the witness."""
+        assumed = (*self.assumed, *neighbours_assumed(claim))
+        upper = Bound("upper", value, quantity=quantity, through=self.through, assumed=assumed)
+        if self.below is None:
+            return (upper,)
+        witness = {"epsilon": format_expr(epsilon)}
+        below = (*self.assumed, *neighbours_assumed(claim, "lower"), *self.below)
+        return upper, Bound("lower", value, quantity=quantity, through=self.through, assumed=below, witness=witness)
+
+
+def at(claim: Claim, epsilon: Expr) -> tuple[Expr, Rests]:
+    """The tight delta at a constant epsilon, or a bound on it, and what it rests on. Raises Rejected, Undecided."""
+    if claim.domains:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
     root = whole(claim).part
     runs = merged(root)
     for run in runs:
         if run.part.query is not None and not reach(run).exact:
             raise Rejected(NAME, "sensitivity", "it is not known exactly")
-    value, through = _delta(runs, claim.epsilon)
+    value, through = _delta(runs, epsilon)
     assumed = (IDEAL, *post_processing.ASSUMED) if any(run.processed for run in runs) else (IDEAL,)
-    upper = Bound("upper", value, quantity="delta", through=through, assumed=(*assumed, *neighbours_assumed(claim)))
     if any(run.processed or not occurs(run) for run in runs):
-        return (upper,)
-    witness = {"epsilon": format_expr(claim.epsilon)}
-    apart = load("parts.neighbours").apart(root) if isinstance(root.mechanism, Combinator) else ()
-    below = (*assumed, *neighbours_assumed(claim, "lower"), *apart)
-    return upper, Bound("lower", value, quantity="delta", through=through, assumed=below, witness=witness)
+        return value, Rests(through, assumed, None)
+    if not isinstance(root.mechanism, Combinator):
+        return value, Rests(through, assumed, ())
+    from dpverify.trusted.parts.neighbours import apart
+
+    return value, Rests(through, assumed, apart(root))
 
 
 def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]:
@@ -56,20 +83,32 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
         run, noise = runs[0], noises[0]
         if isinstance(noise, Table | Exponential | KaryResponse):
             asked = leaf(run)
-            delta = load("rules.curves.finite_delta").delta_expr(asked.mechanism, epsilon, asked.sensitivity)
+            from dpverify.trusted.rules.curves import finite_delta
+
+            delta = finite_delta.delta_expr(asked.mechanism, epsilon, asked.sensitivity)
             if delta is not None:
-                return delta, (load("rules.curves.faces").RULE,)
+                from dpverify.trusted.rules.curves import faces
+
+                return delta, (faces.RULE,)
             raise Rejected(NAME, "the table", "the sign of p - e^epsilon q is not certain somewhere")
         if run.part.query is None and gaussian_form(noise) is None:
-            laplace = load("rules.curves.laplace")
+            from dpverify.trusted.rules.curves import laplace
+
             ratio = laplace.scale_ratio(noise, reach(run).upper)
             if ratio is not None:
                 return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
     if len(runs) == 1 and isinstance(noises[0], Table):
-        response = load("parts.responses").randomized_response(noises[0])
-        delta = None if response is None else load("rules.curves.optimal_delta").delta_expr(response, runs[0].times, epsilon)
-        if delta is not None:
-            return delta, (load("rules.curves.optimal_composition").NAME,)
+        from dpverify.trusted.parts.responses import randomized_response
+
+        response = randomized_response(noises[0])
+        if response is not None:
+            from dpverify.trusted.rules.curves.optimal_delta import delta_expr
+
+            delta = delta_expr(response, runs[0].times, epsilon)
+            if delta is not None:
+                from dpverify.trusted.rules.curves import optimal_composition
+
+                return delta, (optimal_composition.NAME,)
     attained = gaussian_composition.total(runs, attained=True)
     if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")

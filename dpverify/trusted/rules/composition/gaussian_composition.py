@@ -20,7 +20,6 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, add, mul, num, power, sqrt
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Guarantee, Product
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import stated
@@ -52,8 +51,11 @@ def curve(runs: Sequence[Run]) -> Curve:
 
 def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
     """mu of the composition, at most; with `attained` one that some neighbours have, None where none is known."""
-    squares = []
-    shared = [] if len(runs) == 1 else load("rules.composition.gaussian_queries").shared(runs, attained)
+    squares, shared = [], []
+    if len(runs) > 1:
+        from dpverify.trusted.rules.composition import gaussian_queries
+
+        shared = gaussian_queries.shared(runs, attained)
     for _, square in shared:
         if square is None:
             return None

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpverify.trusted.language.expr import Expr, Num, mul, num, power
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Matrix, Mechanism, Query, Radial
 from dpverify.trusted.order.lengths import norm_value
 from dpverify.trusted.parts import candidates, neighbours, one_pair
@@ -39,7 +38,9 @@ def _largest(space: one_pair.Space, runs: Sequence[Run], attained: bool) -> Expr
             return None
         upper: Expr
         lower: Expr
-        upper, lower = load("order.eigenvalues").largest_eigenvalue(_gram(queries, known))
+        from dpverify.trusted.order.eigenvalues import largest_eigenvalue
+
+        upper, lower = largest_eigenvalue(_gram(queries, known))
         return lower if attained else upper
     squares = [square_at(runs, v) for v in candidates.vertices(n, adjacency)]
     known = [square for square in squares if square is not None]

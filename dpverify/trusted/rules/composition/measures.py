@@ -23,7 +23,6 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Num
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Combinator, Exponential, Guarantee, Part
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.parts.runs import Run, leaf, merged, neighbours_assumed, reach
@@ -96,12 +95,18 @@ def _single(run: Run, premises: Sequence[Fact]) -> Measured:
     asked = leaf(run)
     mechanism = asked.mechanism
     if isinstance(mechanism, Exponential):
-        exponential_range = load("rules.guarantees.score_range").exponential_range
+        from dpverify.trusted.rules.guarantees.score_range import exponential_range
+
         return Measured("bounded_range", exponential_range(mechanism, ONE if asked.sensitivity is None else asked.sensitivity), (IDEAL,))
-    ratio = load("rules.curves.laplace").scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
-    if ratio is not None:
-        return Measured("laplace", ratio, (IDEAL,))
-    response = load("parts.responses").randomized_response(mechanism)
+    if run.part.query is None:
+        from dpverify.trusted.rules.curves.laplace import scale_ratio
+
+        ratio = scale_ratio(mechanism, reach(run).upper)
+        if ratio is not None:
+            return Measured("laplace", ratio, (IDEAL,))
+    from dpverify.trusted.parts.responses import randomized_response
+
+    response = randomized_response(mechanism)
     if response is not None:
         return Measured("response", response, (IDEAL,))
     if not premises:

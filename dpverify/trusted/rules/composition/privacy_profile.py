@@ -25,7 +25,6 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.balls import constant, exact, finite, rational
@@ -61,9 +60,15 @@ def curve_of_claim(claim: Claim, parameters: Mapping[str, Any], premises: Sequen
     if claim.domains:
         raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
     if "pair" in parameters:
-        return load("rules.composition.one_sided_tables").curve(claim, parameters["pair"]), premises
+        from dpverify.trusted.rules.composition import one_sided_tables
+
+        return one_sided_tables.curve(claim, parameters["pair"]), premises
     (curve,) = curves_of(premises[:1], [whole(claim)], NAME)
-    known = not claim.order or load("parts.exchanged").in_order(claim)
+    known = True
+    if claim.order:
+        from dpverify.trusted.parts.exchanged import in_order
+
+        known = in_order(claim)
     return (curve if known else replace(curve, lower=None)), premises[1:]
 
 
@@ -71,10 +76,13 @@ def _in_the_order(claim: Claim, curve: Curve) -> Curve:
     """The curve of the order of neighbours that is claimed, where that is one: its profile in both orders' place."""
     if not claim.order:
         return curve
-    facing = load("facts.orientation").facing
+    from dpverify.trusted.facts.orientation import facing
+
     upper = None if curve.upper is None else facing(claim, curve.upper).one_way
     lower = None if curve.lower is None else upper if curve.exact else facing(claim, curve.lower).one_way
-    return replace(curve, upper=upper, lower=lower, below=(*curve.below, *load("parts.exchanged").worst_way(claim)))
+    from dpverify.trusted.parts.exchanged import worst_way
+
+    return replace(curve, upper=upper, lower=lower, below=(*curve.below, *worst_way(claim)))
 
 
 def _bound(claim: Claim, curve: Curve, side: Side, value: Expr | Infinite, quantity: Quantity, at: Expr | Infinite | None = None) -> Bound:

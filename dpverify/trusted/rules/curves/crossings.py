@@ -14,7 +14,6 @@ from flint import arb, ctx
 
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Expr, Sym, add, mul, sub, substitute
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.numbers.jets import BallProgram
@@ -50,7 +49,11 @@ class Loss:
         self._shift, shape = constant(shift), shapes.shape(h)
         at_zero = value(h, {"r": arb(0)})
         self._centre = constant(substitute(h, {"r": shift})) - at_zero if at_zero.is_finite() else None
-        limit = load("order.limits").slope_limit(shapes, h) if shape.convex or shape.concave else None
+        limit = None
+        if shape.convex or shape.concave:
+            from dpverify.trusted.order.limits import slope_limit
+
+            limit = slope_limit(shapes, h)
         self._limit = None if limit is None else constant(mul(limit, shift))
         self._pieces, self._last, self._rises = list[Rise](), arb(0), shape.convex
         if not (shape.convex or shape.concave):

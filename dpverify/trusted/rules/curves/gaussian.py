@@ -26,7 +26,6 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, call, div, format_expr, mul, num, sqrt, sub
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Mechanism, Norm
 from dpverify.trusted.numbers.gaussian import gaussian_delta
 from dpverify.trusted.order import compare
@@ -104,7 +103,9 @@ def curve(noise: Mechanism, reach: Sensitivity, stated: bool = False) -> Curve:
 def _surely_moved(shape: Exponent, rate: Expr, reach: Sensitivity) -> Expr:
     """D/sigma for a Euclidean distance D that some two neighbours certainly have, whatever the direction of the longest shift."""
     if shape.independent and reach.at is not None and len(reach.at) == shape.dimension:
-        return mul(rate, load("order.lengths").norm_value(_L2, reach.at))
+        from dpverify.trusted.order.lengths import norm_value
+
+        return mul(rate, norm_value(_L2, reach.at))
     return mul(rate, stretch(shape, _TWO)[0], reach.lower)
 
 

@@ -46,7 +46,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, div, format_expr, num, substitute, symbols
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial
 from dpverify.trusted.language.rationals import to_fraction
@@ -144,4 +144,9 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr, cuts: tuple[Fract
 
 @remembered(32)
 def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr, cuts: tuple[Fraction, ...]) -> Prepared:
-    return Prepared(noise.profile, lambda: load("rules.curves.lunes").Lunes(h, noise.profile, dimension, shift, _SHAPES, cuts))
+    def made() -> Any:
+        from dpverify.trusted.rules.curves.lunes import Lunes
+
+        return Lunes(h, noise.profile, dimension, shift, _SHAPES, cuts)
+
+    return Prepared(noise.profile, made)

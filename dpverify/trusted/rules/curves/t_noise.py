@@ -25,7 +25,6 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.numbers.balls import constant, exact, precision
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.order.convexity import Shapes
@@ -95,7 +94,9 @@ class _Prepared:
 
     def _made(self) -> Any:
         distance = constant(self._shift) / constant(self._law.unit)
-        return load("rules.curves.student").Student(constant(self._law.nu), self._law.dimension, distance)
+        from dpverify.trusted.rules.curves.student import Student
+
+        return Student(constant(self._law.nu), self._law.dimension, distance)
 
     def _guarded(self, epsilon: arb) -> arb:
         with precision(ctx.prec + self._guard):

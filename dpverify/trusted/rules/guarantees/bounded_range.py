@@ -28,7 +28,6 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Exponential
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run, leaf
@@ -46,9 +45,14 @@ def range_of(run: Run) -> Expr:
     """The range of the loss of an exponential mechanism. Raises Rejected for another."""
     asked, eta = leaf(run), None
     if isinstance(asked.mechanism, Exponential):
-        eta = load("rules.guarantees.score_range").exponential_range(asked.mechanism, asked.sensitivity or ONE)
+        from dpverify.trusted.rules.guarantees.score_range import exponential_range
+
+        eta = exponential_range(asked.mechanism, asked.sensitivity or ONE)
     else:
-        eta = load("rules.selection.loss_range").of_selection(load("rules.selection.delta_masses").of_run(run, NAME))
+        from dpverify.trusted.rules.selection.delta_masses import of_run
+        from dpverify.trusted.rules.selection.loss_range import of_selection
+
+        eta = of_selection(of_run(run, NAME))
     if eta is None:
         raise Rejected(NAME, "the mechanism", "it is no exponential mechanism")
     found: Expr = eta

@@ -13,7 +13,6 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side, sided
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, sub, substitute
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, OnLine, Product, Radial, Translation, on_integers
 from dpverify.trusted.numbers.quotients import divided
@@ -184,7 +183,11 @@ def a_law(question: Asked, noise: OnLine | None) -> tuple[str, ...]:
     try:
         slopes(question, noise)
     except (Rejected, Undecided):
-        shown = isinstance(noise, Radial | Translation | Product) and load("rules.additive.integrable").integrable_by_shape(noise)
+        shown = False
+        if isinstance(noise, Radial | Translation | Product):
+            from dpverify.trusted.rules.additive.integrable import integrable_by_shape
+
+            shown = integrable_by_shape(noise)
         return () if shown else (NORMALISED,)
     return ()
 

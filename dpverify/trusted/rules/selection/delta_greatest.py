@@ -26,7 +26,6 @@ from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Profile, symmetric
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import AboveThreshold, NoisyMax
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -107,7 +106,12 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     question = of_run(run, NAME)
     if not certainly_lt(ZERO, question.moved, {}):
         raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
-    profile = load("rules.selection.delta_integers").profile(question, parameters) if question.whole else _on_line(question)
+    if question.whole:
+        from dpverify.trusted.rules.selection import delta_integers
+
+        profile = delta_integers.profile(question, parameters)
+    else:
+        profile = _on_line(question)
     return settled.noise(run, Curve(symmetric(profile), None, (NAME,), ASSUMED), parameters)
 
 

@@ -12,7 +12,7 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Expr, Sym, call, div, substitute, symbols
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.language.model import L1, OnLine, Product, Radial, Translation
 from dpverify.trusted.numbers.antiderivatives import Local, Mass
@@ -89,8 +89,9 @@ class Whole:
         def summed(first: int | None, last: int | None) -> arb:
             if first is not None and last is not None and first > last:
                 return arb(0)
-            found: arb = load("numbers.lattice_sums").lattice_sum(noise.density, "z", first, last, ctx.prec)
-            return found
+            from dpverify.trusted.numbers.lattice_sums import lattice_sum
+
+            return lattice_sum(noise.density, "z", first, last, ctx.prec)
 
         weights = [weight(n) for n in range(self._low, self._high + 1)]
         before = summed(least, self._low - 1 if greatest is None else min(greatest, self._low - 1))

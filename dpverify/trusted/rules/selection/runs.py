@@ -79,12 +79,14 @@ def step(run: Run, number: int, branch: Any, answers: Any, noises: Any, moves: M
             raise Rejected(question.rule, where, f"it is not certain that the run goes on: {limit.name} may have reached its limit")
     values = {**run.values, **here, **drawn, **run.counts}
     taken = stream.steps[branch]
-    for other in stream.steps:
-        if other is not taken and (other.emit, len(other.tell)) == (taken.emit, len(taken.tell)):
-            raise Rejected(question.rule, where, "another branch tells the same, so that the run is not known from what is told")
     own = step_of(stream, taken)
-    for guard, form in zip(taken.when, own.when, strict=True):
-        row = run.row(form, number, moves)
+    kept = _compared(run, branch, number, moves)
+    certain = all(row.is_settled for row, _ in kept)
+    for place, other in enumerate(stream.steps):
+        alike = place != branch and (other.emit, len(other.tell)) == (taken.emit, len(taken.tell))
+        if alike and not (certain and place > branch) and not _fails(question, _compared(run, place, number, moves), values):
+            raise Rejected(question.rule, where, "another branch tells the same, so that the run is not known from what is told")
+    for row, guard in kept:
         if row.is_settled:
             _require(question, number, _comes_out(question, guard, values, 1))
         else:
@@ -126,13 +128,23 @@ def _keep(run: Run, row: Row, guard: Guard, number: int, values: Mapping[str, Ex
     run.rows.append(Row({noise: sign * weight for noise, weight in row.of.items()}, sign * row.moved))
 
 
+def _compared(run: Run, branch: int, number: int, moves: Mapping[str, Fraction]) -> list[tuple[Row, Guard]]:
+    """The comparisons of a branch in this step, each with its form in the noises of the run."""
+    taken = run.stream.steps[branch]
+    return [(run.row(form, number, moves), guard) for guard, form in zip(taken.when, step_of(run.stream, taken).when, strict=True)]
+
+
+def _fails(question: Asked, rows: Sequence[tuple[Row, Guard]], values: Mapping[str, Expr]) -> bool:
+    """Whether a branch is certainly not taken, by a comparison that no noise and no move changes."""
+    return any(row.is_settled and _comes_out(question, guard, values, -1) for row, guard in rows)
+
+
 def _open(
     run: Run, earlier: int, number: int, moves: Mapping[str, Fraction], values: Mapping[str, Expr]
 ) -> dict[tuple[int, int], tuple[Row, Guard]]:  # fmt: skip
     """What may fail of an earlier branch, which is not taken: its comparisons of noise; nothing where another certainly fails."""
-    question, branch = run.question, run.stream.steps[earlier]
-    rows = [(run.row(form, number, moves), guard) for guard, form in zip(branch.when, step_of(run.stream, branch).when, strict=True)]
-    if any(row.is_settled and _comes_out(question, guard, values, -1) for row, guard in rows):
+    question, rows = run.question, _compared(run, earlier, number, moves)
+    if _fails(question, rows, values):
         return {}
     for row, guard in rows:
         if row.is_settled:

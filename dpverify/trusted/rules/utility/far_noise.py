@@ -25,7 +25,6 @@ from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import L1, L2, LINF, NEARNESS, Claim, Norm, Product
 from dpverify.trusted.numbers.balls import constant, exact, finite
 from dpverify.trusted.rules.utility import tails
@@ -45,7 +44,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     """
     near = asked(claim, NAME)
     if evidence.get("form") is True:
-        value = load("rules.utility.closed_tails").closed(claim, near, named(claim.distance), NAME)
+        from dpverify.trusted.rules.utility.closed_tails import closed
+
+        value = closed(claim, near, named(claim.distance), NAME)
         return tuple(Bound(side, value, quantity=NEARNESS) for side in ("lower", "upper"))
     law = read(claim, evidence, NAME)
     ball = constant(near)

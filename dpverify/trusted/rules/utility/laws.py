@@ -11,7 +11,6 @@ from flint import arb
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, call, format_expr, mul, neg, parse, power, substitute, symbols
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Answering, Claim, Domain, Mixture, Norm, Product, Radial, Staircase
 from dpverify.trusted.language.noise import variable
 from dpverify.trusted.language.rationals import read_whole
@@ -51,8 +50,9 @@ class Size:
         if not self.whole:
             return integral(density, self.name, lower, upper, bits)
         ends = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
-        found: arb = load("numbers.lattice_sums").lattice_sum(density, self.name, *ends, bits)
-        return found
+        from dpverify.trusted.numbers.lattice_sums import lattice_sum
+
+        return lattice_sum(density, self.name, *ends, bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +117,15 @@ def _radial(noise: Radial, rule: str) -> Law:
 
 def _mixture(noise: Mixture, claim: Claim, parameters: Mapping[str, Any], rule: str) -> Law:
     """r is s(v) t with t apart from v; see `curves.scale_family`."""
-    family = load("rules.curves.scale_family")
+    from dpverify.trusted.rules.curves import scale_family as family
+
     scale = parse(str(parameters.get("scale", "")))
     family.require_free_of_v(noise, scale, {}, rule)
     if parameters.get("closed") is True:
-        return _radial(load("parts.closed_forms").radial(claim).mechanism, rule)
+        from dpverify.trusted.parts.closed_forms import radial
+
+        closed: Any = radial(claim).mechanism
+        return _radial(closed, rule)
     dimension = _dimension(noise.dimension, rule)
     lower, upper = family.support(noise, rule)
     at = Num(lower + 1 if upper is None else (lower + upper) / 2)

@@ -11,7 +11,6 @@ from flint import fmpq_mat
 from dpverify.trusted.facts.bodies import BodyOf
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.language.loading import load
 from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Radial
 from dpverify.trusted.language.rationals import read_rows
 from dpverify.trusted.order.linear import matrix, to_fraction
@@ -55,8 +54,9 @@ def generators(claim: Claim, of: BodyOf, rule: str) -> Matrix | None:
         query = answered(claim)
         if query is None or query.adjacency == "l2":
             return None
-        found: Matrix = load("order.queries").differences(query)
-        return found
+        from dpverify.trusted.order.queries import differences
+
+        return differences(query)
     norm = norm_of(claim)
     if norm.kind == "columns":
         return norm.matrix

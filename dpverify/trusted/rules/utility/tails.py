@@ -14,7 +14,7 @@ from flint import arb
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, num, power, sqrt, sub, substitute
-from dpverify.trusted.language.loading import load, remembered
+from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Mixture, Radial, Staircase
 from dpverify.trusted.numbers.balls import constant, rational, value
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -164,7 +164,9 @@ def _of_stairs(noise: Staircase, t: Fraction) -> arb:
     whole = gamma + q / (1 - q)
     if certainly_le(Num(t), noise.gamma):
         return (gamma - rational(t) + q / (1 - q)) / whole
-    k = load("rules.curves.stairs").integer((rational(t) - gamma).floor()) + 1
+    from dpverify.trusted.rules.curves.stairs import integer
+
+    k = integer((rational(t) - gamma).floor()) + 1
     inside = certainly_le(add(noise.gamma, num(k - 1)), Num(t)) and certainly_lt(Num(t), add(noise.gamma, num(k)))
     if not inside:
         raise Undecided("the step of the staircase is not certain.")
@@ -197,7 +199,9 @@ def hidden_of(law: Law) -> Any:
     """The law of V where the noise is the unit times sqrt(V) N, N standard in the Euclidean norm of the noise; None for other noise."""
     if not isinstance(law.noise, Radial | Mixture):
         return None
-    return load("rules.curves.mixing").mixing_of(law.noise)
+    from dpverify.trusted.rules.curves.mixing import mixing_of
+
+    return mixing_of(law.noise)
 
 
 def _within(hidden: Any, power_of: int, unit: Expr, t: Fraction, parameters: Mapping[str, Any], rule: str) -> arb:

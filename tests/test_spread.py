@@ -1,0 +1,39 @@
+"""The sample of a test that has many things to run on: it covers what it must, and is the same wherever it is drawn."""
+
+import pytest
+
+from tests import spread
+
+NAMES = [f"thing-{number}" for number in range(200)]
+
+
+def wide(parameters):
+    return {each.values[0] for each in parameters if any(mark.name == "wide" for mark in each.marks)}
+
+
+def test_every_feature_is_covered_by_the_sample_though_more_are_needed(monkeypatch):
+    monkeypatch.setattr(spread, "collected", True)
+    parameters = spread.spread(NAMES, 5, lambda name: [("last", name[-1]), ("length", len(name))])
+    left = set(NAMES) - wide(parameters)
+    assert {name[-1] for name in left} == set("0123456789") and {len(name) for name in left} == {7, 8, 9}
+    assert len(left) < 20
+    assert [each.values[0] for each in parameters] == NAMES
+
+
+def test_without_features_the_sample_has_its_size_and_small_sets_are_whole(monkeypatch):
+    monkeypatch.setattr(spread, "collected", True)
+    assert len(wide(spread.spread(NAMES, 20))) == 180
+    assert not wide(spread.spread(NAMES[:7], 20))
+
+
+def test_another_thing_moves_none_of_the_others_into_the_sample(monkeypatch):
+    monkeypatch.setattr(spread, "collected", True)
+    before = set(NAMES) - wide(spread.spread(NAMES, 20))
+    after = {*NAMES, "another"} - wide(spread.spread([*NAMES, "another"], 20))
+    assert after - {"another"} <= before
+
+
+@pytest.mark.parametrize(("asked", "some"), [(True, 200), (False, 20)])
+def test_what_the_marks_leave_out_is_not_made(monkeypatch, asked, some):
+    monkeypatch.setattr(spread, "collected", asked)
+    assert len(spread.spread(NAMES, 20)) == some
