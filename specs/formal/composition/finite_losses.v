@@ -1,7 +1,7 @@
 (* Samples and compositions of finite mechanisms (docs/theory/composition.md: finite losses): a Poisson sample makes w r + 1 - w of a ratio r of two
    probabilities, a composition multiplies ratios, and the curve is a sum over outputs, or the greatest over the choices of the next part. *)
 From dpverify Require Import prelude.
-From dpverify Require Import definitions density arithmetic kernels composition curves pairs likelihood dominating table_laws finite_composition.
+From dpverify Require Import definitions density arithmetic kernels composition curves pairs likelihood dominating table_laws adaptive_tables.
 
 (* With the record among those that may be drawn the law is (1 - w) Q + w P, as poisson_curves has it. *)
 Section Sample.
@@ -49,7 +49,7 @@ Lemma product_ratio y1 y2 : (p2 y2 * p1 y1) / (q2 y2 * q1 y1) = (p2 y2 / q2 y2) 
 Proof. by rewrite mulrACA invfM. Qed.
 
 (* Two parts with one pair of rows each, and more by repetition, exactly; parts with several pairs, from above. *)
-(* Rule: finite-losses. *)
+(* Rule: finite-composition, in part: not that parts with one pair of rows may be taken first. *)
 Theorem finite_losses :
   [/\ forall a, 0 <= a -> profile a (product P11 P2) (product Q11 Q2) = \sum_y2 \sum_y1 Num.max 0 (p2 y2 * p1 y1 - a * (q2 y2 * q1 y1)),
       forall y1 y2, (p2 y2 * p1 y1) / (q2 y2 * q1 y1) = (p2 y2 / q2 y2) * (p1 y1 / q1 y1),

@@ -1,5 +1,5 @@
-(* Bounds on delta and epsilon by the Renyi divergence of one order (docs/theory/composition.md: other measures), with the divergences of the
-   mechanisms that the rule knows: Gaussian and Laplace noise, bounded range, pure epsilon. *)
+(* Bounds on delta and epsilon by the Renyi divergence of one order (docs/theory/composition.md: other measures), with the divergences of
+   mechanisms in closed form: Gaussian and Laplace noise, bounded range, pure epsilon. *)
 From dpverify Require Import prelude.
 From dpverify Require Import definitions density arithmetic kernels composition curves pairs likelihood powers means renyi finite_measures renyi_curves measures gaussian_curve gaussian_measures laplace_curve laplace_rule implied_bounds implied_measures laplace_renyi laplace_orders.
 Import numFieldNormedType.Exports.
@@ -48,7 +48,8 @@ by rewrite ltr_spaddl// ?mulr_gt0 ?mulr_ge0 ?expR_gt0 ?expR_ge0// ?invr_gt0 ?inv
 Qed.
 
 (* Gaussian noise adds up part by part, each a mu_i^2/2; Laplace noise, what has a pure epsilon, and what has bounded range by themselves. *)
-(* Rule: other-measures, upper. *)
+(* One case of the rule: parts whose divergences are known in closed form, at one order. *)
+(* Rule: renyi-composition, upper. *)
 Theorem other_measures a : 1 < a ->
   [/\ forall t, renyi_private N M a t ->
         (forall eps, 0 <= eps -> dp_in_order N M eps (Num.min 1 (renyi_delta a t eps))) /\
