@@ -14,7 +14,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENTS = (".venv/dev", ".venv-flint/done", ".venv-build/done", ".venv-docs/done", ".coq", ".venv-browser/done")
-PARTS = ("lint", "types", "imports", "test", "second-opinion", "reports-check", "wheel-test", "bundle", "formal", "browser", "docs")
+PARTS = (
+    "lint", "types", "imports", "test", "second-opinion", "reports-check", "wheel-test", "bundle", "formal", "browser", "test-wide", "docs",
+)  # fmt: skip
 TAKES = "\t@echo $@ $$(date +%s%N) >>began; echo first $@; sleep 0.1; echo last $@; echo $@ $$(date +%s%N) >>ended\n"
 
 
@@ -49,8 +51,9 @@ def test_all_parts_run_once_two_at_once_and_what_each_writes_is_together(run, tm
     assert max(at_once) == 2
     assert max(held[name][1] for name in ENVIRONMENTS) < min(held[name][0] for name in PARTS)
     docs = held["docs"]
-    assert all(held[name][1] <= docs[0] or docs[1] <= held[name][0] for name in ("test", "wheel-test", "bundle"))
-    assert len(re.findall(r"^ +\d+ +\d+  passed  make ", output, re.MULTILINE)) == 3 + 8
+    assert all(held[name][1] <= docs[0] or docs[1] <= held[name][0] for name in ("test", "test-wide", "wheel-test", "bundle"))
+    assert len(re.findall(r"^ +\d+ +\d+  passed  make ", output, re.MULTILINE)) == 3 + 9
+    assert re.search(r"passed  make test-wide PART=[1-7]/7$", output, re.MULTILINE)
     assert not list(tmp_path.glob("tmp.*"))
 
 

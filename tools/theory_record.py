@@ -1,7 +1,7 @@
 """The record of what was compiled of specs/formal: specs/formal/compiled.txt, which `make formal` reads and writes.
 
-A file of the theory is compiled from its text, the files that it requires, and Coq with its libraries: one hash of all that is its
-source. What Coq makes of them is the same bytes on every machine that has the same tools, and their hash cannot be made up without
+A file of the theory is compiled from its text, comments apart, the files that it requires, and Coq with its libraries: one hash of all that
+is its source. What Coq makes of them is the same bytes on every machine that has the same tools, and their hash cannot be made up without
 compiling. A third hash is that of what the theorems of the file rest on, as assumptions.txt says it. A file whose hashes are as recorded
 need not be compiled again. A record that was edited all the same is found by the sample, which is compiled again in every run and is
 another for other texts, and by `make formal ALL=1`, which compiles everything.
@@ -9,6 +9,7 @@ another for other texts, and by `make formal ALL=1`, which compiles everything.
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from dpverify.project.formal import coq
+from dpverify.project.formal import coq, foundations
 
 LIBRARIES: Final = ("mathcomp", "HB", "elpi", "Interval", "Coquelicot", "Flocq", "Bignums")
 """The folders of libraries that the theory is compiled with, beside Coq's own."""
@@ -86,12 +87,17 @@ def tools() -> str:
     return whole.hexdigest()[:32]
 
 
+def read_by_coq(text: str) -> str:
+    """What of a file makes a difference to what is compiled: all but comments and spaces, unless it has tactics, which keep places."""
+    return text if re.search(r"\b(?:Ltac|Tactic)\b", text) else " ".join(foundations.uncommented(text).split())
+
+
 def sources(folder: Path, tools: str) -> dict[str, str]:
     """Of each file of a theory, by its name, the hash of what it is compiled from: in the order in which they are compiled."""
     found = dict[str, str]()
     for file in coq.needed(folder, coq.files_of(folder)):
         below = (found[name] for name in sorted(set(coq.required(file))))
-        found[file.stem] = digest(tools, file.relative_to(folder).as_posix(), file.read_bytes(), *below)
+        found[file.stem] = digest(tools, file.relative_to(folder).as_posix(), read_by_coq(file.read_text(encoding="utf-8")), *below)
     return found
 
 
