@@ -34,10 +34,12 @@ _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
 
 
-_SUMS: Final = ("combination", "basic-composition", "other-measures")
-"""Rules whose lines are told of in words."""
-_TOLD: Final = (*_SUMS, "cameron-martin")
+_SUMS: Final = ("combination", "one-sided")
+"""Rules whose sums are told of in words."""
+_TOLD: Final = ("combination", "cameron-martin")
 """Rules whose lines tell readers more than their bounds."""
+_CURVES: Final = ("privacy-profile", "closed-profile")
+"""Rules by whose curves a mechanism may be something in other measures, which is told too."""
 
 
 Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
@@ -157,7 +159,7 @@ def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgemen
         judgement = replace(judgement, witness=in_words(judgement.witness))
     witness = judgement.witness or {"pair": ""}
     plain = "pair" in witness and "epsilon" not in witness and not {"event", "at"} <= witness.keys()
-    if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in _SUMS for fact in facts):
+    if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in (*_SUMS, *_CURVES) for fact in facts):
         return judgement
     from dpverify.search.events import told
 
@@ -215,7 +217,7 @@ class _Kept:
         latest = self.facts[::-1]
         for fact in sorted(latest, key=lambda fact: len(lines([fact])), reverse=True):
             rest = [other for other in self.facts if other is not fact]
-            if not rest or fact.rule in _TOLD or (_stated(fact) & wanted).difference(*map(_stated, rest)):
+            if not rest or fact.rule in _TOLD or "spent" in fact.parameters or (_stated(fact) & wanted).difference(*map(_stated, rest)):
                 continue  # it alone states what is shown
             without = kernel.judge(claim, lines(rest))
             if _shown(without) == said:

@@ -200,6 +200,7 @@ def test_balls_are_looked_at_at_the_greatest_shift_from_above_and_at_the_least_f
     assert not found.exact and set(uniform_ball.ASSUMED) <= set(found.assumed)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("density", "shift", "truth"), [("1/(1 + z**2)", 1, F(1)), ("1/(1 + z**2)", 2, F(3, 2)), ("1/(1 + z**4)", 3, F(2))]
 )

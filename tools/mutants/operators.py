@@ -77,7 +77,6 @@ NO_PART = {
     "rules/utility/mean_squares.py": ("block.size", "is the length of a noise"),
     "rules/utility/polytope.py": ("root.order", "is the order of a derivative"),
     "rules/utility/root_of_squares.py": ("size.size", "is the length of a noise"),
-    "parts/runs.py": ("load('order.processes').sensitivity", "is a function"),
 }
 """Reads of other things by the same names, each with what it does."""
 

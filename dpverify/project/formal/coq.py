@@ -130,7 +130,11 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
     made = base / digest
     if made.is_dir():
         return made
-    base.mkdir(parents=True, exist_ok=True)
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        way = "Name another folder in XDG_CACHE_HOME."
+        raise CoqError(f"{base}: the compiled theory cannot be kept there: {error.strerror}. {way}") from error
     with tempfile.TemporaryDirectory(dir=base) as place:
         work = Path(place) / "theory"
         work.mkdir()
