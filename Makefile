@@ -9,9 +9,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 WORKERS ?= auto
 COQ := coq libcoq-mathcomp-analysis libcoq-interval libcoq-coquelicot
-PAGES ?= build/browser/index.html
+PAGES ?= build/browser/index.html build/browser/families/index.html build/browser/families/radial-l1-epsilon.html
 SHOWN := $(addprefix specs/,student_t.toml student_t_all.toml randomized_response.toml delta_gaussian.toml knorm_polytope_d2.toml pipeline.toml \
 	benchmarks/sampled_laplace_half_noise.toml)
+MANY := $(wildcard specs/knorm_*.toml specs/laplace*.toml specs/cauchy*.toml specs/logistic*.toml specs/exponential*.toml)
 BIN := .venv/bin
 # pytest makes its asserts anew at every start where no bytecode is written, which takes longer than collecting.
 CACHED := env -u PYTHONDONTWRITEBYTECODE
@@ -21,17 +22,22 @@ PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.to
 BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports test quick record-lines test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
+.PHONY: help verify reports record test quick record-lines test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
 
-verify: .venv/run  ## prove or refute every claim of specs/, write reports/
-	@# A machine that is slow, or busy, draws what every other draws.
-	$(BIN)/dpverify report specs -o reports --folders --no-audit --timeout 600
-	$(BIN)/python tools/judgements.py
+# A machine that is slow, or busy, draws what every other draws.
+REPORT := $(BIN)/dpverify report specs -o build/report --folders --no-audit --timeout 600 --evidence reports
 
-reports: verify  ## the same
+verify: .venv/run  ## prove or refute every claim of specs/, from the committed certificates where they hold; pages in build/report
+	$(REPORT)
+
+reports: .venv/run  ## the same, everything searched anew: what reports/ is then, is committed
+	$(REPORT) --no-cache
+
+record: .venv/run  ## what the kernel says of committed and of damaged certificates, as tests/mutants keep it
+	$(BIN)/python tools/judgements.py
 
 test: .venv/dev  ## the tests: every law, on a sample where there are very many of one kind
 	$(PYTEST) -n $(WORKERS) $(ARGS)
@@ -58,7 +64,7 @@ imports: .venv/dev  ## the floors of docs/design.md and the trust line
 	$(BIN)/lint-imports
 
 check: .venv-flint/done  ## re-check every committed certificate with python-flint alone
-	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.kernel reports/certificates/*.cert.json
+	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.kernel reports/certificates/*.certs.json
 
 second-opinion: .venv/run  ## both checkers on every committed certificate and on changed ones; fails where they differ
 	$(BIN)/python tools/second_opinion.py $(ARGS)
@@ -120,6 +126,7 @@ browser: .venv-browser/done  ## open a report, or PAGES="a.html b.html", in head
 	.venv-browser/bin/python -m pytest -q -p no:cacheprovider tests/test_browser_check.py
 	@# Exit code 1 is a finding, which the report is to show.
 	.venv-browser/bin/dpverify report $(SHOWN) -o build/browser --samples 20000 --seed 0 || test $$? -eq 1
+	.venv-browser/bin/dpverify report $(MANY) -o build/browser/families --no-audit
 	.venv-browser/bin/python tools/browser_check.py $(PAGES) $(ARGS)
 
 formal: .venv/run  ## compile the theory of specs/formal in Coq, record what its theorems rest on, replay a few certificates
@@ -144,9 +151,11 @@ clean:  ## remove environments, caches and builds
 	@touch $@
 
 .venv/run: .venv/made pyproject.toml
-	$(BIN)/python $(PIP) -e .
+	@echo "installing what a run needs, once"
+	@# What is imported is compiled then, by as many processes as import it; the rest of the packages never.
+	$(BIN)/python $(PIP) --no-compile -e .
 	@# As an installed wheel has it: where bytecode is not written, every start would compile all modules anew.
-	$(BIN)/python -m compileall -q dpverify
+	$(BIN)/python -m compileall -q -j 0 dpverify
 	@touch $@
 
 .venv/dev: .venv/run

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from dpverify.cli.output import write
+from dpverify.cli.output import say, write
+from dpverify.cli.progress import Progress
 from dpverify.collected import SINGLE, read
 from dpverify.ground.outside import printable
 from dpverify.project.formal import coq, foundations
@@ -23,7 +26,7 @@ class Replays:
 
     def __init__(self, folder: Path | None, seconds: float | None, *, compiled: bool) -> None:
         self._folder, self._seconds = folder, seconds
-        self._theory = coq.compiled_theory() if compiled else None
+        self._theory = coq.compiled_theory(begun=_compiling) if compiled else None
         self._rest = _rests(foundations.axioms(self._theory)) if self._theory is not None else ""
         self.replayed = self.written = self.refused = self.asked = 0
         self._modules: dict[str, Path] = {}
@@ -64,6 +67,14 @@ class Replays:
         if self._theory is None:
             return f"{self.written} of {self.asked} written for Coq"
         return f"{self.replayed} of {self.asked} replayed in Coq"
+
+
+@contextmanager
+def _compiling(files: int) -> Iterator[Callable[[int], None]]:
+    """Says that the theory is compiled, which takes minutes, once, and how far it is."""
+    say(f"compiling the theory in Coq, {files} files: this takes minutes, once", err=True)
+    with Progress("compiling the theory in Coq", files, "files", least=2) as progress:
+        yield progress.at
 
 
 def _rests(axioms: tuple[str, ...]) -> str:

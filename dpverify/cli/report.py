@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
@@ -74,12 +74,12 @@ def report(
     """
     from dpverify.cli.claims import audited, not_audited, specs_of, verified
     from dpverify.cli.evidence import Evidence
-    from dpverify.cli.found import found_in, refuse
+    from dpverify.cli.found import refuse
     from dpverify.project.config import project_file
     from dpverify.project.made import arguments, made
     from dpverify.report.curves import data_name
     from dpverify.report.listed import PAGE
-    from dpverify.report.page import family_pages, pages
+    from dpverify.report.page import family_pages
     from dpverify.report.page.subject import Folders
     from dpverify.report.results import Results
 
@@ -108,15 +108,7 @@ def report(
     how = made(project_file(Path.cwd()), arguments() if sign else None)
     results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun], made=how))
     run = _run(results, settings, where)
-    data = _curves(run)
-    with writing.tried():
-        if data:
-            writable(output / where.curves)
-        for name, content in data.items():
-            writing.write(output / where.curves / name, content)
-    earlier = found_in(certificates).pages
-    for name, content in pages(run, whole=whole).items():
-        writing.write(output / name, content)
+    _write_pages(run, output, where, whole=whole, writing=writing)
     if evidence is not None:
         kept.write(run, settings.digits, writing)
     if latex:
@@ -128,15 +120,7 @@ def report(
         writing.write(output / f"results.{EXTENSIONS[style]}", rendered(results, style) + "\n")
     with writing.tried():
         _clean(output, run, where)
-        _clean_pages(certificates, [name for name in earlier if PurePath(name).name not in told])
-        for folder in (output, output / CERTIFICATES):
-            listed = found_in(folder)
-            listed.pages = {}
-            if folder == certificates:
-                below = "../" if folder != output else ""
-                there = [name for name in told if (output / name).is_file()]
-                listed.pages = {below + name: sha256((output / name).read_bytes()).hexdigest() for name in there}
-            listed.add((), settings.digits)
+        _list(output, certificates, told, settings.digits)
     for name in (CERTIFICATES, CURVES):
         with contextlib.suppress(OSError):
             (output / name).rmdir()  # where nothing is left in it
@@ -153,6 +137,20 @@ def report(
         drawn = _figures(run, output / FIGURES, program, force=force, writing=writing)
         say(f"{drawn} figures drawn to {output / FIGURES}")
     return writing.code(results.exit_code)
+
+
+def _write_pages(run: Run, output: Path, where: Folders, *, whole: bool, writing: Writing) -> None:
+    """Write what people read, and the data of its curves."""
+    from dpverify.report.page import pages
+
+    data = _curves(run)
+    with writing.tried():
+        if data:
+            writable(output / where.curves)
+        for name, content in data.items():
+            writing.write(output / where.curves / name, content)
+    for name, content in pages(run, whole=whole).items():
+        writing.write(output / name, content)
 
 
 def _figures(run: Run, folder: Path, program: str | None, *, force: bool, writing: Writing) -> int:
@@ -224,13 +222,26 @@ def _clean(output: Path, run: Run, where: Folders) -> None:
                 (folder / data_name(file.stem)).unlink(missing_ok=True)
 
 
-def _clean_pages(folder: Path, names: Iterable[str]) -> None:
-    """Remove pages of families that an earlier report had. names: from a folder."""
+def _list(output: Path, certificates: Path, told: Sequence[str], digits: int) -> None:
+    """List the files for people beside the certificates, with their digests; pages of families that only an earlier report had are removed.
+
+    told: the names of the files of this report.
+    """
+    from dpverify.cli.found import found_in
     from dpverify.report.listed import is_page
 
-    for name in names:
-        if name.endswith(".html") and is_page(folder / name):
-            (folder / name).unlink()
+    for folder in (output, output / CERTIFICATES):
+        listed = found_in(folder)
+        gone = {PurePath(name).name for name in listed.pages if name.endswith(".html")} - set(told)
+        listed.pages = {}
+        if folder == certificates:
+            for name in gone:
+                if is_page(output / name):
+                    (output / name).unlink()
+            below = "../" if folder != output else ""
+            there = [name for name in told if (output / name).is_file()]
+            listed.pages = {below + name: sha256((output / name).read_bytes()).hexdigest() for name in there}
+        listed.add((), digits)
 
 
 def _mechanism(file: Path) -> str | None:

@@ -60,7 +60,8 @@ class _Reader(HTMLParser):
         target = known.get("href") or ""
         self.claim = known.get("id") or self.claim if tag == "div" else self.claim
         if tag == "a" and target and not target.startswith("#"):
-            name = os.fsdecode(unquote_to_bytes(target.removeprefix("./").encode(errors="surrogatepass")))
+            target = target.removeprefix("./").partition("#")[0]  # a name with this sign in it is quoted
+            name = os.fsdecode(unquote_to_bytes(target.encode(errors="surrogatepass")))
             self.found.files += [] if name in self.found.files else [name]
             self.name = name if name.endswith(".cert.json") else ""
         elif tag == "code":

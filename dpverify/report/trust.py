@@ -14,11 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from dpverify import trusted
 from dpverify.project.formal.ledger import together
 from dpverify.trusted import kernel
 
 TRUSTED: Final = "dpverify.trusted"
-_FOLDER: Final = Path(kernel.__file__).parent
+_FOLDER: Final = Path(trusted.__file__).parent
 _BESIDE: Final = frozenset(
     (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER)
 )

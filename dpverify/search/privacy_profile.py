@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from flint import arb
 
 from dpverify.search import (
     asymptotics,
-    basic_composition,
     closed_epsilon,
     combination,
     every_shift,
@@ -25,6 +25,7 @@ from dpverify.search import (
     losses,
     processes,
     selection_delta,
+    shares,
     stated_guarantee,
     stream_gaussians,
     words_of_streams,
@@ -60,6 +61,7 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.evaluations import rank
 from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.parts import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
@@ -67,7 +69,6 @@ from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import (
     closed_profile,
     finite_composition,
-    finite_losses,
     gaussian_composition,
     group_privacy,
     loss_distribution,
@@ -92,8 +93,9 @@ from dpverify.trusted.rules.curves import (
     spherical_caps,
 )
 from dpverify.trusted.rules.curves import every_shift as shifts
+from dpverify.trusted.rules.curves.seen_in_cells import MOST_RINGS
 from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
-from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest, delta_told_words
+from dpverify.trusted.rules.selection import delta_event, delta_first_positive, delta_greatest
 from dpverify.trusted.rules.selection.compared import asked
 
 if TYPE_CHECKING:
@@ -147,6 +149,8 @@ _HIGH = 300
 """A dimension from which a curve by caps is tried out first."""
 _MOST_LONG = 12
 _MOST_WHOLE = 64
+_HALF = 96
+"""Intervals on each side of the middle, in which values of a process are seen."""
 _WEIGHED = 1000
 """How far out the probabilities of integers are looked at for the shift that loses most."""
 _LARGEST = 10**4
@@ -251,12 +255,16 @@ def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
     assert claim.delta is not None
     alone = replace(target, epsilon=None)
     try:
-        plans = [_single(replace(run, times=1), alone) for run in runs]
-        pure = [None if isinstance(run.part.mechanism, Combinator) else _premise(run, target) for run in runs]
         with precision(_FIRST_BITS):
-            return basic_composition.propose(Proof(claim), runs, plans, pure, exact(constant(claim.delta).lower()))
+            delta = exact(constant(claim.delta).lower())
+            return shares.propose(Proof(claim), runs, lambda run: _single(run, alone), partial(_simple, target), delta)
     except DpverifyError:
         return []
+
+
+def _simple(target: Target, run: Run) -> Plan | None:
+    """Evidence for the pure epsilon of a mechanism that is not made of parts."""
+    return None if isinstance(run.part.mechanism, Combinator) else _premise(run, target)
 
 
 def _premise(run: Run, target: Target) -> Plan | None:
@@ -394,9 +402,9 @@ def _plan(whole: Run, target: Target) -> Plan:
     for name in COMPOSITIONS:
         plan: Plan = {"rule": name}
         try:
-            if name in (finite_composition.NAME, finite_losses.NAME):
-                most = _MOST_WORK_INSIDE if target.inside and name == finite_composition.NAME else None
-                plan |= finite_rows.parameters(runs, name, _place(target), most)
+            if name == finite_composition.NAME:
+                most = _MOST_WORK_INSIDE if target.inside else finite_rows.MOST_WORK
+                plan |= finite_rows.parameters(runs, _place(target), most)
             building.curve(whole, plan)
         except DpverifyError:
             continue
@@ -475,6 +483,8 @@ def curve_at(proof: Proof, place: Place, digits: int, premises: Premises) -> Fac
 
 def cells(curve: Curve) -> int:
     """The most cells that a part's grid may have, by the slowest rule that its profile rests on."""
+    if curve.rules[:2] == (finite_composition.NAME, poisson_subsampling.NAME):
+        return _MOST_EVALUATED  # of samples products are looked at, seldom choices
     return min(_EVALUATED.get(name, _MOST_EVALUATED) for name in curve.rules)
 
 
@@ -582,9 +592,9 @@ def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
 def _words(run: Run, target: Target) -> Iterator[Plan]:
     """Words that tell two neighbours apart, as far as they are found."""
     with suppress(DpverifyError):
-        question = asked(leaf(run), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream)
+        question = asked(leaf(run), {"side": "lower"}, delta_event.NAME, near=True, wanted=Stream)
         for found in words_of_streams.at_delta(question, target.epsilon or 0.0):
-            plan = {"rule": delta_told_words.NAME, **found, "prec": _WORDS_BITS}
+            plan = {"rule": delta_event.NAME, **found, "prec": _WORDS_BITS}
             building.curve_of_one(run, plan)
             yield plan
 
@@ -614,7 +624,7 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
     elif isinstance(noise, Noise):
         for name in curve_rules(noise):
             if isinstance(noise, EllipticalProcess) and name != elliptical_process.NAME:
-                yield from _of_a_process(name, noise, target)
+                yield from _of_a_process(name, run, noise, target)
                 continue
             if name == shifts.NAME:
                 yield from _at_every_shift(run, target)
@@ -631,13 +641,29 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
                 yield {"rule": name, "any": True}
 
 
-def _of_a_process(name: str, noise: EllipticalProcess, target: Target) -> Iterator[Plan]:
+def _of_a_process(name: str, run: Run, noise: EllipticalProcess, target: Target) -> Iterator[Plan]:
     """Under declared differences: how their norms are derived, and whether evaluations are taken for t noise."""
     if name == process_evaluations.NAME:
-        yield from ({"rule": name, "exactly": True}, {"rule": name})
+        yield {"rule": name, "exactly": True}
+        with suppress(DpverifyError, ValueError, OverflowError):
+            yield {"rule": name, **_cells(run, noise)}
+        yield {"rule": name}
     elif noise.differences and not is_finite(noise):
         with precision(_FIRST_BITS * 2):
             yield {"rule": name, "sensitivity": processes.derivations(noise, target.digits)}
+
+
+def _cells(run: Run, noise: EllipticalProcess) -> Plan:
+    """Cells in which values of a process are seen whose variance has several values: a few to each deviation, as far as masses go."""
+    if len(noise.atoms) < 2 or not is_finite(noise):
+        return {}
+    deviations = [math.sqrt(number(v)) for v, _ in noise.atoms]
+    far, coordinates = 9 * max(deviations) + number(reach(run).lower) / number(noise.scale) / 2, rank(noise)
+    width = Fraction(far / _HALF).limit_denominator(1000)
+    middles = [sqrt * math.sqrt(coordinates - 1) for sqrt in deviations]
+    spread = sorted({max(at + k * sqrt / 4, 0.0) for at, sqrt in zip(middles, deviations, strict=True) for k in range(-10, 11)})
+    rings = sorted({Fraction(at).limit_denominator(1000) for at in spread if at > 0.01})[:MOST_RINGS] if coordinates > 1 else []
+    return {"cells": {"width": str(width), "half": _HALF, "rings": list(map(str, rings))}}
 
 
 def _at_every_shift(run: Run, target: Target) -> Iterator[Plan]:

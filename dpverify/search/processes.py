@@ -33,10 +33,15 @@ _WANTED: Final = {
         "All functions in the space of rbf are analytic, but not all analytic functions are in it: it is decided for sums of "
         "c*t**m*exp(-a*t**2 + b*t), and where a derivative jumps."
     ),
-    "kernel": "Of a covariance that is written out it is decided for sums of c*K(t, x), x rational points of the interval.",
+    "kernel": (
+        "Of a covariance that is written out it is decided for sums of c*K(t, x), x rational points of the interval, and, where it is a "
+        "function of the earlier point times one of the later, for functions in smooth pieces."
+    ),
     "function": "A function wants pieces that are smooth.",
 }
 _CELLS: Final = (4, 32, 256, 4096)
+_PLACES: Final = (Fraction(1, 2), Fraction(1))
+"""The shares of the interval at whose ends a covariance is taken apart into a function of the earlier point and one of the later."""
 _ENDS: Final = (4, 6, 10, 20, 60)
 _FAILS: Final = (DpverifyError, ArithmeticError, ValueError)
 
@@ -106,9 +111,17 @@ def _tried(noise: EllipticalProcess, h: Expr) -> Iterator[Told]:
         return
     if noise.covariance == "kernel":
         yield from kernel_combinations.combinations_of(noise.shape[0], h, processes.interval_of(noise), _kinked)
+        yield from _by_time(noise, h)
         return
     for shape in _shapes(noise, h):
         yield from ({**shape, "cells": cells} for cells in _CELLS)
+
+
+def _by_time(noise: EllipticalProcess, h: Expr) -> Iterator[Told]:
+    """A covariance that is written out as a function of the earlier point times one of the later."""
+    low, high = processes.interval_of(noise)
+    for share, cells in product(_PLACES, _CELLS):
+        yield {**_cuts(noise, h), "cells": cells, "at": str(low + share * (high - low))}
 
 
 def _shapes(noise: EllipticalProcess, h: Expr) -> Iterator[Told]:
@@ -182,6 +195,8 @@ def _shown(noise: EllipticalProcess, h: Expr) -> Iterator[Told]:
         return
     if noise.covariance == "rbf":
         yield from ({"term": number} for number in range(gaussian_functions.MOST_TERMS))
+    if noise.covariance == "kernel":
+        yield from _by_time(noise, h)
     if noise.covariance not in processes.JUMPS:
         return
     cut = _cuts(noise, h)

@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from dpverify.search import every_word
+from dpverify.search import every_word, same_floats
 from dpverify.search import plans as building
 from dpverify.search import worst_output as searched
 from dpverify.search.numeric import written
@@ -23,7 +23,7 @@ from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, Comp
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves import least
-from dpverify.trusted.rules.guarantees import bounded_range, one_order_guarantee, pure_guarantee
+from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
 from dpverify.trusted.rules.selection import chances, worst_output
 from dpverify.trusted.rules.selection import delta_event as event
 from dpverify.trusted.rules.selection import delta_first_positive as first_positive
@@ -48,6 +48,8 @@ MOST = 1 << 20
 _ROUGH, _FINE = 1e-2, 1e-8
 """How far apart the corners of a simplex are in the end, in units of its first size."""
 _ROUNDS = 200
+_ALIKE = 1e-9
+"""Of events that tell as much within this the first is taken."""
 _GUESS = 1e-6
 _NEGLIGIBLE = 1e-40
 """The share of the greatest probability of an integer below which it is outside of what is added."""
@@ -102,8 +104,7 @@ def _above(mechanism: Compared, sensitivity: Any, premise: Plan | None) -> Itera
     """Plans for bounds from above."""
     yield {"rule": bounded_range.NAME}
     if premise is not None:
-        known = one_order_guarantee if mechanism.neighbours in ONE_WAY else pure_guarantee
-        yield {"rule": known.NAME, "premise": premise}
+        yield {"rule": pure_guarantee.NAME, "premise": premise}
     yield {"rule": release.NAME}
     yield {"rule": greatest.NAME, **_whole(mechanism)}
     if isinstance(mechanism, AboveThreshold) and mechanism.bounds is not None and mechanism.positives == ONE:
@@ -178,15 +179,16 @@ def event_of(run: Run, epsilon: float | None, delta: float | None) -> Plan:
 
 def _telling(epsilon: float | None, delta: float | None, one_way: bool) -> Log:
     """At a claimed epsilon the logarithm of delta; else the epsilon at which a delta is passed."""
+    factor = same_floats.exp_of(min(epsilon or 0.0, 700.0))
 
     def of(p: float, q: float) -> float:
         if epsilon is None:
             rest = p - (delta or _GUESS)
-            found = math.log(rest / q) if rest > 0 and q > 0 else _MUCH if rest > 0 else -math.inf
+            found = same_floats.log(rest / q) if rest > 0 and q > 0 else _MUCH if rest > 0 else -math.inf
         else:
-            rest = p - math.exp(min(epsilon, 700.0)) * q
-            found = math.log(rest) if rest > 0 else -math.inf
-        return found if found > -math.inf else math.log(max(p, _TINY) / max(q, _TINY)) - _MUCH
+            rest = p - factor * q
+            found = same_floats.log(rest) if rest > 0 else -math.inf
+        return found if found > -math.inf else same_floats.log(max(p, _TINY) / max(q, _TINY)) - _MUCH
 
     def both(p: float, q: float) -> float:
         pairs = [(p, q), (1 - p, 1 - q)]
@@ -197,7 +199,7 @@ def _telling(epsilon: float | None, delta: float | None, one_way: bool) -> Log:
 
 @dataclass(frozen=True, slots=True)
 class _Floats:
-    """Gaussian or Laplace noise in floats."""
+    """Gaussian or Laplace noise in floats, the same on every machine, so that what is found is."""
 
     gaussian: bool
     rate: float
@@ -209,20 +211,14 @@ class _Floats:
         found = in_closed_form(noise)
         return cls(found.gaussian, float(found.rate))
 
-    def density(self, z: float) -> float:
-        x = self.rate * z
-        return self.rate * (math.exp(-x * x / 2) / math.sqrt(2 * math.pi) if self.gaussian else math.exp(-abs(x)) / 2)
-
     def below(self, z: Any) -> Any:
         """The probability of less, at each of an array."""
         import numpy as np
 
         x = self.rate * z
         if self.gaussian:
-            from scipy.special import ndtr
-
-            return ndtr(x)
-        tail = np.exp(-np.abs(x)) / 2
+            return same_floats.normal(x)
+        tail = same_floats.exp(-np.abs(x)) / 2
         return np.where(x < 0, tail, 1 - tail)
 
     def grid(self, other: float) -> tuple[Any, Any]:
@@ -232,10 +228,10 @@ class _Floats:
         reach = _REACH if self.gaussian else 3 * _REACH
         count = min(_MOST_POINTS, math.ceil(_POINTS * max(1.0, other / self.rate) / (1 if self.gaussian else 0.5)))
         step = 2 * reach / count / self.rate
-        points = [(k - count / 2) * step for k in range(count + 1)]
-        heights = [self.density(z) for z in points]
-        total = sum(heights)
-        return np.array(points), np.array(heights) / total
+        points = np.array([(k - count / 2) * step for k in range(count + 1)])
+        x = self.rate * points
+        heights = same_floats.exp(-x * x / 2 if self.gaussian else -np.abs(x))
+        return points, heights / same_floats.total(heights)
 
 
 def _highest(f: Callable[[Point], float], start: Point, step: float, near: float) -> tuple[float, Point]:
@@ -309,7 +305,8 @@ def _of_max(question: Asked, step: Fraction, tell: Log) -> Plan:
     points, weights = noise.grid(noise.rate)
 
     def chance(group: int, lead: float) -> float:
-        return min(1.0, group * float(weights @ (noise.below(points) ** (group - 1) * noise.below(points + lead) ** (count - group))))
+        ahead, behind = (same_floats.whole_power(noise.below(at), n) for at, n in ((points, group - 1), (points + lead, count - group)))
+        return min(1.0, group * same_floats.total(weights * ahead * behind))
 
     best: tuple[float, int, Point, Callable[[Point], float]] | None = None
     for group in [1, count - 1] if mechanism.neighbours == "one" else _sizes(count):
@@ -318,9 +315,10 @@ def _of_max(question: Asked, step: Fraction, tell: Log) -> Plan:
             lead = point[0] if length is None else min(max(point[0], fall - float(length)), float(length))
             return tell(chance(group, lead), chance(group, lead - fall))
 
-        value, start = max(_highest(told, (start,), 1 / noise.rate, _ROUGH) for start in (fall / 2, fall / 2 - 3 / noise.rate))
-        if best is None or value > best[0]:
-            best = value, group, start, told
+        for begin in (fall / 2 - 3 / noise.rate, fall / 2):
+            value, start = _highest(told, (begin,), 1 / noise.rate, _ROUGH)
+            if best is None or value > best[0] + _ALIKE:
+                best = value, group, start, told
     assert best is not None
     lead = _near(_highest(best[3], best[2], _ROUGH / noise.rate, _FINE)[1][0], step)
     if length is not None:
@@ -353,10 +351,11 @@ def _of_threshold(question: Asked, step: Fraction, tell: Log) -> Plan:
 
     def chance(k: int, low: float, y: int, high: float, after: str) -> float:
         negative, other = (noise.below(points - at) if noise is not None else 1.0 * (at < points) for at in (low, high))
-        found = weights * negative**k
+        found = weights * same_floats.whole_power(negative, k)
         if y:
-            found = found * ((1 - other) ** y if after == "all" else 1 - other**y)
-        return float(found.sum())
+            power = same_floats.whole_power
+            found = found * (power(1 - other, y) if after == "all" else 1 - power(other, y))
+        return same_floats.total(found)
 
     def told_by(k: int, y: int, after: str, way: tuple[int, int]) -> Callable[[Point], float]:
         up, down = way[0] * float(step), way[1] * float(step)
@@ -369,7 +368,7 @@ def _of_threshold(question: Asked, step: Fraction, tell: Log) -> Plan:
         for k, y, after in _events(mechanism, count, most, (u, v)):
             told = told_by(k, y, after, (u, v))
             for value, place in _places(question, told, float(step), (u, v), float(centre), scale):
-                if best is None or value > best[0]:
+                if best is None or value > best[0] + _ALIKE:
                     best = value, {"move": move, "negatives": k, "positives": y, "next": after}, place, told, (u, v)
     assert best is not None
     _, found, place, told, (u, v) = best

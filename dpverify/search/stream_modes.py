@@ -27,6 +27,8 @@ _LEVELS: Final = 40
 """The most values of what is followed with a mode for each."""
 _COUNTED: Final = 8
 """The most values of a counter that modes are made of."""
+_CHAINS: Final = 12
+"""The most values of what is followed with modes of their own after each of them, by where the one answer has moved."""
 _HELD: Final = 4
 """The most noises drawn once and numbers of the state of which modes are guesses."""
 _PLACES: Final = 200
@@ -163,7 +165,7 @@ def by_place(question: Asked, stream: Stream, alone: bool) -> Iterator[Modes]:
             return
     over = len(modes)  # where no step comes after it
     leads = still = [(mode, branch, not alone, modes.get(after, over)) for mode, branch, after in edges]
-    chains = over if alone and over <= _COUNTED else int(alone)  # by where it has moved, if these are not too many
+    chains = over if alone and over <= _CHAINS else int(alone)  # by where it has moved, if these are not too many
     after_it = [(over + 1) * (1 + chain) for chain in range(chains)]
     spent = (False,) * (over + 1) + (True,) * (over + 1) * chains
     if alone:

@@ -128,7 +128,6 @@ move=> A; induction A as [d Y M eps dl H | d1 T d2 U M parts k mk eps dl _ IH H]
 by rewrite !big_cons addrC [X in dp_in_order _ _ _ X]addrC; exact: composition_of_two.
 Qed.
 
-(* Rule: basic-composition, upper. *)
 (* One case of the rule, which one_sided_upper in one_part and one_sided_lower in one_order gather: compositions in one order. *)
 (* Rule: one-sided, upper. *)
 Theorem basic_composition N d (Y : measurableType d) (M : mechanism R X Y) parts :

@@ -55,7 +55,7 @@ Lemma product_ratio y1 y2 : (p2 y2 * p1 y1) / (q2 y2 * q1 y1) = (p2 y2 / q2 y2) 
 Proof. by rewrite mulrACA invfM. Qed.
 
 (* Two parts with one pair of rows each, and more by repetition, exactly; parts with several pairs, from above. *)
-(* Rule: finite-losses. *)
+(* Rule: finite-composition, in part: not that parts with one pair of rows may be taken first. *)
 Theorem finite_losses :
   [/\ forall a, 0 <= a -> profile a (product P11 P2) (product Q11 Q2) = \sum_y2 \sum_y1 Num.max 0 (p2 y2 * p1 y1 - a * (q2 y2 * q1 y1)),
       forall y1 y2, (p2 y2 * p1 y1) / (q2 y2 * q1 y1) = (p2 y2 / q2 y2) * (p1 y1 / q1 y1),

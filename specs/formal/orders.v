@@ -49,7 +49,8 @@ Lemma one_order_close : close eps0 0 P Q.
 Proof. by apply/(close_profile P1 Q1); rewrite one_order_met /one_order_curve subrr expR0 subrr maxxx. Qed.
 End Met.
 
-(* Rule: one-order-guarantee, upper. *)
+(* One case of the rule: neighbours in one order alone. *)
+(* Rule: pure-guarantee, upper. *)
 Theorem one_order_guarantee (X : Type) (N : relation X) d (T : measurableType d) (M : mechanism R X T) eps0 : dp_in_order N M eps0 0 ->
   (forall x x' eps, N x x' -> profile (expR eps) (M x) (M x') <= one_order_curve eps0 eps) /\
   forall eps delta, one_order_curve eps0 eps <= delta -> dp_in_order N M eps delta.

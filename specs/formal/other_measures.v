@@ -1,5 +1,5 @@
-(* Bounds on delta and epsilon by the Renyi divergence of one order (docs/theory/composition.md: other measures), with the divergences of the
-   mechanisms that the rule knows: Gaussian and Laplace noise, bounded range, pure epsilon. *)
+(* Bounds on delta and epsilon by the Renyi divergence of one order (docs/theory/composition.md: other measures), with the divergences of
+   mechanisms in closed form: Gaussian and Laplace noise, bounded range, pure epsilon. *)
 From HB Require Import structures.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.classical Require Import boolp classical_sets functions mathcomp_extra.
@@ -55,7 +55,8 @@ by rewrite ltr_spaddl// ?mulr_gt0 ?mulr_ge0 ?expR_gt0 ?expR_ge0// ?invr_gt0 ?inv
 Qed.
 
 (* Gaussian noise adds up part by part, each a mu_i^2/2; Laplace noise, what has a pure epsilon, and what has bounded range by themselves. *)
-(* Rule: other-measures, upper. *)
+(* One case of the rule: parts whose divergences are known in closed form, at one order. *)
+(* Rule: renyi-composition, upper. *)
 Theorem other_measures a : 1 < a ->
   [/\ forall t, renyi_private N M a t ->
         (forall eps, 0 <= eps -> dp_in_order N M eps (Num.min 1 (renyi_delta a t eps))) /\

@@ -46,7 +46,8 @@ have [c0 _ _] := normal; move=> dom.
 exact: (gaussian_measures_upper line_inner_form c0 line_everywhere (line_pair mu) dom).
 Qed.
 
-(* Rule: stream-measures, upper. *)
+(* One case of the rule: streams of which unseen shifts hide what answers move by. *)
+(* Rule: selection-measures, upper, in part: not noisy max nor above threshold. *)
 Theorem stream_measures : (forall x x', N x x' -> unseen normal (mu ^+ 2) (M x) (M x')) ->
   [/\ gdp_private N M (law 0) (law mu), zcdp_private N M (mu ^+ 2 / 2) & forall a, 1 < a -> renyi_private N M a (a * (mu ^+ 2 / 2))].
 Proof. by move=> hidden; apply: dominated_measures; have [dom _] := unseen_shifts mu0 hidden. Qed.

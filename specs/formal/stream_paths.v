@@ -183,11 +183,13 @@ Definition earlier (b : 'I_B) := [seq b' : 'I_B <- enum 'I_B | (b' < b)%N].
 Definition told_rows b : seq (linear * option bool) := [seq (in_noises i st h F, None) | F <- tells P b].
 Definition step_rows b := kept_rows b ++ flatten [seq turned_rows b' | b' <- earlier b] ++ told_rows b.
 
-(* What is checked of a step at the point: no counter has reached its limit; no other branch tells the same; the comparisons of the branch hold, those that
-   are not settled with room; and of each earlier branch one that is settled fails, or all these hold and one alone is not settled, and fails with room. *)
+(* What is checked of a step at the point: no counter has reached its limit; every other branch tells something else, or one of its comparisons is settled and
+   fails, or it comes later and all comparisons of this one are settled; the comparisons of the branch hold, those that are not settled with room; and of each
+   earlier branch one that is settled fails, or all these hold and one alone is not settled, and fails with room. *)
 Record step_checked (b : 'I_B) : Prop := StepChecked {
   below_limits : forall c, h c < limit P c;
-  told_alone : forall b', b' != b -> says_of b' != says_of b;
+  told_alone : forall b', b' != b ->
+    [\/ says_of b' != says_of b, surely_fails b' | (b < b')%N /\ all (fun G => settled G.1) (followed_guards b)];
   own_hold : all (fun G => if settled G.1 then comes_out_there G else 0 < at_point G.1) (followed_guards b);
   earlier_fail : forall b' : 'I_B, (b' < b)%N -> surely_fails b' \/
     [/\ all (fun G => settled G.1 ==> comes_out_there G) (followed_guards b'), size (open_guards b') = 1%N &
@@ -241,6 +243,16 @@ rewrite /earlier; apply/forallP/allP => [h' r /flattenP[rs /mapP[b' b'in ->] rin
   move: b'in; rewrite mem_filter => /andP[lt _]; have := implyP (h' b') lt; rewrite one// => /allP; exact.
 apply/implyP => lt; rewrite one//; apply/allP => r rin; apply: h'; apply/flattenP; exists (turned_rows b') => //.
 by apply/mapP; exists b'; rewrite // mem_filter lt mem_enum.
+Qed.
+
+(* A branch that fails is not taken, nor one after a branch that holds. *)
+Lemma never_taken b b' : step_checked b -> surely_fails b' \/ (b < b')%N /\ all (fun G => settled G.1) (followed_guards b) ->
+  is_taken z' q' i' u h b' = false.
+Proof.
+move=> ck [/hasP[G Gin /andP[sG /negP no]]|[lt /allP all_settled]]; apply/negP => /andP[h' /forallP l'].
+  by move: h'; rewrite guards_followed => /allP/(_ G Gin); rewrite settled_out.
+have /negP := implyP (l' b) lt; apply; rewrite guards_followed; apply/allP => G Gin.
+by have := allP (own_hold ck) G Gin; rewrite settled_out all_settled.
 Qed.
 
 Lemma numbers_followed bd b : all (fun v => - bd <= v <= bd) [seq form_at seen F u (z' i') (q' i') h | F <- tells P b] =
@@ -308,7 +320,9 @@ rewrite /step_rows catA 2!all_cat comparisons_alone -tk.
 rewrite /branch_taken; case: pickP => [b' tb'|none]; last by rewrite none.
 have [eb|nb] := eqVneq b' b; last first.
   rewrite (_ : is_taken _ _ _ _ _ b = false) /=; last by apply/negP => tb; have := once_ _ _ tb' tb => eb; rewrite eb eqxx in nb.
-  have := told_alone ckb nb; rewrite /says_of xpair_eqE negb_and size_map => /orP[/negbTE->//|/negbTE->/=]; by rewrite andbF.
+  have never := never_taken (fun j js => lt i j ik' js) z0 q0 (fun a => erefl (u a)) ckb.
+  have [differs|fails|later] := told_alone ckb nb; [|by rewrite (never b' (or_introl fails)) in tb'|by rewrite (never b' (or_intror later)) in tb'].
+  move: differs; rewrite /says_of xpair_eqE negb_and size_map => /orP[/negbTE->//|/negbTE->/=]; by rewrite andbF.
 subst b'; rewrite tb' /= eqxx size_map eqxx /= (numbers_followed h (fun j js => lt i j ik' js) z0 q0 (fun a => erefl (u a))).
 rewrite -andbA; congr (_ && _).
 rewrite (_ : (fun a => form_at _ _ _ _ _ _) = (fun a => linear_at n (state_after i st h b a) e s)); last first.

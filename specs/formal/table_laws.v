@@ -138,7 +138,7 @@ rewrite -(integral_table (f := fun z => fine (W (xsection A z))) r0 Vr).
 - by move=> z; case/andP: (slice01 z W1 mA).
 Qed.
 
-(* Rule: finite-losses, in part: parts with one pair of rows each; not the ratios of a sample, nor several pairs. *)
+(* Rule: finite-composition, in part: parts with one pair of rows each; not the ratios of a sample, nor several pairs. *)
 Theorem product_table_profile (a : R) : (0 <= a)%R ->
   profile a (product P11 P2) (product Q11 Q2) = (\sum_y with_output (fun b => profile b P1 Q1) a (p y) (q y))%R.
 Proof.

@@ -163,7 +163,8 @@ Qed.
 
 (* The curve is at least that of the event and of its complement; where the other order is of neighbours too, with the two exchanged. They are curves of
    pairs of laws that those of the mechanism dominate; and what is certainly told on one and never on the other is left at every epsilon. *)
-(* Rule: told-words-event, lower. *)
+(* One case of the rule: words of a stream. *)
+(* Rule: selection-event, lower. *)
 Theorem told_words_event_rule : 0 <= lo <= 1 -> 0 <= hi <= 1 -> 0 <= lo' <= 1 -> 0 <= hi' <= 1 ->
   [/\ forall eps, ((event_profile lo hi lo' hi' (expR eps))%:E <= tight_delta_in_order N M eps)%E,
       N (input q') (input q) -> forall eps, ((event_profile lo' hi' lo hi (expR eps))%:E <= tight_delta_in_order N M eps)%E,

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import stat
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -256,6 +257,36 @@ def test_a_file_is_compiled_after_those_that_it_needs(monkeypatch, tmp_path):
     fake_coqc(tmp_path, monkeypatch, COMPILES_AFTER_NEEDS)
     names = {file.stem for file in coq.needed(coq.theory())}
     assert {file.stem for file in coq.compiled_theory().glob("*.vo")} == names
+
+
+def test_a_folder_for_the_theory_that_cannot_be_made_says_how_to_name_another(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, COMPILES_AFTER_NEEDS)
+    (tmp_path / "no folder").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no folder"))
+    done = run("--replay", "coq")
+    assert done.exit_code == 2
+    assert "the compiled theory cannot be kept there: " in done.output and "Name another folder in XDG_CACHE_HOME." in done.output
+
+
+def test_a_theory_that_is_compiled_is_told_of_and_one_that_is_there_is_not(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, COMPILES_AFTER_NEEDS)
+    first, again = (run("--replay", "coq").stderr for _ in range(2))
+    files = len(coq.needed(coq.theory()))
+    assert f"compiling the theory in Coq, {files} files: this takes minutes, once\n" in first
+    assert "compiling" not in again
+
+
+def test_the_files_that_are_done_are_counted_up(monkeypatch, tmp_path):
+    fake_coqc(tmp_path, monkeypatch, COMPILES_AFTER_NEEDS)
+    told = []
+
+    @contextmanager
+    def begun(files):
+        told.append(files)
+        yield told.append
+
+    coq.compiled_theory(begun=begun)
+    assert told == [len(told) - 1, *range(1, len(told))]
 
 
 def test_the_files_of_the_theory_are_compiled_in_the_order_in_which_they_need_each_other():

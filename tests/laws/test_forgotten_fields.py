@@ -75,7 +75,7 @@ def test_a_query_of_runs_is_a_row_for_each_run():
     assert query == asked("1 1", "1 1", "0 1", adjacency="add-remove")
 
 
-@pytest.mark.parametrize("lines", [[line("laplace", place=(0,)), line("single-part", {}, [0])], [line("other-measures", {"order": "2"})]])
+@pytest.mark.parametrize("lines", [[line("laplace", place=(0,)), line("single-part", {}, [0])]])
 def test_what_is_known_of_one_run_is_not_known_of_two(lines):
     once = Part(laplace(2), ONE)
     kernel.replay(unpack(forged(Claim(Compose((once,)), num(1), None), "UNKNOWN", *lines)))
@@ -224,7 +224,7 @@ def test_a_composition_two_steps_away_is_that_of_parts_two_steps_away(rule, evid
 
 def test_samples_of_tables_two_steps_away_are_refused():
     sample = Part(Subsample(LADDER, parse("1/4")))
-    inside, steps = Compose((repeated(sample, 2),)), line("finite-losses", place=({"part": 0},))
+    inside, steps = Compose((repeated(sample, 2),)), line("finite-composition", place=({"part": 0},))
     assert kernel.replay(unpack(forged(Claim(Group(Part(inside), ONE), num(1), None), "UNKNOWN", steps)))
     with pytest.raises(Rejected):
         kernel.replay(unpack(forged(Claim(Group(Part(inside), num(2)), num(1), None), "UNKNOWN", steps)))

@@ -2,8 +2,8 @@
 
 Two committed artefacts have to agree, like the reports and the code that tools/reports_check.py compares. The record is no oracle of
 what is true: it keeps what readers sign from changing unseen. It holds digests; `python tools/judgements.py NAME` tells in full, before a
-change and after it. Where a difference is meant, `make record` writes the record again. That nothing contradicts
-the record's bounds is a law of its own.
+change and after it. Where a difference is meant, `make record` writes the record again. That nothing contradicts the bounds is a law of
+its own.
 """
 
 import json

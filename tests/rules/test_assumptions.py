@@ -18,7 +18,7 @@ from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumed_of_inputs import ANY, FAR, NEAR, PAIRS
 from dpverify.trusted.facts.assumed_of_moves import WHOLE, WHOLE_ATTAINED
-from dpverify.trusted.facts.assumed_of_parts import RATIO, STRETCHED
+from dpverify.trusted.facts.assumed_of_parts import EITHER, RATIO, STRETCHED
 from dpverify.trusted.facts.assumptions import (
     ATTAINED,
     EVERY,
@@ -55,9 +55,11 @@ from dpverify.trusted.language.model import (
     Query,
     Radial,
     Staircase,
+    Subsample,
     Table,
     Translation,
 )
+from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.rules.composition import loss_distribution
 from tests.proofs import Step, bound, line
 
@@ -369,3 +371,40 @@ def _walk(step):
 def _entry(found):
     judgement = found.judgement
     return Entry("a.toml", "noise", judgement.claim, judgement.verdict, judgement=judgement, proved=found.proved)
+
+
+ONE_WAY = Table(((parse("1/2"), parse("1/2")), (parse("1/4"), parse("3/4"))), ((0, 1),))
+BOTH_WAYS = replace(ONE_WAY, adjacent=((0, 1), (1, 0)))
+SCORES = Exponential(((ZERO, ONE), (ONE, ZERO)), ONE, ((0, 1),))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "order", "wanted"),
+    [
+        (Subsample(Part(ONE_WAY), parse("1/2")), "", True),
+        (Subsample(Part(SCORES), parse("1/2")), "", True),
+        (Compose((Part(Subsample(Part(ONE_WAY), parse("1/2"))), Part(BOTH_WAYS))), "", True),
+        (Subsample(Part(Compose((Part(BOTH_WAYS), Part(ONE_WAY)))), parse("1/2")), "", True),
+        (Subsample(Part(ONE_WAY), parse("1/2")), "one-sided", False),
+        (Subsample(Part(ONE_WAY), parse("1/2")), "reverse", False),
+        (Subsample(Part(BOTH_WAYS), parse("1/2")), "", False),
+        (Subsample(Part(replace(ONE_WAY, adjacent=None)), parse("1/2")), "", False),
+        (Subsample(Part(ONE_WAY), parse("1/2"), "without_replacement"), "", False),
+        (Subsample(Part(KaryResponse(num(3), parse("1/2"))), parse("1/2")), "", False),
+        (Compose((Part(ONE_WAY), Part(ONE_WAY))), "", False),
+    ],
+)
+def test_that_either_input_may_have_the_record_is_said_where_pairs_in_a_sample_are_listed_one_way(mechanism, order, wanted):
+    claim = Claim(mechanism, ONE, order=order)
+    lower, upper = (of_a_bound(claim, Bound(side, ONE, (), {}), ()) for side in ("lower", "upper"))
+    assert (EITHER in lower, EITHER in upper) == (wanted, False)
+
+
+def test_a_refutation_by_the_other_reading_shows_it_beside_the_verdict():
+    """Half of the records, those of the second row: (3/8, 5/8) against (1/2, 1/2). The other way round it is against (1/4, 3/4)."""
+    claim = Claim(Subsample(Part(replace(ONE_WAY, adjacent=((1, 0),))), parse("1/2")), parse("3/10"))
+    both, removed, added = (verify(replace(claim, order=order)).judgement for order in ("", "one-sided", "reverse"))
+    assert (both.verdict, EITHER in both.assumptions) == ("REFUTED", True)
+    for found, truth in ((both, "log(3/2)"), (removed, "log(5/4)"), (added, "log(4/3)")):
+        assert certainly_equal(found.upper, parse(truth)) and certainly_equal(found.lower, parse(truth))
+    assert EITHER not in (*removed.assumptions, *added.assumptions)

@@ -9,7 +9,7 @@ from flint import arb
 from dpverify.search.processes import derivations, outside
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import Claim, EllipticalProcess
 from dpverify.trusted.numbers.balls import constant
@@ -184,6 +184,56 @@ def test_a_term_that_shows_a_function_outside_is_one_of_its_terms(told):
 @pytest.mark.parametrize(
     ("kernel", "h", "expected"),
     [
+        ("min(s, t)", "t**2", 4 / 3),  # int h'^2
+        ("t", "min(t, 1/3)*t", 4 / 81 + 2 / 27),
+        ("4*min(s, t)", "t**2", 1 / 3),
+        ("1 + min(s, t)", "3 + t**2", 9 + 4 / 3),
+        ("exp(-s - t)*(1 + min(s, t))", "exp(-t)*(3 + t**2)", 9 + 4 / 3),  # a process times exp(-t), and so the function
+        ("exp(-abs(s - t))", "t**2", (1 + 1 / 5 + 4 / 3) / 2),  # half of h(0)^2 + h(1)^2 + int h^2 + h'^2
+        ("exp(-(s - t))", "abs(t - 1/2)", (1 / 4 + 1 / 4 + 2 * (1 / 2) ** 3 / 3 + 1) / 2),
+        ("2*exp(t - s)", "t**2", (1 + 1 / 5 + 4 / 3) / 4),
+    ],
+)
+def test_a_covariance_of_the_earlier_point_times_the_later_is_brownian_motion_at_another_time(kernel, h, expected):
+    noise = written(kernel, h)
+    [told] = derivations(noise, 6)
+    assert float(norm(noise, told).mid()) == pytest.approx(expected)
+    assert norm(noise, told).rel_accuracy_bits() > 30
+    seen = [float(evaluations.seen(written(kernel, h, count=num(n)), noise.differences[0]).mid()) for n in (4, 16, 64)]
+    assert seen == sorted(seen) and seen[-1] <= expected * (1 + 1e-9) and seen[-1] == pytest.approx(expected, rel=3e-2)
+
+
+def test_a_difference_that_is_not_0_where_the_noise_is_shows_everything():
+    noise = written("min(s, t)", "1 + t")
+    number, told = outside(noise)
+    assert number == 0 and processes.is_infinite(noise, noise.differences[0], told)
+    assert verify(Claim(noise, num(20), parse("1 - 1e-9"))).judgement.verdict == "REFUTED"
+    for kernel, h in (("min(s, t)", "t"), ("1 + min(s, t)", "1 + t"), ("exp(-(s - t)**2)", "1 + t")):
+        assert outside(written(kernel, h)) is None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "h", "told", "why"),
+    [
+        ("exp(-(s - t)**2)", "t**2", {"cells": 4, "at": "1/2"}, "not certainly a product"),
+        ("min(s, t) + 1/10**9*s**2*t**2", "t**2", {"cells": 4, "at": "1/2"}, "not certainly a product"),
+        ("min(s, t)", "t**2", {"cells": 4}, "rational"),
+        ("min(s, t)", "floor(2*t)*t", {"cells": 4, "at": "1/2"}, "floor"),
+        ("min(s, t)*floor(2 + s)", "t", {"cells": 4, "at": "1/2"}, "floor"),
+        ("min(s, t)", "1 + t", {"cells": 4, "at": "1/2"}, "not certainly 0 at t = 0"),
+        ("min(s, t)", "abs(t - 1/2) - 1/2", {"cells": 4, "at": "1/2"}, "abs has no derivative"),  # the kink is no cut
+        ("min(s, t)*(1 - max(s, t))", "t*(1 - t)", {"cells": 4, "at": "1/2"}, "not certainly other than 0|not certainly smooth"),
+        ("min(s, t)", "sqrt(t)", {"cells": 4, "at": "1/2"}, "not certainly smooth"),
+    ],
+)
+def test_what_is_no_process_at_another_time_is_refused(kernel, h, told, why):
+    with pytest.raises(DpverifyError, match=why):
+        norm(written(kernel, h), told)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "h", "expected"),
+    [
         ("min(s, t)", "2*min(t, 1/2) - min(t, 3/4)", 4 / 2 + 3 / 4 - 4 / 2),
         ("t", "3*min(t, 1/5)", 9 / 5),
         ("exp(-abs(s - t))", "exp(-abs(t - 1/3))", 1),
@@ -241,7 +291,7 @@ def test_what_is_no_combination_is_not_decided_and_the_message_says_so():
     with pytest.raises(Undecided, match="rational points of the interval"):
         derivations(written("exp(s*t)", "sqrt(1 + t)"), 6)
     assert outside(written("exp(s*t)", "sqrt(1 + t)")) is None
-    with pytest.raises(Undecided, match="not decided here"):
+    with pytest.raises(CertificateError, match="not an exact rational"):
         processes.is_infinite(written("min(s, t)", "1"), ONE, {"side": "left"})
 
 

@@ -115,17 +115,17 @@ def test_evaluations_see_what_the_inverse_of_their_covariance_says(name):
 
 @pytest.mark.parametrize("name", ["brownian", "matern-3/2"])
 def test_evaluations_of_a_gaussian_process_have_the_curve_of_a_gaussian_vector(name):
-    """From both sides, also with scale 2 and V = 3; of a V of two values the upper bound alone is known."""
+    """From both sides, also with scale 2 and V = 3; a V of two values leaves room between them, for it is not quite seen."""
     at = np.array([float(Fraction(point)) for point in POINTS])
     squared_length = (1 + at**2) @ np.linalg.solve(KERNELS[name](at[:, None], at[None, :]), 1 + at**2)
     mu = math.sqrt(squared_length / 12)
     true = (math.erfc((1 / mu - mu / 2) / math.sqrt(2)) - math.e * math.erfc((1 / mu + mu / 2) / math.sqrt(2))) / 2
-    for atoms, known in (((("3", "1"),), True), ((("3", "1/2"), ("1", "1/2")), False)):
+    for atoms, exact in (((("3", "1"),), True), ((("3", "1/2"), ("1", "1/2")), False)):
         values = tuple(tuple(map(parse, one)) for one in atoms)
         noise = process(name, "1 + t**2", mixing=ONE, places=tuple(map(parse, POINTS)), scale=num(2), atoms=values)
         judged = verify(Claim(noise, ONE, None), 8).judgement
-        assert (judged.delta_lower is not None) is known
-        if known:
+        assert float(judged.delta_lower.value) <= float(judged.delta_upper.value)
+        if exact:
             assert float(judged.delta_lower.value) == pytest.approx(true, abs=1e-7) == float(judged.delta_upper.value)
 
 

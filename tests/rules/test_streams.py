@@ -423,6 +423,47 @@ def test_two_branches_that_tell_the_same_hide_the_run():
         worst_run.check(claimed(same), {"side": "lower", **run})
 
 
+def tree_of_eight(neighbours):
+    """A binary tree over eight answers: each of its 15 nodes is told with noise of scale 4 once its answers are there."""
+    told = [["q + a"], ["x + q + b"], ["y + x + q + c"], ["z + y + x + q + d"]]
+    steps = []
+    for place in range(8):
+        full = [level for level in range(4) if (place + 1) % 2**level == 0]
+        kept = {"xyz"[full[-1]]: told[full[-1]][0].rsplit(" + ", 1)[0]} if full[-1] < 3 else {}
+        emptied = dict.fromkeys("xyz"[: full[-1]], 0)
+        step = {"tell": [told[level][0] for level in full], "set": {**emptied, **kept, "i": "i + 1"}}
+        steps.append({"when": f"i >= {place}", **step} if place else step)
+    return {
+        "kind": "stream",
+        "fresh": {name: laplace(4) for name in "abcd"},
+        "state": {"x": 0, "y": 0, "z": 0, "i": 0},
+        "queries": 8,
+        "neighbours": neighbours,
+        "step": steps[::-1],
+    }
+
+
+@pytest.mark.parametrize("neighbours, truth", [("all", 8), ("one", 1)])
+def test_a_tree_of_sums_loses_what_its_nodes_move_by(neighbours, truth):
+    """Eight answers that move by 1 are in four nodes each, of scale 4: 4*8/4; one answer alone, 4/4."""
+    found = judged(tree_of_eight(neighbours))
+    assert (found.lower, found.upper) == (num(truth), num(truth))
+
+
+def test_a_branch_that_numbers_alone_rule_out_may_tell_the_same():
+    """Whether a run is known: which of two branches that tell alike is taken, the number of the step decides, or noise does."""
+    counted = [{"when": "i >= 1", "tell": "2*q + nu", "set": {"i": "i + 1"}}, {"tell": "q + nu", "set": {"i": "i + 1"}}]
+    by_number = {"kind": "stream", "fresh": {"nu": laplace(1)}, "state": {"i": 0}, "queries": 2, "step": counted}
+    noisy = [{"when": "nu >= 0", "tell": "q + nu", "count": {"found": 1}}, {"tell": "q + nu"}]
+    by_noise = {"kind": "stream", "fresh": {"nu": laplace(1)}, "limits": {"found": 1}, "step": noisy}
+    first, second = [1, ["0"], {"nu": "-1"}, ["1"]], [0, ["0"], {"nu": "1"}, ["1"]]
+    evidence = {"side": "lower", "run": [first, second], "weights": ["-1", "-1"]}
+    assert worst_run.check(claimed(by_number), evidence).value == num(3)  # what is told moves by 1, and by 2
+    for run, weights in (([first], ["0", "-1"]), ([second], ["0", "-1"])):  # a later branch, and an earlier one
+        with pytest.raises(Rejected, match="another branch tells the same"):
+            worst_run.check(claimed(by_noise), {**evidence, "run": run, "weights": weights})
+
+
 # -- evidence by hand: a sparse vector with noise of scale 2 once and 4 in each step ---------------------------------------
 
 

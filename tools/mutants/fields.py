@@ -230,12 +230,12 @@ class Named(run_of_mutants.Warm):
 
     @staticmethod
     def _about(mutant: Mutant, names: list[str]) -> list[str]:
+        from dpverify.collected import by_name, read
+
         files = tests_about([mutant.file])
         own = [name for name in names if name.partition("::")[0] in files and not name.startswith(ALWAYS)]
         own.sort(key=lambda name: f"/{touched.test_of(mutant.file)}::" not in name)
         rule = re.search(r'^(?:NAME|RULE): Final = "(.*)"', (ROOT / mutant.file).read_text(encoding="utf-8"), re.MULTILINE)
-        from dpverify.collected import by_name, read
-
         certificates = [one for one, place in by_name(ROOT / "reports").items() if rule and f'"{rule[1]}"'.encode() in read(place)]
         ends = tuple(f"[{one}]" for one in certificates[:: 1 + len(certificates) // 12])
         return [*own, *(name for name in names if name.startswith(ALWAYS) and name.endswith(ends))]

@@ -9,8 +9,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +24,8 @@ REPLAYS: Final = (
     "replay", "replay_order", "replay_parts", "replay_samples", "replay_selection", "replay_one_way", "replay_kernels",
 )  # fmt: skip
 """The files of the theory that certificates are replayed by."""
+Begun = Callable[[int], contextlib.AbstractContextManager[Callable[[int], None]]]
+"""Told how many things are begun; what it returns is told, as a context, how many are done."""
 LIBRARY_SECONDS: Final = 900.0
 """For the theory, which is compiled once."""
 _LAST: Final = ("propositional_extensionality", "functional_extensionality_dep", "constructive_indefinite_description")
@@ -110,8 +112,17 @@ def _required(file: Path) -> list[str]:
     return [name for names in _REQUIRED.findall(file.read_text(encoding="utf-8")) for name in names.split()]
 
 
-def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS) -> Path:
-    """The theory, compiled as far as these files need it: once for each state of it, in the user's folder for what can be made again."""
+@contextlib.contextmanager
+def nobody(_: int) -> Iterator[Callable[[int], None]]:
+    """Nobody who is told."""
+    yield lambda done: None
+
+
+def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS, begun: Begun = nobody) -> Path:
+    """The theory, compiled as far as these files need it: once for each state of it, in the user's folder for what can be made again.
+
+    begun: told how many files are to be compiled, where any are.
+    """
     source = theory() if folder is None else folder
     files = needed(source, names)
     digest = sha256("\n".join([program(), *(file.read_text(encoding="utf-8") for file in files)]).encode()).hexdigest()[:24]
@@ -119,18 +130,23 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
     made = base / digest
     if made.is_dir():
         return made
-    base.mkdir(parents=True, exist_ok=True)
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        way = "Name another folder in XDG_CACHE_HOME."
+        raise CoqError(f"{base}: the compiled theory cannot be kept there: {error.strerror}. {way}") from error
     with tempfile.TemporaryDirectory(dir=base) as place:
         work = Path(place) / "theory"
         work.mkdir()
-        _compile(files, work)
+        with begun(len(files)) as done:
+            _compile(files, work, done)
         with contextlib.suppress(OSError):  # another run was faster
             work.rename(made)
     return made
 
 
-def _compile(files: list[Path], work: Path) -> None:
-    """Compile files, in the order of their needs, into a folder: as many at once as there are cores."""
+def _compile(files: list[Path], work: Path, done: Callable[[int], None]) -> None:
+    """Compile files, in the order of their needs, into a folder: as many at once as there are cores. done: told how many there are."""
     begun = dict[str, Future[None]]()
 
     def one(file: Path, before: list[Future[None]]) -> None:
@@ -145,8 +161,9 @@ def _compile(files: list[Path], work: Path) -> None:
         for file in files:
             begun[file.stem] = pool.submit(one, file, [begun[name] for name in _required(file)])
         try:
-            for future in begun.values():
+            for number, future in enumerate(as_completed(begun.values()), start=1):
                 future.result()
+                done(number)
         except BaseException:  # an interrupt too ends what has not begun
             pool.shutdown(cancel_futures=True)
             raise

@@ -12,7 +12,7 @@ from dpverify.report.enclosures import plain_decimal
 from dpverify.report.families import Family, family, order
 from dpverify.report.overview import tight
 from dpverify.report.page.blocks import Block, Fold, Inline, Link, Paragraph, Section, Table, beside
-from dpverify.report.page.sections import AT_THE_END, OF_RUN, OVERVIEW, shown
+from dpverify.report.page.sections import AT_THE_END, OVERVIEW, headline, index, shown
 from dpverify.report.page.sections.claims import counted
 from dpverify.report.page.subject import File, Run
 from dpverify.trusted.language.expr import Num
@@ -58,7 +58,7 @@ def alone(run: Run, members: Sequence[File]) -> Run:
 def of_family(run: Run, files: Sequence[Block]) -> list[Block]:
     """The page of a family. files: what there is to say of its claim files."""
     back = Paragraph(("One family of a report. ", Link("All families", OVERALL), " are on its first page."))
-    return [back, *shown(OF_RUN[1:], run), Section("Mechanisms", files), *shown([one for one in AT_THE_END if one not in OVERVIEW], run)]
+    return [back, *shown([index], run), Section("Mechanisms", files), *shown([one for one in AT_THE_END if one not in OVERVIEW], run)]
 
 
 def overview(run: Run, *, folded: bool = True) -> list[Block]:
@@ -74,7 +74,7 @@ def overview(run: Run, *, folded: bool = True) -> list[Block]:
     groups = groupby(families.items(), key=lambda item: item[0].group)
     tree: list[Block] = [Section(group, [_family(*item, folded=folded) for item in items]) for group, items in groups]
     far = _far_off(run, links=folded)
-    return [*shown(OF_RUN[:1], run), *(far if folded else ()), Section("Families", tree), *(shown(OVERVIEW, run) if folded else far)]
+    return [*shown([headline], run), *(far if folded else ()), Section("Families", tree), *(shown(OVERVIEW, run) if folded else far)]
 
 
 def _family(one: Family, members: Sequence[File], *, folded: bool) -> Block:
@@ -112,26 +112,23 @@ def _values(file: File) -> str:
 
 
 def _far_off(run: Run, *, links: bool) -> list[Block]:
-    """The refuted claims that the truth exceeds most: without bound, or more than `FAR` times."""
+    """Of each mechanism the refuted claim that the truth exceeds most: without bound, or more than `FAR` times."""
     rows = []
     for file in run.files:
-        for claimed in file.claims:
-            times = _times(claimed.entry)
-            if times is not None and times > FAR:
-                name: Inline = Link(f"{file.stem}: {claimed.entry.claim.name}", claimed.address) if links else _one(file, claimed.entry)
-                rows.append((times, (name, words.guarantee(claimed.entry.claim), _truth(claimed.entry))))
+        off = [(times, claimed) for claimed in file.claims if (times := _times(claimed.entry)) is not None and times > FAR]
+        if off:
+            times, claimed = max(off, key=lambda one: one[0])
+            said = f"{file.stem}: {claimed.entry.claim.name}"
+            name: Inline = Link(said, claimed.address) if links else said
+            rows.append((times, (name, words.guarantee(claimed.entry.claim), _truth(claimed.entry))))
     if not rows:
         return []
     rows.sort(key=lambda row: -row[0])
-    said = f"Claims that are refuted, where the tight value is more than {FAR} times what is claimed, or infinite."
+    said = f"Of each mechanism the claim that is furthest off, where the tight value is more than {FAR} times what is claimed, or infinite."
     table = Table("Refuted by far", ("claim", "claimed", "truth"), [cells for _, cells in rows], cards=True)
     if not links:
         return [Section("Refuted by far", [Paragraph(said), table])]
-    return [Fold(f"{words.count(len(rows), 'claim')} refuted by far", [Paragraph(said), table], anchor=":far-off")]
-
-
-def _one(file: File, entry: Entry) -> str:
-    return f"{file.stem}: {entry.claim.name}"
+    return [Fold(f"{words.count(len(rows), 'mechanism')} refuted by far", [Paragraph(said), table], anchor=":far-off")]
 
 
 def _times(entry: Entry) -> float | None:

@@ -7,10 +7,12 @@ from typing import Final
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.language.expr import ONE, Expr, num
-from dpverify.trusted.language.model import Claim, Group, KaryResponse, Lipschitz, Parallel, Part, PostProcess, parts_of
+from dpverify.trusted.language.model import Claim, Finite, Group, KaryResponse, Lipschitz, Parallel, Part, PostProcess, Subsample, parts_of
 
 RATIO: Final = "the query moves in proportion to the distance of inputs, by at most the stated sensitivity at distance 1"
 STRETCHED: Final = "a Lipschitz map of the data moves some neighbours apart by its whole constant, in the direction that is worst"
+EITHER: Final = "of two inputs that a table or an exponential mechanism lists as neighbours, either may be the one with the record"
+"""What a lower bound for both orders takes for granted where pairs in a Poisson sample are listed one way."""
 
 OfOne = Callable[[Part, Bound, bool, bool], Iterator[str]]
 """Of a part and a bound, whether neighbours are several steps apart, and whether it is at the pairs of a table."""
@@ -23,6 +25,19 @@ def of_parts(claim: Claim, part: Part, bound: Bound, of_one: OfOne) -> Iterator[
         from dpverify.trusted.parts.between_steps import between_steps
 
         yield from (RATIO,) * between_steps(claim)
+    if bound.side == "lower" and not claim.order and _lists_one_way_in_samples(part, False):
+        yield EITHER
+
+
+def _lists_one_way_in_samples(part: Part, sampled: bool) -> bool:
+    """Whether something finite in a Poisson sample has pairs that are listed one way. sampled: whether the part is in one."""
+    mechanism = part.mechanism
+    if isinstance(mechanism, Finite):
+        from dpverify.trusted.parts.exchanged import listed_both_ways
+
+        return sampled and not isinstance(mechanism, KaryResponse) and not listed_both_ways(mechanism)
+    inside = sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
+    return any(_lists_one_way_in_samples(inner, inside) for inner in parts_of(mechanism))
 
 
 def _named(part: Part) -> frozenset[Expr]:

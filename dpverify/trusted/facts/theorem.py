@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.language.model import Claim
+
+if TYPE_CHECKING:
+    from dpverify.trusted.facts.errors import ErrorBound
 
 
 class Theorem(Protocol):

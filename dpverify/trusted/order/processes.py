@@ -107,7 +107,8 @@ def squared_norm(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
 
     told: of a sequence what `infinite_sums.read` reads; of a function "cuts", rational points between which it is smooth, and "cells",
     into how many equal cells each piece is cut; under "left" and "right" k where the function is singular at that end of the interval,
-    and its end starts at 2^-k from there. Of rbf nothing; of a covariance that is written out what `kernel_combinations` reads.
+    and its end starts at 2^-k from there. Of rbf nothing; of a covariance that is written out what `kernel_combinations` reads,
+    or, with "cells", `markov_kernels`.
     """
     if h == ZERO:
         return arb(0)
@@ -116,7 +117,7 @@ def squared_norm(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
         return infinite_sums.total(_terms(noise, h, known.start, known.signs), known, ctx.prec)
     if noise.covariance in ("rbf", "kernel"):
         return _by_form(noise, h, told)
-    return _Functions(noise, h, told).squared_norm()
+    return Functions(noise, h, told).squared_norm()
 
 
 def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
@@ -126,21 +127,26 @@ def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
     a function "cuts" and "cells" as in `squared_norm`, and one of: "cut" and "derivative", the numbers of a cut and of a derivative that
     jumps there; "side", "left" or "right", an end of the interval where the function is not 0 though the noise is; "side" and "end", k
     where the integral of the squared highest derivative is infinite over the points within 2^-k of that end. Of rbf a jump, or "term", the
-    number of a term that no function of the space has.
+    number of a term that no function of the space has. Of a covariance that is written out what `markov_kernels` reads.
     """
     if not isinstance(told, Mapping):
         raise CertificateError(f"{WHAT}: what makes it infinite wants a table.")
     if noise.covariance == "eigenvalues":
         start = read_whole(told, "start", WHAT, 16, infinite_sums.MOST_STARTS)
         return infinite_sums.diverges(_terms(noise, h, start, infinite_sums.read_signs(told)), told)
+    if noise.covariance == "kernel":
+        _require_values(noise, h)
+        from dpverify.trusted.order.markov_kernels import Clocked
+
+        return Clocked(noise, h, told).is_outside()
     if noise.covariance == "rbf":
         _require_values(noise, h)
         if "cut" in told:
-            return _Functions(noise, h, told).jumps()
+            return Functions(noise, h, told).jumps()
         from dpverify.trusted.order.gaussian_functions import is_outside, terms_of
 
         return is_outside(h, noise.shape[1], read_whole(told, "term", WHAT, 0, len(terms_of(h)) - 1))
-    return _Functions(noise, h, told).is_outside()
+    return Functions(noise, h, told).is_outside()
 
 
 @remembered(64)
@@ -159,6 +165,10 @@ def _by_form(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
     _require_values(noise, h)
     if noise.covariance == "kernel":
         low, high = interval_of(noise)
+        if isinstance(told, Mapping) and "cells" in told:
+            from dpverify.trusted.order.markov_kernels import Clocked
+
+            return Clocked(noise, h, told).squared_norm()
         from dpverify.trusted.order import kernel_combinations
 
         return kernel_combinations.squared_norm(noise.shape[0], h, low, high, told)
@@ -179,7 +189,7 @@ def _require_values(noise: EllipticalProcess, h: Expr) -> None:
         raise Rejected(WHAT, "the covariance", "its variance and length are not certainly positive")
 
 
-class _Functions:
+class Functions:
     """A function on an interval beside a covariance whose space is a Sobolev space."""
 
     def __init__(self, noise: EllipticalProcess, h: Expr, told: Any) -> None:
@@ -188,9 +198,13 @@ class _Functions:
         if not isinstance(told, Mapping):
             raise CertificateError(f"{WHAT}: a function wants a table of cuts and cells.")
         _require_values(noise, h)
-        self.name, self.h, self.told, self.order = noise.covariance, h, told, JUMPS[noise.covariance]
-        self.low, self.high = interval_of(noise)
         self.variance, self.length = noise.shape
+        self._read(noise, h, told, JUMPS[noise.covariance])
+
+    def _read(self, noise: EllipticalProcess, h: Expr, told: Mapping[str, Any], order: int) -> None:
+        """The function in pieces. order: how many derivatives it has to have."""
+        self.name, self.h, self.told, self.order = noise.covariance, h, told, order
+        self.low, self.high = interval_of(noise)
         self.pieces = list(self._pieces())
 
     def _pieces(self) -> Iterator[tuple[Fraction, Fraction, list[Expr]]]:

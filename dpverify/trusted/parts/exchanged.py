@@ -31,10 +31,8 @@ def by_records(claim: Claim) -> bool:
 
 def _exchanged(part: Part) -> bool:
     mechanism = part.mechanism
-    if isinstance(
-        mechanism,
-        model.Radial | model.Mixture | model.Staircase | model.EllipticalProcess | model.Kernel | model.KaryResponse | model.Guarantee,
-    ):
+    even_ones = model.Radial | model.Mixture | model.Staircase | model.EllipticalProcess
+    if isinstance(mechanism, even_ones | model.Kernel | model.KaryResponse | model.Guarantee):
         return True
     if isinstance(mechanism, model.Translation | model.Product):
         return part.query is None or even(mechanism)

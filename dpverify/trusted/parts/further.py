@@ -16,6 +16,7 @@ from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.steps_between import further
 from dpverify.trusted.parts import stated
+from dpverify.trusted.parts.one_pair import joined
 from dpverify.trusted.parts.streams import FAMILIES
 
 MOST_STEPS: Final = 1000
@@ -116,12 +117,6 @@ def _joined(mechanism: model.Table | model.Exponential, steps: int) -> model.Tab
     """The mechanism with all inputs up to `steps` steps apart as neighbours."""
     if mechanism.adjacent is None or steps == 1:
         return mechanism
-    near: dict[int, set[int]] = {}
-    for a, b in mechanism.adjacent:
-        near.setdefault(a, {a}).add(b)
-        near.setdefault(b, {b}).add(a)
-    reached = {a: {a} for a in near}
-    for _ in range(min(steps, len(near))):  # more reach nothing new
-        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
+    reached = joined(mechanism.adjacent, steps)
     pairs = sorted({(min(a, b), max(a, b)) for a, those in reached.items() for b in those if a != b})
     return replace(mechanism, adjacent=tuple(pairs))

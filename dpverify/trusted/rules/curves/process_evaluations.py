@@ -39,20 +39,29 @@ FULL_RANK: Final = "the covariance of the evaluations has full rank, and the sen
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
-    """The curve of one run. parameters: "exactly", whether as t noise; else V is shown. Also "prec". Raises Rejected, Undecided."""
+    """The curve of one run. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "exactly", whether as t noise; else V is shown. Then "cells", if given, what `in_cells` is told of a V of finitely many
+    values, for a bound from below. Also "prec".
+    """
     if parameters.get("exactly", False) not in (True, False):
         raise CertificateError(f"{NAME}: 'exactly' is true or false.")
     noise = settled.additive(run, NAME)
-    return settled.noise(run, curve(noise, reach(run), parameters.get("exactly") is True), parameters)
+    return settled.noise(run, curve(noise, reach(run), parameters.get("exactly") is True, parameters.get("cells")), parameters)
 
 
-def curve(noise: Mechanism, moved: Sensitivity, exactly: bool) -> Curve:
-    """The curve between those at the two ends of D_n."""
+def curve(noise: Mechanism, moved: Sensitivity, exactly: bool, cells: Any = None) -> Curve:
+    """The curve between those at the two ends of D_n. cells: what a bound from below by cells is told, if there is to be one."""
     process = finite(noise, NAME)
     require_scale(process, moved)
     if not exactly:
         law, upper = law_of(process), div(moved.upper, process.scale)
         seen = observed(law, upper)
+        if isinstance(law, Atoms) and len(law.values) > 1 and cells is not None:
+            from dpverify.trusted.rules.curves.seen_in_cells import in_cells
+
+            below = in_cells(law, div(moved.lower, process.scale), rank(process), cells, NAME)
+            return Curve(seen, below, (NAME,), assumed(process))
         if not (isinstance(law, Atoms) and len(law.values) == 1):
             return Curve(seen, None, (NAME,), assumed(process))
         # whoever sees a V of one value knows no more than before

@@ -12,7 +12,7 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, num, subst
 from dpverify.trusted.language.model import Guard, OnLine, Stream, Translation, names_of, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.parts.streams import Form, step_of
+from dpverify.trusted.parts.streams import INTERVALS, Form, families, step_of
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.followed import may_fail
 
@@ -79,12 +79,14 @@ def step(run: Run, number: int, branch: Any, answers: Any, noises: Any, moves: M
             raise Rejected(question.rule, where, f"it is not certain that the run goes on: {limit.name} may have reached its limit")
     values = {**run.values, **here, **drawn, **run.counts}
     taken = stream.steps[branch]
-    for other in stream.steps:
-        if other is not taken and (other.emit, len(other.tell)) == (taken.emit, len(taken.tell)):
-            raise Rejected(question.rule, where, "another branch tells the same, so that the run is not known from what is told")
     own = step_of(stream, taken)
-    for guard, form in zip(taken.when, own.when, strict=True):
-        row = run.row(form, number, moves)
+    kept = _compared(run, branch, number, moves)
+    certain = all(row.is_settled for row, _ in kept)
+    for place, other in enumerate(stream.steps):
+        alike = place != branch and (other.emit, len(other.tell)) == (taken.emit, len(taken.tell))
+        if alike and not (certain and place > branch) and not _fails(question, _compared(run, place, number, moves), values):
+            raise Rejected(question.rule, where, "another branch tells the same, so that the run is not known from what is told")
+    for row, guard in kept:
         if row.is_settled:
             _require(question, number, _comes_out(question, guard, values, 1))
         else:
@@ -126,13 +128,23 @@ def _keep(run: Run, row: Row, guard: Guard, number: int, values: Mapping[str, Ex
     run.rows.append(Row({noise: sign * weight for noise, weight in row.of.items()}, sign * row.moved))
 
 
+def _compared(run: Run, branch: int, number: int, moves: Mapping[str, Fraction]) -> list[tuple[Row, Guard]]:
+    """The comparisons of a branch in this step, each with its form in the noises of the run."""
+    taken = run.stream.steps[branch]
+    return [(run.row(form, number, moves), guard) for guard, form in zip(taken.when, step_of(run.stream, taken).when, strict=True)]
+
+
+def _fails(question: Asked, rows: Sequence[tuple[Row, Guard]], values: Mapping[str, Expr]) -> bool:
+    """Whether a branch is certainly not taken, by a comparison that no noise and no move changes."""
+    return any(row.is_settled and _comes_out(question, guard, values, -1) for row, guard in rows)
+
+
 def _open(
     run: Run, earlier: int, number: int, moves: Mapping[str, Fraction], values: Mapping[str, Expr]
 ) -> dict[tuple[int, int], tuple[Row, Guard]]:  # fmt: skip
     """What may fail of an earlier branch, which is not taken: its comparisons of noise; nothing where another certainly fails."""
-    question, branch = run.question, run.stream.steps[earlier]
-    rows = [(run.row(form, number, moves), guard) for guard, form in zip(branch.when, step_of(run.stream, branch).when, strict=True)]
-    if any(row.is_settled and _comes_out(question, guard, values, -1) for row, guard in rows):
+    question, rows = run.question, _compared(run, earlier, number, moves)
+    if _fails(question, rows, values):
         return {}
     for row, guard in rows:
         if row.is_settled:
@@ -152,12 +164,11 @@ def inside(question: Asked, noise: OnLine, value: Num) -> None:
         raise Rejected(question.rule, "the noise", "a value is not certainly where it lives")
 
 
-def together(stream: Stream, family: str, moved: Sequence[Sequence[Fraction]]) -> bool:
+def together(stream: Stream, moved: Sequence[Sequence[Fraction]]) -> bool:
     """Whether neighbours may move so in these steps."""
-    if family == "one":
+    if stream.neighbours == "one":
         return sum(x != 0 for row in moved for x in row) <= 1 and all(abs(x) <= 1 for row in moved for x in row)
     if stream.hull:
-        sign = 1 if family == "hull" else -1
-        return all(tuple(sign * x for x in row) in stream.hull for row in moved)
-    low, high = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0)}[family]
-    return all(low <= x <= high for row in moved for x in row)
+        return any(all(tuple(sign * x for x in row) in stream.hull for row in moved) for sign in (1, -1))
+    least, most = (side((x for row in moved for x in row), default=Fraction(0)) for side in (min, max))
+    return any(low <= least and most <= high for low, high in map(INTERVALS.__getitem__, families(stream)))

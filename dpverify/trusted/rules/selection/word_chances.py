@@ -15,7 +15,7 @@ from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ZERO, Expr, Num, add, substitute
 from dpverify.trusted.language.model import Stream
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.parts.streams import Form, start_of, step_of
+from dpverify.trusted.parts.streams import Form, Step, start_of, step_of
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.noise_laws import Closed, Law, Whole
 
@@ -75,54 +75,87 @@ def runs(
     question: Asked, stream: Stream, answers: Sequence[Sequence[Fraction]] | None, words: Words | None, steps: int = 0
 ) -> Iterator[Way]:
     """All runs that begin with the words, or without words all that are over, after as many steps where no counter ends them before."""
-    rule, whole = question.rule, [step_of(stream, branch) for branch in stream.steps]
+    start = {each.name: Row({(each.name, -1): Fraction(1)}, Fraction(0)) for each in stream.once}
+    first = {name: _row(question.rule, form, start, {}) for name, form in start_of(stream).items()}
+    of_steps = [step_of(stream, branch) for branch in stream.steps]
+    looked = _Runs(question, stream, answers, words, steps if words is None else len(words), start, of_steps)
+    return looked.follow(0, first, {limit.name: ZERO for limit in stream.limits}, Way())
 
-    def number(value: Expr) -> Fraction:
-        if not isinstance(value, Num):
-            raise Rejected(rule, "a comparison", "it has a part that is no rational number")
-        return value.value
 
-    def row(form: Form, known: Mapping[str, Row], counts: Mapping[str, Expr], strict: bool = False) -> Row:
-        of: dict[Noise, Fraction] = {}
-        rest = number(substitute(form.rest, counts))
-        for name, factor in form.of.items():
-            rest += factor * known[name].rest
-            for key, weight in known[name].of.items():
-                of[key] = of.get(key, Fraction(0)) + factor * weight
-        return Row({key: x for key, x in of.items() if x}, rest, strict)
+def _row(rule: str, form: Form, known: Mapping[str, Row], counts: Mapping[str, Expr], strict: bool = False) -> Row:
+    """A form of what is known as a row of the noises."""
+    constant = substitute(form.rest, counts)
+    if not isinstance(constant, Num):
+        raise Rejected(rule, "a comparison", "it has a part that is no rational number")
+    rest, of = constant.value, dict[Noise, Fraction]()
+    for name, factor in form.of.items():
+        rest += factor * known[name].rest
+        for key, weight in known[name].of.items():
+            of[key] = of.get(key, Fraction(0)) + factor * weight
+    return Row({key: x for key, x in of.items() if x}, rest, strict)
 
-    def follow(place: int, state: Mapping[str, Row], counts: Mapping[str, Expr], way: Way) -> Iterator[Way]:
-        if place == (steps if words is None else len(words)):
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """All runs of a stream, step by step. steps: after how many they end; start: the noises of the whole run; of_steps: its branches."""
+
+    question: Asked
+    stream: Stream
+    answers: Sequence[Sequence[Fraction]] | None
+    words: Words | None
+    steps: int
+    start: Mapping[str, Row]
+    of_steps: Sequence[Step]
+
+    def follow(self, place: int, state: Mapping[str, Row], counts: Mapping[str, Expr], way: Way) -> Iterator[Way]:
+        """The runs that go on from a step."""
+        if place == self.steps:
             yield way
             return
-        if any(certainly_le(limit.value, counts[limit.name], question.domains) for limit in stream.limits):
-            yield from () if words is not None else (way,)
+        if self._over(counts):
+            yield from () if self.words is not None else (way,)
             return
-        if not all(certainly_lt(counts[limit.name], limit.value, question.domains) for limit in stream.limits):
-            raise Rejected(rule, "limits", "it is not certain whether the run goes on: a counter may have reached its limit")
-        drawn = {each.name: Row({(each.name, place): Fraction(1)}, Fraction(0)) for each in stream.fresh}
-        known = {**start, **state, **drawn, **_read(stream, place, answers)}
-        whens = [
-            [row(form, known, counts, guard.strict) for form, guard in zip(step.when, branch.when, strict=True)]
-            for step, branch in zip(whole, stream.steps, strict=True)
-        ]
-        for taken, branch in enumerate(stream.steps):
-            if words is not None and branch.emit != words[place]:
+        drawn = {each.name: Row({(each.name, place): Fraction(1)}, Fraction(0)) for each in self.stream.fresh}
+        known = {**self.start, **state, **drawn, **_read(self.stream, place, self.answers)}
+        whens = self._whens(known, counts)
+        for taken, branch in enumerate(self.stream.steps):
+            if self.words is not None and branch.emit != self.words[place]:
                 continue
-            # an earlier branch of which this one's comparisons rule out one is not taken anyway
-            earlier = [when for when in whens[:taken] if not any(one.negated in whens[taken] for one in when)]
-            for failed in product(*map(_failing, earlier)):
-                here = _kept(row for rows in (*failed, whens[taken]) for row in rows)
-                if here is not None:
-                    after = {name: row(form, known, counts) for name, form in whole[taken].after.items()}
-                    told = tuple(row(form, known, counts) for form in whole[taken].tell)
-                    grown = {each.name: add(counts[each.name], each.value) for each in branch.count}
-                    on = Way((*way.word, (branch.emit, len(told))), way.told + told, way.rows + here)
-                    yield from follow(place + 1, after, {**counts, **grown}, on)
+            for here in _taken(whens, taken):
+                after = {name: self._row(form, known, counts) for name, form in self.of_steps[taken].after.items()}
+                told = tuple(self._row(form, known, counts) for form in self.of_steps[taken].tell)
+                grown = {each.name: add(counts[each.name], each.value) for each in branch.count}
+                on = Way((*way.word, (branch.emit, len(told))), way.told + told, way.rows + here)
+                yield from self.follow(place + 1, after, {**counts, **grown}, on)
 
-    start = {each.name: Row({(each.name, -1): Fraction(1)}, Fraction(0)) for each in stream.once}
-    first = {name: row(form, start, {}) for name, form in start_of(stream).items()}
-    return follow(0, first, {limit.name: ZERO for limit in stream.limits}, Way())
+    def _row(self, form: Form, known: Mapping[str, Row], counts: Mapping[str, Expr], strict: bool = False) -> Row:
+        return _row(self.question.rule, form, known, counts, strict)
+
+    def _over(self, counts: Mapping[str, Expr]) -> bool:
+        """Whether a counter ends the run. Raises Rejected where that is not certain."""
+        if any(certainly_le(limit.value, counts[limit.name], self.question.domains) for limit in self.stream.limits):
+            return True
+        if not all(certainly_lt(counts[limit.name], limit.value, self.question.domains) for limit in self.stream.limits):
+            why = "it is not certain whether the run goes on: a counter may have reached its limit"
+            raise Rejected(self.question.rule, "limits", why)
+        return False
+
+    def _whens(self, known: Mapping[str, Row], counts: Mapping[str, Expr]) -> list[list[Row]]:
+        """The comparisons of each branch."""
+        return [
+            [self._row(form, known, counts, guard.strict) for form, guard in zip(step.when, branch.when, strict=True)]
+            for step, branch in zip(self.of_steps, self.stream.steps, strict=True)
+        ]
+
+
+def _taken(whens: Sequence[Sequence[Row]], taken: int) -> Iterator[Rows]:
+    """The rows that hold where a branch is taken, for each way in which those before it fail."""
+    # an earlier branch of which this one's comparisons rule out one is not taken anyway
+    earlier = [when for when in whens[:taken] if not any(one.negated in whens[taken] for one in when)]
+    for failed in product(*map(_failing, earlier)):
+        here = _kept(row for rows in (*failed, whens[taken]) for row in rows)
+        if here is not None:
+            yield here
 
 
 def _read(stream: Stream, place: int, answers: Sequence[Sequence[Fraction]] | None) -> dict[str, Row]:

@@ -7,12 +7,8 @@ from math import gcd, lcm
 
 from flint import fmpq
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import call, symbols
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.canonical import prime_powers
-from dpverify.trusted.order.field import MAX_EXPONENT, UNIT, Atom, Field, Ratio
-from dpverify.trusted.order.polynomials import (
+from dpverify.search.signs.field import MAX_EXPONENT, UNIT, Atom, Field, Ratio
+from dpverify.search.signs.polynomials import (
     ATOMS,
     NONE,
     ONE,
@@ -26,7 +22,11 @@ from dpverify.trusted.order.polynomials import (
     powers_in,
     terms_of,
 )
-from dpverify.trusted.order.radicals import root
+from dpverify.search.signs.radicals import root
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import call, symbols
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.forms import prime_powers
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, POSITIVE
 
 

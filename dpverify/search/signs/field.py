@@ -1,24 +1,20 @@
 """The field of quotients of polynomials in atoms: parameters, real roots, logarithms, exponentials, and functions taken as opaque.
 
 An expression is rewritten only where it is proved to be defined. Which signs a polynomial may have, and whether it vanishes, is asked of
-modules that are loaded for it.
+modules beside it. What is found leaves a writing of the polynomial in which the signs of parts tell it; gaps name what such writings have
+beside functions of the language, and lemmas are writings of arguments of functions in them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from flint import arb, ctx, fmpq
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, Num, Sym, add, mul, num, power
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.domains import closed, is_empty
-from dpverify.trusted.order.polynomials import (
+from dpverify.search.signs.polynomials import (
     ATOMS,
     MAX_TERMS,
     NONE,
@@ -34,6 +30,12 @@ from dpverify.trusted.order.polynomials import (
     powers_in,
     terms_of,
 )
+from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, mul, num, power
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.order.domains import closed, is_empty
+from dpverify.trusted.order.forms import equal
 from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, sharpened, sign_of_ball, times
 
 MAX_EXPONENT: Final = 2_000
@@ -48,9 +50,10 @@ MAX_TOTAL_EFFORT: Final = 800
 
 @dataclass(slots=True)
 class Effort:
-    """How many signs one comparison has asked for."""
+    """How many signs one comparison has asked for, and of what it was asked already."""
 
     spent: int = 0
+    asked: set[Any] = field(default_factory=set)
 
 
 class Ratio(NamedTuple):
@@ -87,6 +90,10 @@ class Field:
     """
 
     def __init__(self, domains: Mapping[str, Domain], effort: Effort) -> None:
+        self.domains = domains
+        self.writings: dict[tuple[Any, ...], Expr] = {}
+        self.gaps: dict[str, tuple[str, tuple[Expr, ...]]] = {}
+        self.lemmas: dict[Expr, Expr] = {}
         self.effort = effort
         self.limit = min(effort.spent + MAX_EFFORT, MAX_TOTAL_EFFORT)
         self.atoms: list[Atom] = []
@@ -257,18 +264,39 @@ class Field:
         if self.is_constant(p):
             return self.constant_sign(p)
         self.effort.spent += 1
+        from dpverify.search.signs.positive import factor_sign
+
         content, factors = factored(p)
+        written: list[Expr] = []
         result: Sign = POSITIVE if content > 0 else NEGATIVE
         for f, e in factors:
-            signs = self._factor_sign(f) if len(factors) == 1 else self.sign(f)
+            if len(factors) == 1:
+                signs, writing = factor_sign(self, f)
+            else:
+                signs, writing = self.sign(f), self.writing(f)
+            written.append(power(writing, num(e)))
             result = times(result, signs if e % 2 else times(signs, signs) & AT_LEAST_ZERO)
+        self.writings[terms_of(p)] = mul(Num(content), *written)
         return result
 
-    def _factor_sign(self, f: Poly) -> Sign:
-        """The sign of a polynomial that is no product."""
-        from dpverify.trusted.order.positive import factor_sign
+    def writing(self, p: Poly) -> Expr:
+        """A writing of p in which the signs of parts tell what is known of its sign."""
+        p = self.reduced(p)
+        found = self.writings.get(terms_of(p))
+        return self.poly_expr(p) if found is None else found
 
-        return factor_sign(self, f)
+    def ratio_writing(self, r: Ratio) -> Expr:
+        """The same of a quotient."""
+        return mul(self.writing(r.num), power(self.writing(r.den), num(-1)))
+
+    def gap(self, kind: str, *args: Expr) -> Expr:
+        """The name of a difference whose sign is known."""
+        for name, each in self.gaps.items():
+            if each == (kind, args):
+                return Sym(name)
+        name = f"gap{len(self.gaps)}"
+        self.gaps[name] = kind, args
+        return Sym(name)
 
     def constant_sign(self, p: Poly) -> Sign:
         """The sign of a polynomial without parameters."""
@@ -279,12 +307,12 @@ class Field:
 
     def is_zero(self, p: Poly) -> bool:
         """Whether p vanishes at all parameter values; False where there is no proof."""
-        try:
-            from dpverify.trusted.order import zero
-
-            return zero.is_zero(self, p)
-        except Undecided:
+        p = self.reduced(p)
+        if p.is_zero():
+            return True
+        if self.is_constant(p) and not self.ball(p).contains(0):
             return False
+        return equal(self.poly_expr(p), ZERO, self.domains)
 
     def is_constant(self, p: Poly) -> bool:
         """Whether no parameter occurs in p."""

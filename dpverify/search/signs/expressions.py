@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import reduce
 
+from dpverify.search.signs.field import UNIT, Atom, Field, Ratio
+from dpverify.search.signs.logarithms import exp, log
+from dpverify.search.signs.polynomials import ATOMS, ONE, number
+from dpverify.search.signs.radicals import root
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.field import UNIT, Atom, Field, Ratio
-from dpverify.trusted.order.logarithms import exp, log
-from dpverify.trusted.order.polynomials import ATOMS, ONE, number
-from dpverify.trusted.order.radicals import root
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE
 
 

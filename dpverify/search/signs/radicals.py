@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import reduce
+from typing import Any
 
 from flint import fmpz
 
+from dpverify.search.signs.field import Atom, Field, Ratio
+from dpverify.search.signs.polynomials import ATOMS, NONE, ONE, SLOTS, Poly, atoms_of, factored, number, terms_of
 from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Num, power
+from dpverify.trusted.language.expr import Num, call, power
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.canonical import prime_powers
-from dpverify.trusted.order.field import Atom, Field, Ratio
-from dpverify.trusted.order.polynomials import ATOMS, NONE, ONE, SLOTS, Poly, atoms_of, factored, number
+from dpverify.trusted.order.forms import prime_powers
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE
 
 
@@ -40,13 +41,15 @@ def _prime_root(field: Field, r: Ratio, k: int) -> Ratio:
     content, factors = factored(field.times(above, field.raised(below, k - 1)))
     strict: list[tuple[Poly, int]] = []
     others: list[tuple[Poly, int]] = []
+    absolute: dict[Any, Poly] = {}
     for f, e in factors:
         signs = field.sign(f)
         if signs in (POSITIVE, NEGATIVE):
             strict.append((f if signs == POSITIVE else -f, e))
             content *= 1 if signs == POSITIVE else (-1) ** e
         elif k == 2 and e % 2 == 0:
-            others.append((field.times(f, f), e // 2))  # whose root is abs(f)
+            others.append((field.times(f, f), e // 2))
+            absolute[terms_of(others[-1][0])] = f  # whose absolute value is the root
         else:
             others.append((f, e))
     if not all(field.sign(f) <= AT_LEAST_ZERO for f, _ in others):
@@ -57,7 +60,7 @@ def _prime_root(field: Field, r: Ratio, k: int) -> Ratio:
     for f, e in strict + others:
         result = field.times(result, field.raised(f, e // k))
         if e % k:
-            result = field.times(result, field.raised(_root_atom(field, f, k), e % k))
+            result = field.times(result, field.raised(_root_atom(field, f, k, absolute.get(terms_of(f))), e % k))
     outside = Fraction(1)
     for prime, e in prime_powers(abs(content)).items():
         outside *= Fraction(prime) ** (e // k)
@@ -66,7 +69,7 @@ def _prime_root(field: Field, r: Ratio, k: int) -> Ratio:
     return field.quotient(result * number(outside), below)
 
 
-def _root_atom(field: Field, radicand: Poly, k: int) -> Poly:
+def _root_atom(field: Field, radicand: Poly, k: int, under_abs: Poly | None = None) -> Poly:
     if radicand.is_one():
         return radicand
     for i, atom in enumerate(field.atoms):
@@ -74,7 +77,8 @@ def _root_atom(field: Field, radicand: Poly, k: int) -> Poly:
             return ATOMS[i]
     under = [field.atoms[i] for i in atoms_of(radicand)]
     bounds = Domain(Fraction(0), lower_open=field.sign(radicand) == POSITIVE)
-    expr = power(field.poly_expr(radicand), Num(Fraction(1, k)))
+    root_of = power(field.poly_expr(radicand), Num(Fraction(1, k)))
+    expr = root_of if under_abs is None else call("abs", field.poly_expr(under_abs))
     args = (Ratio(radicand, ONE),)
     relation = ATOMS[len(field.atoms) % SLOTS] ** k - radicand
     constants, algebraic = all(a.constant for a in under), all(a.algebraic for a in under)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -10,26 +10,18 @@ from typing import Any, Final
 
 from flint import fmpq, fmpq_mpoly_ctx
 
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, num, parse, sub
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ZERO, Add, Expr, Mul, Num, Pow, Sym, children, sub
 from dpverify.trusted.language.model import Domain
-from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-
-RULE: Final = "positivstellensatz"
-
+from dpverify.trusted.rules.inequalities.positivstellensatz import NAME as RULE
+from dpverify.trusted.rules.inequalities.positivstellensatz import bounded_constraint, stripped, summed
 
 MAX_DEGREE: Final = 128
 
 
 MAX_PRODUCT: Final = 200_000
 """The most pairs of terms that one product of polynomials may have."""
-
-
-MAX_SUMMANDS: Final = 2_000
-
-
-_RISING: Final = ("log", "exp", "asinh", "sinh", "atanh", "tanh")
 
 
 Poly = Any
@@ -62,40 +54,18 @@ class Gap:
         self.variables = tuple(dict.fromkeys((*self._variables(upper), *self._variables(claimed))))
         self.ring = fmpq_mpoly_ctx.get([f"x{i}" for i in range(max(1, len(self.variables)))], "degrevlex")
         self.generators = dict(zip(self.variables, self.ring.gens(), strict=False))
-        self.numerator = self._quotient(sub(claimed, upper)).num
+        difference = self._quotient(sub(claimed, upper))
+        self.numerator, self.denominator = difference.num, difference.den
 
     # evidence
 
     def total(self, summands: Any) -> Poly:
         """The sum that evidence spells out, at least zero on the domains."""
-        if not isinstance(summands, Sequence) or isinstance(summands, str) or len(summands) > MAX_SUMMANDS:
-            raise CertificateError(f"{RULE}: the summands are not a list of at most {MAX_SUMMANDS}.")
-        result = self.ring.constant(0)
-        for summand in summands:
-            weight = to_fraction(summand["weight"], RULE)
-            if weight < 0:
-                raise Rejected(RULE, "a weight", f"{weight} is negative")
-            square = self.polynomial(parse(str(summand["square"])))
-            term = _product(square, square) * fmpq(weight.numerator, weight.denominator)
-            for text, side in summand["constraints"]:
-                term = _product(term, self.constraint(parse(str(text)), str(side)))
-            result += term
-        return result
+        return self.polynomial(summed(summands, self.domains))
 
     def constraint(self, expr: Expr, side: str) -> Poly:
-        """A polynomial that is at least zero on the domains: x - lower or upper - x of a parameter; "zero": an expression that is.
-
-        (x - k)(x - k - 1) of a parameter that is an integer, an integer k in the place of the side. Raises Rejected where there is none.
-        """
-        if side == "zero" and certainly_le(ZERO, expr, self.domains):
-            return self.polynomial(expr)
-        domain = self.domains.get(expr.name) if isinstance(expr, Sym) else None
-        if domain is not None and domain.integer and side.removeprefix("-").isdecimal():
-            return self.polynomial(mul(sub(expr, num(int(side))), sub(expr, num(int(side) + 1))))
-        end = None if domain is None else {"lower": domain.lower, "upper": domain.upper}.get(side)
-        if end is None:
-            raise Rejected(RULE, "a constraint", f"no {side} end of it is known")
-        return self.polynomial(sub(expr, Num(end)) if side == "lower" else sub(Num(end), expr))
+        """A polynomial that is at least zero on the domains."""
+        return self.polynomial(bounded_constraint(expr, side, self.domains))
 
     # trees to polynomials
 
@@ -168,13 +138,6 @@ class Gap:
             else:
                 raise Undecided("a denominator whose sign over the domains is not certain.")
         return _Quotient(_raised(inside.num, abs(times)), _raised(inside.den, abs(times)))
-
-
-def stripped(low: Expr, high: Expr) -> tuple[Expr, Expr]:
-    """Two expressions in the same order as the given ones, without the increasing function that both are values of."""
-    while isinstance(low, Call) and isinstance(high, Call) and low.name == high.name and low.name in _RISING:
-        low, high = low.args[0], high.args[0]
-    return low, high
 
 
 def _roots(expr: Expr) -> Iterator[tuple[Expr, int]]:
