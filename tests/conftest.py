@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import gc
 import locale
 import os
 import shutil
@@ -69,13 +68,6 @@ def pytest_collection_modifyitems(config, items):
         left = [item for at, item in enumerate(items) if at // size % parts != number - 1]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for at, item in enumerate(items) if at // size % parts == number - 1]
-
-
-def pytest_collection_finish():
-    """What stays for all tests is not looked through by every collection of garbage."""
-    if not os.environ.get("NOFREEZE"):
-        gc.collect()
-        gc.freeze()
 
 
 def pytest_itemcollected(item):
