@@ -123,7 +123,7 @@ def verbs(path):
 SHOWING = [path for path, pages in PATHS.items() if any(language in RUN for page in pages for language, _, _ in fences(page))]
 
 
-@pytest.mark.parametrize("path", spread(SHOWING, 6, verbs))
+@pytest.mark.parametrize("path", spread(SHOWING, 0, verbs))
 def test_what_a_page_shows_is_what_happens(path, reader):
     pages = PATHS[path]
     snippets = []
