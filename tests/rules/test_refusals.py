@@ -155,10 +155,6 @@ REFUSED = {
         lambda: kary_response.check(of(KaryResponse(num(3), parse("1/2")), None), {"side": "upper", "value": "-1"}),
         "not certainly at least 0",
     ),
-    "a sensitivity of the whole beside those of parts": (
-        lambda: combination.infer(of(Compose((Part(LAPLACE, ONE),))), UPPER, ()),
-        "every part has its own",
-    ),
     "a part of several records that is in parallel": (
         lambda: parallel_composition.infer(Run(Part(Parallel((Part(LAPLACE, ONE),))), num(2)), {}, ()),
         "further apart than one record",
