@@ -413,15 +413,15 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "laplace-sums": _often("laplace", 3, **MEASURES["epsilon-at"]),
     "gaussian-composition": _often(_counting(4, "1 0"), 2, (_counting(4, "1 1"), 3), **MEASURES["epsilon-at"]),
     "optimal-composition": _often(_stated("approximate", "1/4", "1/10000"), 3, **MEASURES["epsilon-at"]),
-    "basic-composition": _often(_stated("approximate", "1/4", "1/10000"), 2, ("gaussian", 1), epsilon=parse("4"), delta=parse("1/1000")),
+    "one-sided/spent": _often(_stated("approximate", "1/4", "1/10000"), 2, ("gaussian", 1), epsilon=parse("4"), delta=parse("1/1000")),
     "renyi-composition": _often(_stated("zcdp", "1/8"), 3, **MEASURES["epsilon-at"]),
     "loss-distribution": _often(_on_a_sample("gaussian"), 3, **MEASURES["epsilon-at"]),
     "finite-composition": _often("table", 3, **MEASURES["delta"]),
-    "finite-losses": _often(_on_a_sample("table"), 3, epsilon=parse("1/10"), delta=None),
-    "finite-losses/inside": Claim(
+    "finite-composition/samples": _often(_on_a_sample("table"), 3, epsilon=parse("1/10"), delta=None),
+    "finite-composition/inside": Claim(
         Compose((_on_a_sample(repeated(LEAVES["response"].part, 2)), LEAVES["response"].part)), parse("1/10"), None
     ),
-    "finite-losses/odds": _often(_on_a_sample("kary"), 3, epsilon=parse("1/10"), delta=None),
+    "finite-composition/odds": _often(_on_a_sample("kary"), 3, epsilon=parse("1/10"), delta=None),
     "one-sided": _often("table-pairs", 3, order=ONE_SIDED),
     "one-sided/sample": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), None, order=ONE_SIDED),
     "one-sided/delta": Claim(Subsample(LEAVES["table-pairs"].part, parse("1/4")), parse("1/20"), None, order=ONE_SIDED),

@@ -71,10 +71,11 @@ def _given(proof: Proof, claim: Claim, step: Step) -> tuple[dict[str, Any], list
     evidence = dict(step.evidence)
     if step.rule == "combination":
         return _combined(proof, claim, evidence)
-    if step.rule == "basic-composition" and "parts" in evidence:
+    if step.rule == "one-sided" and "parts" in evidence:
         shares = evidence.pop("parts")
         premises = [_share(proof, number, share) for number, share in enumerate(shares)]
-        return {**evidence, "spent": [_spent(share) for share in shares]}, premises
+        spent = {str(number): told for number, share in enumerate(shares) if (told := _spent(share)) is not None}
+        return {"side": "upper", **evidence, "spent": spent}, premises
     if step.rule == "positivstellensatz" and "rule" in evidence:
         return evidence, [proof.infer(evidence.pop("rule"), (), evidence.pop("evidence"))]
     if "curve" in evidence:

@@ -133,6 +133,7 @@ def test_a_second_run_changes_its_own_comment_and_nobody_elses(runner, project):
     assert json.loads((store / "099.json").read_text()) == someone
 
 
+@pytest.mark.wide
 def test_jobs_that_keep_a_report_each_have_a_comment_each(runner, project):
     store = project.parent / "scratch" / "gh"
     for artifact in ("one", "two", "one", 'a "quoted" one'):
@@ -148,7 +149,7 @@ def test_a_report_folder_that_looks_like_an_option_is_a_folder_in_every_step(run
     assert json.loads((project.parent / "scratch" / "gh" / "100.json").read_text())["body"].endswith("ended with 0")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 4])
 def test_the_run_ends_with_the_exit_code_of_dpverify_unless_it_is_only_to_tell(code, runner):
     assert runner(code=code).run(STEPS) == code

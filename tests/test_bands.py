@@ -195,6 +195,7 @@ def test_a_run_of_equal_parts_is_counted_run_by_run_to_twice_as_many():
         assert normal_delta(upper, mu) <= mpmath.mpf("1e-5") <= normal_delta(lower, mu)
 
 
+@pytest.mark.wide
 def test_one_run_of_a_sampled_gaussian_is_exact_and_several_are_enclosed_narrowly(composed):
     """theory#poisson-subsampling."""
     band = composed

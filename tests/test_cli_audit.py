@@ -255,7 +255,7 @@ CASES = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_a_right_sampler_passes_and_a_wrong_one_is_a_violation_of_the_model(case, spec):
     mechanism, claim, right, wrong, rest = CASES[case]
@@ -284,6 +284,7 @@ def test_more_noise_than_declared_is_nonconforming(spec):
     assert found(entries) == [(NONCONFORMING, "model")]
 
 
+@pytest.mark.wide
 def test_a_mean_that_is_not_clipped_is_a_finding_of_the_query(spec):
     rest = 'query = "noise:{}"\npatterns = "strategy:noise:datasets"'
     mechanism, claim = LAPLACE.replace("scale = 1", 'scale = "1/5"'), 'sensitivity = "1/5"\nepsilon = 1\nadjacency = "replace"'
@@ -368,6 +369,7 @@ def test_the_other_formats_say_the_same(spec):
     assert r"a \| b" in page and "VIOLATION" in page
 
 
+@pytest.mark.wide
 def test_a_pass_is_a_pass_in_every_format(spec):
     file = spec(LAPLACE, ONE, "laplace")
 

@@ -512,4 +512,4 @@ def test_every_upper_bound_of_what_is_post_processed_says_so(tmp_path, text):
         for found in bounds:
             names.add(line.rule)
             assert found.side == "upper" and set(post_processing.ASSUMED) <= set(found.assumed), line.rule
-    assert "basic-composition" in names
+    assert "one-sided" in names

@@ -208,6 +208,7 @@ def test_a_flag_wins_over_the_profile(project):
     assert lower() == "1.0986" and lower("--digits", "8") == "1.0986122"  # log(3), cut
 
 
+@pytest.mark.wide
 def test_an_audit_spends_what_the_profile_says_unless_a_flag_does(project):
     def audit(text: str, *flags: str) -> dict:
         project(text, response=AUDIT, samplers=SAMPLER)

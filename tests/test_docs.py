@@ -11,6 +11,7 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -219,6 +220,18 @@ EXPLAINED = re.compile(r"^- `([^`]+)`: ", re.MULTILINE)
 @pytest.mark.parametrize("page", PATHS["tutorial"], ids=lambda page: page.stem)
 def test_a_tutorial_explains_words_that_it_shows(page):
     shown = " ".join(" ".join(body.split()) for _, _, body in fences(page))
-    words = EXPLAINED.findall(page.read_text())
-    lost = [word for word in words if not all(" ".join(piece.split()) in shown for piece in word.split("..."))]
+    explained = {word: [" ".join(piece.split()) for piece in word.split("...")] for word in EXPLAINED.findall(page.read_text())}
+    lost = [word for word, pieces in explained.items() if not all(piece in shown for piece in pieces)]
     assert not lost, f"{page.name} explains what no output there has: {lost}"
+
+
+def test_pages_in_a_folder_have_the_index_of_the_search_as_a_script(tmp_path):
+    """A page that is read from a file cannot ask for the index; it can load a script."""
+    pytest.importorskip("mkdocs")
+    found = importlib.util.spec_from_file_location("docs_pages", ROOT / "tools" / "docs_pages.py")
+    hooks = importlib.util.module_from_spec(found)
+    found.loader.exec_module(hooks)
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "search_index.json").write_text('{"docs": []}')
+    hooks.on_post_build(SimpleNamespace(site_dir=str(tmp_path)))
+    assert (tmp_path / "search" / "search_index.js").read_text() == 'var __index = {"docs": []}\n'

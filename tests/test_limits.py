@@ -22,8 +22,6 @@ STEPS = {
     ("order/evaluations.py", "MOST"): "one point more is looked at than may be, so that too many are seen to be",
     ("order/evaluations.py", "MOST_EXACT"): "so many eigenvalues are looked at before the others, which a law of all of them is about",
     ("order/vertices.py", "MAX_VERTICES"): "vertices that are tried one by one; beyond them, refused",
-    ("order/field.py", "MAX_EFFORT"): "how many signs one form of a comparison asks for; beyond it, its sign is not known",
-    ("order/field.py", "MAX_TOTAL_EFFORT"): "the same for all forms together",
     ("rules/composition/grid.py", "MAX_BITS"): "a number this small is rounded down to 0 on the safe side",
     ("rules/curves/every_shift.py", "_MOST_FAR"): "parameters of the certificate's line that are refused beyond it",
     ("rules/curves/every_shift.py", "_MOST_BITS"): "the same",

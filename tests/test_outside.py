@@ -506,6 +506,7 @@ def test_a_browser_runs_the_pages_own_script_and_style_and_loads_nothing(folder)
     assert {unquote(link[2:]) for link in page.links if link.startswith("./")} <= {file.name for file in Path("out").iterdir()}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["$(touch owned)", "`touch owned`", "; touch owned #", "-c", "a b", "'\"x"])
 def test_the_line_that_checks_again_names_the_file_whatever_it_is_called(folder, name):
     Path(f"{name}.toml").write_text(RESPONSE + ABOVE)
@@ -538,6 +539,7 @@ def test_whoever_is_told_to_run_the_kernel_is_told_how_to_do_it_safely(file):
 # -- odd numbers and many parameters -------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("mechanism", [
     'kind = "exponential"\nscores = [["SIZE", 0], [0, 1]]\nbeta = 1', 'kind = "exponential"\nscores = [[0, 1], [1, 0]]\nbeta = "SIZE"',
     'kind = "exponential"\npoints = [[0], ["SIZE"]]\nmetric = "l1"\nbeta = 1',

@@ -167,6 +167,7 @@ HARD = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", HARD)
 def test_a_hard_claim_is_answered_or_undecided_in_time_and_the_others_are_answered(folder, name):
     Path("hard.toml").write_text(HARD[name])
@@ -480,6 +481,7 @@ def sampler(data, size, rng):
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("module", "said"),
     [
@@ -533,6 +535,7 @@ def test_a_sampler_that_replaces_what_it_is_judged_with_is_an_error_with_its_nam
     assert "sampler evil:sampler" in said and "replaces numpy.bincount, which the audit itself uses: change only what is yours." in said
 
 
+@pytest.mark.sampled(1)
 @linux
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_sampler_that_writes_into_every_descriptor_is_an_error_with_its_name(folder, workers):
@@ -671,6 +674,7 @@ SLOW_SAMPLER = "import os, time\ndef sampler(data, size, rng):\n    open(f'{os.g
 SLOW_MODULE = "import os, time\nopen(f'{os.getpid()}.pid', 'w').close()\ntime.sleep(60)\n"
 
 
+@pytest.mark.sampled(4)
 @linux
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 @pytest.mark.parametrize("verb", [("verify", "slow.toml", "-j", "2"), ("audit", "evil.toml"), ("verify", "used.toml")])

@@ -70,12 +70,14 @@ def test_as_many_are_chosen_as_the_time_allows_of_every_function_first(tmp_path,
 
 def test_what_no_record_speaks_of_has_the_tests_of_its_name_and_those_that_import_it(tmp_path, monkeypatch):
     (tmp_path / "tests").mkdir()
-    for name, text in (("code", ""), ("user", "from package import code\n"), ("other", "import codes\n"), ("new", "")):
+    uses = {"user": "from package import (\n    a,\n    code,\n)\n", "also": "from package.code import f\n"}
+    for name, text in {"code": "", **uses, "other": "from else import code\n", "new": ""}.items():
         (tmp_path / "tests" / f"test_{name}.py").write_text(text)
-    (tmp_path / "code.py").write_text(BEFORE)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "code.py").write_text(BEFORE)
     monkeypatch.setattr(quick, "ROOT", tmp_path)
-    _, whole = quick.chosen({"tests/test_new.py": {1}, "code.py": {2}, "README.md": {1}}, touched.Record(), 9)
-    assert whole == ["tests/test_new.py", "tests/test_code.py", "tests/test_user.py"]
+    _, whole = quick.chosen({"tests/test_new.py": {1}, "package/code.py": {2}, "README.md": {1}}, touched.Record(), 9)
+    assert whole == ["tests/test_new.py", "tests/test_code.py", "tests/test_also.py", "tests/test_user.py"]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +122,9 @@ def test_the_plugin_keeps_what_is_chosen_in_its_order_and_some_certificates(monk
     config = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda items: left.extend(items)))
     every = len(items)
     plugin.pytest_collection_modifyitems(config, items)
-    assert [item.nodeid for item in items[:3]] == ["w.py::x", "t.py::b", "t.py::a"]
-    assert len(items) == 3 + plugin.CERTIFICATES and len(left) == every - len(items)
+    kept = [item.nodeid for item in items]
+    assert kept[:2] == ["t.py::b", "t.py::a"] and kept[-1] == "w.py::x"
+    assert len(kept) == 3 + plugin.CERTIFICATES and len(left) == every - len(kept)
 
 
 def test_nothing_is_begun_after_the_time(monkeypatch):

@@ -1,4 +1,4 @@
-"""What mkdocs.yml hooks in: pages from outside docs/, links that lead to them, a name for the search, nothing asked of the network.
+"""What mkdocs.yml hooks in: pages from outside docs/, links that lead to them, the search with a name and from a folder, no network.
 
 In the repository a page links to a file where it lies, so that it can be read there too. In the build
 the link leads to the page made of it.
@@ -55,8 +55,13 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Refuse pages or styles that would ask another host for anything. Raises PluginError that lists them all."""
+    """Give the index of the search to pages in a folder too, which cannot ask for it: as a script.
+
+    Then refuse pages or styles that would ask another host for anything. Raises PluginError that lists them all.
+    """
     site = Path(config.site_dir)
+    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    (site / "search" / "search_index.js").write_text(f"var __index = {index}\n", encoding="utf-8")
     files = sorted(file for file in site.rglob("*") if file.suffix in (".html", ".css"))
     texts = {file.relative_to(site): file.read_text(encoding="utf-8") for file in files}
     asked = [f"{name}: {found[0][:200]}" for name, text in texts.items() for found in REQUEST.finditer(text)]

@@ -6,10 +6,11 @@ import math
 from contextlib import suppress
 from typing import Any
 
+import dpverify.search.signs  # noqa: F401  # finds signs wherever they are asked for
 from dpverify.search.proposal import Premise, Proposal, Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.facts.fact import Fact, as_bounds
+from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import (
@@ -61,7 +62,7 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         if claim.mechanism.transform:  # which has no curve
             from dpverify.search import measures
 
-            proposal.extend(lambda claim, _: measures.propose(claim, ""), claim, digits)
+            proposal.extend(lambda claim, _: measures.propose(claim), claim, digits)
             return proposal
     if claim.delta != ZERO and claim.epsilon is not None and claim.domains and isinstance(claim.mechanism, Compared):
         proposal.extend(lambda *_: [{"rule": "each-noise", "evidence": {}}], claim, digits)
@@ -79,11 +80,8 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
             from dpverify.search import stated_epsilon
 
             proposal.extend(stated_epsilon.propose, claim, digits)
-        rules = [
-            _curve_rule(premise) for step in proposal.steps for premise in step.get("premises", ())[:1] if step["rule"] == "privacy-profile"
-        ]
-        if rules:
-            proposal.extend(lambda claim, _: measures.propose(claim, rules[-1]), claim, digits)
+        if any(step["rule"] == "privacy-profile" and step.get("premises") for step in proposal.steps):
+            proposal.extend(lambda claim, _: measures.propose(claim), claim, digits)
     if claim.delta != ZERO and claim.domains and isinstance(claim.mechanism, Compared):
         from dpverify.search import selection_violations
 
@@ -117,11 +115,6 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
             return in_measures.propose(claim, digits, pure, lambda single: known(single, "upper"))
 
     proposal.extend(search, claim, digits)
-
-
-def _curve_rule(known: Fact) -> str:
-    """The rule that gives a curve; that of its one part, where there is one."""
-    return _curve_rule(known.premises[0]) if known.rule == "single-part" else known.rule
 
 
 def _sampled_in_one_order(mechanism: Mechanism) -> bool:

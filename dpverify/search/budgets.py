@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from fractions import Fraction
 from typing import Final
 
 from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ONE, Expr, Num, add, format_expr
+from dpverify.trusted.language.expr import ONE, Expr, add, format_expr
 from dpverify.trusted.language.model import Claim, Compose, Part, kind_of, once
 from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.rules.composition import basic_composition, combination
+from dpverify.trusted.parts.runs import merged
+from dpverify.trusted.rules.composition import combination, one_sided
 from dpverify.trusted.rules.composition.combined_values import Values, each
 
 MOST_SHOWN: Final = 20
@@ -28,7 +28,7 @@ def spent(claim: Claim, facts: Sequence[Fact]) -> dict[str, str]:
         with suppress(DpverifyError), precision(fact.prec):
             if fact.rule == combination.NAME and not fact.place and "part" in fact.parameters:
                 shown |= _pure(claim, fact)
-            elif fact.rule == basic_composition.NAME and not fact.place:
+            elif "spent" in fact.parameters and not fact.place:
                 shown |= _both(claim, fact)
     return shown
 
@@ -57,17 +57,18 @@ def _title(part: Part) -> str:
 
 def _both(claim: Claim, fact: Fact) -> dict[str, str]:
     """Of epsilons and deltas."""
-    listed = basic_composition.shares(claim, fact.parameters, fact.premises)
-    shown = {}
-    for number, (run, share) in enumerate(listed, 1):
+    values, root = one_sided.read(claim, fact.parameters, fact.premises)
+    total, shown = values.asked(root, forward=True), dict[str, str]()
+    listed = merged(root)
+    for number, run in enumerate(listed, 1):
         times = "" if run.times == 1 else f" x {run.times}"
-        shown[f"part {number} ({kind_of(run.part.mechanism)}{times})"] = _guarantee(share.epsilon, share.delta) + (" each" if times else "")
-    sums = {"basic composition": f"{_guarantee(*basic_composition.total(listed))} (bound)"}
-    return {**(shown if len(listed) <= MOST_SHOWN else {}), **sums}
+        shown[f"part {number} ({kind_of(run.part.mechanism)}{times})"] = _guarantee(values.of(run.part, True)) + (" each" if times else "")
+    return {**(shown if len(listed) <= MOST_SHOWN else {}), "basic composition": f"{_guarantee(total)} (bound)"}
 
 
-def _guarantee(epsilon: Expr, delta: Fraction) -> str:
-    return f"epsilon {_decimal(epsilon)}, delta {_decimal(Num(delta))}"
+def _guarantee(loss: one_sided.Loss) -> str:
+    epsilon, delta = loss
+    return f"epsilon {'infinite' if isinstance(epsilon, Infinite) else _decimal(epsilon)}, delta {_decimal(delta)}"
 
 
 def _decimal(value: Expr) -> str:

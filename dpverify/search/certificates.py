@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dpverify.trusted.facts.fact import Fact
@@ -11,8 +11,8 @@ from dpverify.trusted.language.certificate import SCHEMA, Line
 from dpverify.trusted.language.model import Claim
 
 
-def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line]) -> dict[str, Any]:
-    """The JSON object of a certificate. prec: of the lines that say no other."""
+def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line], signs: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """The JSON object of a certificate. prec: of the lines that say no other, and of the signs that are shown."""
     canonical = to_json(claim)
     return {
         "schema": SCHEMA,
@@ -21,6 +21,7 @@ def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line]) -> dict[s
         "prec": prec,
         "verdict": verdict,
         "lines": [_packed(line, prec) for line in lines],
+        **({"signs": list(signs)} if signs else {}),
     }
 
 

@@ -41,8 +41,8 @@ from dpverify.trusted.parts.runs import Run, leaf, whole
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import combination as rule
+from dpverify.trusted.rules.composition.combination import stacked
 from dpverify.trusted.rules.composition.combined_values import NOTHING
-from dpverify.trusted.rules.composition.stacked_queries import stacked
 
 Plan = dict[str, Any]
 Premises = Callable[[Claim, str], Plan | None]

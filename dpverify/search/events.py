@@ -43,7 +43,7 @@ from dpverify.trusted.parts import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.parts.runs import Run, merged, reach, whole
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive import cameron_martin
-from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries, joint_neighbours, loss_distribution, measures
+from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries, joint_neighbours, loss_distribution
 
 _DIGITS: Final = 9
 _ENDS: Final = 12
@@ -76,11 +76,11 @@ def told(judgement: Judgement, facts: Sequence[Fact]) -> Judgement:
 
 def _measures(claim: Claim, facts: Sequence[Fact]) -> tuple[dict[str, str], tuple[str, ...]]:
     """What the mechanism is in other measures, where a line goes by them."""
-    for fact in facts:
-        if fact.rule == measures.NAME and not fact.place:
-            with suppress(DpverifyError), precision(fact.prec):
-                relations, assumed = measure_words.shown(claim, fact.premises)
-                return relations, tuple(marked(line, "upper") for line in assumed)
+    fact = measure_words.known(claim, facts)
+    if fact is not None:
+        with suppress(DpverifyError), precision(fact.prec):
+            relations, assumed = measure_words.shown(claim)
+            return relations, tuple(marked(line, "upper") for line in assumed)
     return {}, ()
 
 

@@ -6,43 +6,40 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from flint import arb
 
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.language.model import Subsample
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.rules.composition import finite_composition, finite_losses
+from dpverify.trusted.rules.composition import finite_composition
 from dpverify.trusted.rules.composition.laws import MOST_PRODUCTS, Choice, Game, Law, Product, product_pair
 from dpverify.trusted.rules.curves.faces import faces_of
 
-MOST_WORK: Final = {finite_composition.NAME: 60_000, finite_losses.NAME: 200_000}
+MOST_WORK: Final = 60_000
 """The most products of a probability and a value for one epsilon, where there are choices."""
+MOST_SAMPLED: Final = 200_000
+"""The same where some parts are samples, of which no other curve is as sharp."""
 MOST_COMBINED: Final = 64
 """Up to so many combinations of pairs the best one is looked for."""
 _BITS: Final = 64
 
 
-class _Finite(Protocol):
-    def choice(self, run: Run) -> Choice: ...
-
-
-_RULES: Final[dict[str, _Finite]] = {finite_composition.NAME: finite_composition, finite_losses.NAME: finite_losses}
-
-
-def parameters(runs: Sequence[Run], name: str, epsilon: Fraction, most: int | None = None) -> dict[str, Any]:
-    """The parameters of a rule for finite mechanisms. epsilon: where the rows are to be the worst. most: of the work that may be done.
+def parameters(runs: Sequence[Run], epsilon: Fraction, most: int = MOST_WORK) -> dict[str, Any]:
+    """The parameters of the rule for finite mechanisms. epsilon: where the rows are to be the worst. most: of the work without samples.
 
     Raises Rejected for other mechanisms, Undecided where there are too many states.
     """
-    choices = [_RULES[name].choice(run) for run in runs]
+    choices = [finite_composition.choice(run) for run in runs]
     if all(len(choice.laws) == 1 for choice in choices):
         return {}
-    if Game([(choice.laws, choice.times) for choice in choices]).work > (most or MOST_WORK[name]):
-        raise Undecided(f"{name}: more states than are wanted.")
+    sampled = any(isinstance(run.part.mechanism, Subsample) for run in runs)
+    if Game([(choice.laws, choice.times) for choice in choices]).work > (MOST_SAMPLED if sampled else most):
+        raise Undecided(f"{finite_composition.NAME}: more states than are wanted.")
     with precision(_BITS):
         return {"rows": _worst(choices, rational(epsilon).mid())}
 

@@ -38,7 +38,6 @@ from dpverify.trusted.rules.measures import (
     parallel,
     sampled,
     selections,
-    streams,
 )
 from dpverify.trusted.rules.measures.chords import Chords, within_gaussian
 from dpverify.trusted.rules.measures.orders import MOST_CUTS
@@ -119,12 +118,12 @@ class _Search:
                 asked = replace(question, measure=self.claim.measure, order=self.claim.order)
                 yield self.proof.infer(finite.NAME, place, _of_finite(asked, self.digits))
                 return
-        for rule in (selections.NAME, implied.NAME):
+        for rule in (implied.NAME,) if isinstance(mechanism, Stream) else (selections.NAME, implied.NAME):
             with suppress(DpverifyError):
                 yield self.proof.infer(rule, place)
         for plan in stream_gaussians.plans(self.proof.places.run(place)) if isinstance(mechanism, Stream) else ():
             with suppress(DpverifyError):
-                yield self.proof.infer(streams.NAME, place, {key: value for key, value in plan.items() if key != "rule"})
+                yield self.proof.infer(selections.NAME, place, {key: value for key, value in plan.items() if key != "rule"})
         if isinstance(mechanism, Parallel):
             yield from self._parallel(place, mechanism)
         if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel):

@@ -19,7 +19,7 @@ from dpverify.trusted.parts import candidates, moves
 from dpverify.trusted.parts.runs import whole
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import joint_moves as rule
-from dpverify.trusted.rules.composition.move_powers import Power
+from dpverify.trusted.rules.composition.joint_moves import Power
 
 _STARTS = 12
 _STEPS = 300

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from dpverify.search.decimals import decimal_above, decimal_bounds
 from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.fact import Fact, as_bounds
-from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Part
+from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, symbols
+from dpverify.trusted.language.model import Claim, Combinator, EllipticalProcess, Exponential, KaryResponse, Part
 from dpverify.trusted.numbers.balls import constant, exact, finite, precision
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import merged, occurs
+from dpverify.trusted.parts.responses import randomized_response
+from dpverify.trusted.parts.runs import Run, leaf, merged, occurs, reach
 from dpverify.trusted.rules.additive import cameron_martin
 from dpverify.trusted.rules.composition import gaussian_composition
-from dpverify.trusted.rules.composition.measures import NAME, Measured, measured
-from dpverify.trusted.rules.curves import observed_variance
+from dpverify.trusted.rules.curves import finite as finite_curve
+from dpverify.trusted.rules.curves import gaussian, laplace, observed_variance
 from dpverify.trusted.rules.guarantees import conversions
+from dpverify.trusted.rules.guarantees.score_range import exponential_range
 
+WHAT: Final = "other measures"
+CLOSED: Final = frozenset((gaussian.NAME, gaussian_composition.NAME, laplace.NAME, finite_curve.NAME))
+"""Rules about curves of mechanisms that are something in other measures too."""
 ORDERS: Final = (Fraction(2), Fraction(8), Fraction(32))
 """Orders of the Renyi divergences that are shown."""
 OCCUR: Final = "for the equalities shown: answers at the stated distance occur"
@@ -30,9 +35,17 @@ _SHOWN: Final = 12
 _DIGITS: Final = 9
 
 
-def shown(claim: Claim, premises: Sequence[Fact] = ()) -> tuple[dict[str, str], tuple[str, ...]]:
+def known(claim: Claim, facts: Sequence[Fact]) -> Fact | None:
+    """The fact by whose curve the mechanism is something in other measures too."""
+    for fact in facts:
+        if not fact.place and any(CLOSED & {*bound.through} for bound in as_bounds(fact.says)):
+            return None if claim.measure is not None or claim.delta == ZERO or isinstance(claim.mechanism, KaryResponse) else fact
+    return None
+
+
+def shown(claim: Claim) -> tuple[dict[str, str], tuple[str, ...]]:
     """Relations by name, and what the equalities among them take for granted. Raises DpverifyError where nothing is known."""
-    found = measured(claim, premises)
+    found = measured(claim)
     root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
     runs = merged(root)
     attained = not any(run.processed for run in runs) and all(map(occurs, runs))
@@ -42,6 +55,54 @@ def shown(claim: Claim, premises: Sequence[Fact] = ()) -> tuple[dict[str, str], 
     exact = attained and found.measure in ("gdp", "laplace", "response")
     occur = (OCCUR,) if exact and found.measure != "response" and any(run.part.query is None for run in runs) else ()
     return dict(_relations(found, attained, exact)), (*occur, *(neighbours.apart(root) if exact else ()))
+
+
+class Measured(NamedTuple):
+    """What a mechanism is in another measure.
+
+    measure: "gdp", with mu; "bounded_range", with eta; "laplace", with the shift in scales; "response", with epsilon.
+    """
+
+    measure: str
+    size: Expr
+
+    def divergence(self, order: Fraction) -> Expr:
+        """The Renyi divergence of an order above 1, or a bound on it."""
+        if self.measure == "gdp":
+            return conversions.renyi_of_gaussian(self.size, order).divergence
+        if self.measure == "bounded_range":
+            return conversions.renyi_of_zcdp(conversions.zcdp_of_bounded_range(self.size), order).divergence
+        of = conversions.renyi_of_laplace if self.measure == "laplace" else conversions.renyi_of_pure
+        return of(self.size, order).divergence
+
+
+def measured(claim: Claim) -> Measured:
+    """What a claim's mechanism is in another measure. Raises Rejected where nothing is known."""
+    if claim.domains:
+        raise Rejected(WHAT, "the parameters", "it wants a value for each; claim one value at a time")
+    runs = merged(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    try:
+        mu = gaussian_composition.total(runs)
+        assert mu is not None
+        return Measured("gdp", mu)
+    except Rejected:
+        if len(runs) > 1 or runs[0].times > 1 or isinstance(runs[0].part.mechanism, Combinator):
+            raise
+        return _single(runs[0])
+
+
+def _single(run: Run) -> Measured:
+    asked = leaf(run)
+    mechanism = asked.mechanism
+    if isinstance(mechanism, Exponential):
+        return Measured("bounded_range", exponential_range(mechanism, ONE if asked.sensitivity is None else asked.sensitivity))
+    ratio = laplace.scale_ratio(mechanism, reach(run).upper) if run.part.query is None else None
+    if ratio is not None:
+        return Measured("laplace", ratio)
+    response = randomized_response(mechanism)
+    if response is not None:
+        return Measured("response", response)
+    raise Rejected(WHAT, "the mechanism", "nothing is known of it in other measures")
 
 
 def _relations(found: Measured, attained: bool, exact: bool) -> Iterator[tuple[str, str]]:
@@ -61,7 +122,7 @@ def _relations(found: Measured, attained: bool, exact: bool) -> Iterator[tuple[s
 def _relation(name: str, value: Expr, exact: bool) -> str:
     """name = value, or name <= value where it is only a bound; decimals are rounded outward."""
     if symbols(value):
-        raise CertificateError(f"{NAME}: {format_expr(value)} has parameters without a value.")
+        raise CertificateError(f"{WHAT}: {format_expr(value)} has parameters without a value.")
     text = format_expr(value)
     if isinstance(value, Num) and len(text) <= _SHOWN:
         return f"{name} {'=' if exact else '<='} {text}"

@@ -1,8 +1,9 @@
-"""Orders of Renyi divergences for the conversions of `curves.measures`. Nothing here is trusted: every order above 1 is sound."""
+"""Orders of Renyi divergences for the conversions of `conversions`. Nothing here is trusted: every order above 1 is sound."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from math import exp, inf, isfinite, log, log1p, sqrt
 from typing import Any, Final
@@ -11,14 +12,10 @@ from dpverify.search import processes
 from dpverify.search.numeric import number
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import Expr, num
-from dpverify.trusted.language.model import Claim, EllipticalProcess, KaryResponse, Mixture
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.language.model import Claim, EllipticalProcess, Mixture
 from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.additive import cameron_martin
-from dpverify.trusted.rules.composition import gaussian_composition
-from dpverify.trusted.rules.composition import measures as rule
-from dpverify.trusted.rules.curves import finite, gaussian, laplace
 from dpverify.trusted.rules.guarantees.conversions import Renyi, renyi_of_zcdp
 
 LEAST, MOST = -30.0, 30.0
@@ -55,7 +52,7 @@ def zcdp_order_for_delta(rho: float, epsilon: float) -> Fraction:
 
 
 def zcdp_points(rho: Expr, epsilons: Sequence[Fraction]) -> list[tuple[Renyi, Expr]]:
-    """The best order at each epsilon, as `implied_pairs.renyi_pair` takes them."""
+    """The best order at each epsilon, as `stated_guarantee.renyi_pair` takes them."""
     size = number(rho)
     return [(renyi_of_zcdp(rho, zcdp_order_for_delta(size, float(epsilon))), num(epsilon)) for epsilon in epsilons]
 
@@ -84,31 +81,17 @@ def _order(bound: Callable[[float], float]) -> Fraction:
     return 1 + Fraction(excess).limit_denominator(10**6 if excess > 1e-3 else int(1e6 / excess))
 
 
-_ORDERS = [1 + Fraction(1, 2**k) for k in range(5, 0, -1)] + [1 + Fraction(2) ** k for k in range(11)]
-"""Orders among which the one for a bound that is shown beside a sharper one is chosen."""
-_CLOSED = (gaussian.NAME, gaussian_composition.NAME, laplace.NAME, finite.NAME)
-"""Rules about curves of mechanisms that are something in other measures too."""
-
 _FEW: Final = 6
 """Digits of a norm that a loose bound needs."""
 
 
-def propose(claim: Claim, curve: str) -> list[dict[str, Any]]:
-    """Steps that show what a mechanism is in other measures, and Theorem 5 of Reimherr & Awan; none where nothing is known.
-
-    curve: the rule that gave the mechanism's curve.
-    """
-    try:
-        if curve in _CLOSED and not isinstance(claim.mechanism, KaryResponse):
-            evidence = {"order": str(_order_for(claim))}
-            Proof(claim).infer(rule.NAME, (), evidence)
-            return [{"rule": rule.NAME, "evidence": evidence}]
-        if isinstance(claim.mechanism, Mixture | EllipticalProcess) and claim.epsilon is not None:
+def propose(claim: Claim) -> list[dict[str, Any]]:
+    """A step for Theorem 5 of Reimherr & Awan; none where it says nothing."""
+    if isinstance(claim.mechanism, Mixture | EllipticalProcess) and claim.epsilon is not None:
+        with suppress(DpverifyError):
             evidence = told(claim.mechanism)
             Proof(claim).infer(cameron_martin.NAME, (), evidence)
             return [{"rule": cameron_martin.NAME, "evidence": evidence}]
-    except DpverifyError:
-        pass  # nothing is known of it in other measures
     return []
 
 
@@ -118,16 +101,3 @@ def told(noise: Mixture | EllipticalProcess) -> dict[str, Any]:
         return {}
     return {"sensitivity": processes.derivations(noise, _FEW)}
 
-
-def _order_for(claim: Claim) -> Fraction:
-    """The order whose bound is sharpest at what is claimed."""
-    facts = rule.measured(claim)
-    epsilon, delta = (None if value is None else float(constant(value)) for value in (claim.epsilon, claim.delta))
-
-    def bound(order: Fraction) -> float:
-        excess, divergence = float(order - 1), number(facts.divergence(order))
-        if epsilon is not None:
-            return excess * (divergence - epsilon) + excess * log(excess) - (1 + excess) * log1p(excess)
-        return divergence - (log(delta or 1) + log1p(excess)) / excess + log(excess) - log1p(excess)
-
-    return min(_ORDERS, key=bound)

@@ -13,13 +13,13 @@ from dpverify.search.decimals import decimals
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.language.expr import ONE, Num, div, format_expr, mul, parse, substitute
-from dpverify.trusted.language.model import Kernel, Radial, Translation
+from dpverify.trusted.language.model import Kernel, Radial, Stream, Translation
 from dpverify.trusted.numbers.balls import constant, rational
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf, reach
 from dpverify.trusted.rules.curves import every_shift, kernel_pair, shifts
 from dpverify.trusted.rules.curves.unimodal import in_pieces
-from dpverify.trusted.rules.selection import delta_event, delta_every_word, delta_told_words
+from dpverify.trusted.rules.selection import delta_event, delta_every_word
 
 _MOST_SHOWN: Final = 8
 _LARGE: Final = 1000
@@ -35,7 +35,7 @@ def known(fact: Fact) -> Callable[[arb], Mapping[str, str]] | None:
 def impossible(fact: Fact) -> Mapping[str, str] | None:
     """The event that one of two neighbours never has, where the rule that the lower pair of a curve comes from knows it."""
     found = _source(fact)
-    if found is None or found.rule not in (delta_event.NAME, delta_told_words.NAME):
+    if found is None or found.rule != delta_event.NAME:
         return None
     told = _RULES[found.rule](found, arb(_LARGE))
     return {key: told[key] for key in ("pair", "event", "P", "Q")}
@@ -107,15 +107,12 @@ def _of_bins(fact: Fact, epsilon: arb) -> Mapping[str, str]:
 
 
 def _of_a_selection(fact: Fact, epsilon: arb) -> Mapping[str, str]:
-    from dpverify.search import selection_events
+    from dpverify.search import selection_events, words_of_streams
 
+    assert isinstance(fact.about, Run)
+    if isinstance(fact.about.part.mechanism, Stream):
+        return words_of_streams.described(fact, epsilon)
     return selection_events.described(fact, epsilon)
-
-
-def _of_words(fact: Fact, epsilon: arb) -> Mapping[str, str]:
-    from dpverify.search import words_of_streams
-
-    return words_of_streams.described(fact, epsilon)
 
 
 def _of_every_word(fact: Fact, epsilon: arb) -> Mapping[str, str]:
@@ -125,6 +122,6 @@ def _of_every_word(fact: Fact, epsilon: arb) -> Mapping[str, str]:
 
 
 _RULES: Final = {
-    every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection, delta_told_words.NAME: _of_words,
+    every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection,
     delta_every_word.NAME: _of_every_word,
 }  # fmt: skip

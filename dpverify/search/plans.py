@@ -21,7 +21,6 @@ from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.registry import ANYWHERE
 from dpverify.trusted.rules.composition import (
     finite_composition,
-    finite_losses,
     gaussian_composition,
     group_privacy,
     joint_neighbours,
@@ -32,7 +31,7 @@ from dpverify.trusted.rules.composition import (
     single_part,
 )
 from dpverify.trusted.rules.curves import kernel_pair, lattice, least, optimal_composition
-from dpverify.trusted.rules.guarantees import one_order_guarantee, pure_guarantee
+from dpverify.trusted.rules.guarantees import pure_guarantee
 
 Plan = dict[str, Any]
 
@@ -42,7 +41,6 @@ COMPOSITIONS: Final = (
     laplace_sums.NAME,
     optimal_composition.NAME,
     finite_composition.NAME,
-    finite_losses.NAME,
 )
 """The rules for exact curves of compositions, the quickest first."""
 
@@ -93,7 +91,7 @@ def single(proof: Proof, place: Place, plan: Plan) -> Fact:
     own = {key: value for key, value in plan.items() if key not in _BELOW}
     if name == group_privacy.NAME:
         return proof.infer(name, place, own, [fact(proof, (*place, ONE_STEP), _inside(plan, "part"))])
-    if name in (pure_guarantee.NAME, one_order_guarantee.NAME, kernel_pair.NAME):
+    if name in (pure_guarantee.NAME, kernel_pair.NAME):
         return proof.infer(name, place, own, [_premise(proof, place, _inside(plan, "premise"))])
     if name == least.NAME:
         return proof.infer(name, place, own, [single(proof, place, inner) for inner in _inside(plan, "parts")])
@@ -155,7 +153,7 @@ def plan_of(lines: Sequence[Line], number: int) -> Plan:
         found["premises"] = [None if index is None else below[index] for index in found.pop("known")]
     elif line.rule in (loss_distribution.NAME, parallel_composition.NAME, least.NAME):
         found["parts"] = below
-    elif line.rule in (pure_guarantee.NAME, one_order_guarantee.NAME, kernel_pair.NAME):
+    elif line.rule in (pure_guarantee.NAME, kernel_pair.NAME):
         found["premise"] = below[0]
     elif below:
         found["part"] = below[0]

@@ -22,6 +22,7 @@ from flint import fmpq, fmpq_mat
 
 from dpverify.search.closed_form import BITS
 from dpverify.search.counterexample import find_counterexample
+from dpverify.search.gap import MAX_DEGREE, Gap
 from dpverify.search.proposal import bound
 from dpverify.search.smt import counterexample, installed
 from dpverify.trusted.facts.bounds import Infinite
@@ -33,7 +34,6 @@ from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.registry import OF_THE_MECHANISM
-from dpverify.trusted.rules.inequalities.gap import MAX_DEGREE, Gap
 from dpverify.trusted.rules.inequalities.positivstellensatz import NAME
 
 ROUNDS = 12
@@ -142,12 +142,14 @@ def _fact(claim: Claim, step: dict[str, Any]) -> Fact:
 def _widened(claim: Claim, step: dict[str, Any], upper: Expr) -> dict[str, Any] | None:
     assert claim.epsilon is not None
     try:
-        found = summands(Gap(upper, claim.epsilon, dict(claim.domains)))
+        gap = Gap(upper, claim.epsilon, dict(claim.domains))
+        found = summands(gap)
     except DpverifyError:
         return None
     if found is None:
         return None
-    return {"rule": NAME, "evidence": {"terms": found[0], "multiplier": found[1]}, "premises": [_fact(claim, step)]}
+    below = {} if gap.denominator.is_one() else {"denominator": format_expr(expr(gap, gap.denominator))}
+    return {"rule": NAME, "evidence": {"terms": found[0], "multiplier": found[1], **below}, "premises": [_fact(claim, step)]}
 
 
 def summands(gap: Gap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:

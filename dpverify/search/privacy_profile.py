@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from flint import arb
 
 from dpverify.search import (
     asymptotics,
-    basic_composition,
     closed_epsilon,
     combination,
     every_shift,
@@ -25,6 +25,7 @@ from dpverify.search import (
     losses,
     processes,
     selection_delta,
+    shares,
     stated_guarantee,
     stream_gaussians,
     words_of_streams,
@@ -68,7 +69,6 @@ from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.rules.composition import (
     closed_profile,
     finite_composition,
-    finite_losses,
     gaussian_composition,
     group_privacy,
     loss_distribution,
@@ -95,7 +95,7 @@ from dpverify.trusted.rules.curves import (
 from dpverify.trusted.rules.curves import every_shift as shifts
 from dpverify.trusted.rules.curves.seen_in_cells import MOST_RINGS
 from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
-from dpverify.trusted.rules.selection import delta_first_positive, delta_greatest, delta_told_words
+from dpverify.trusted.rules.selection import delta_event, delta_first_positive, delta_greatest
 from dpverify.trusted.rules.selection.compared import asked
 
 if TYPE_CHECKING:
@@ -255,12 +255,16 @@ def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
     assert claim.delta is not None
     alone = replace(target, epsilon=None)
     try:
-        plans = [_single(replace(run, times=1), alone) for run in runs]
-        pure = [None if isinstance(run.part.mechanism, Combinator) else _premise(run, target) for run in runs]
         with precision(_FIRST_BITS):
-            return basic_composition.propose(Proof(claim), runs, plans, pure, exact(constant(claim.delta).lower()))
+            delta = exact(constant(claim.delta).lower())
+            return shares.propose(Proof(claim), runs, lambda run: _single(run, alone), partial(_simple, target), delta)
     except DpverifyError:
         return []
+
+
+def _simple(target: Target, run: Run) -> Plan | None:
+    """Evidence for the pure epsilon of a mechanism that is not made of parts."""
+    return None if isinstance(run.part.mechanism, Combinator) else _premise(run, target)
 
 
 def _premise(run: Run, target: Target) -> Plan | None:
@@ -398,9 +402,9 @@ def _plan(whole: Run, target: Target) -> Plan:
     for name in COMPOSITIONS:
         plan: Plan = {"rule": name}
         try:
-            if name in (finite_composition.NAME, finite_losses.NAME):
-                most = _MOST_WORK_INSIDE if target.inside and name == finite_composition.NAME else None
-                plan |= finite_rows.parameters(runs, name, _place(target), most)
+            if name == finite_composition.NAME:
+                most = _MOST_WORK_INSIDE if target.inside else finite_rows.MOST_WORK
+                plan |= finite_rows.parameters(runs, _place(target), most)
             building.curve(whole, plan)
         except DpverifyError:
             continue
@@ -479,6 +483,8 @@ def curve_at(proof: Proof, place: Place, digits: int, premises: Premises) -> Fac
 
 def cells(curve: Curve) -> int:
     """The most cells that a part's grid may have, by the slowest rule that its profile rests on."""
+    if curve.rules[:2] == (finite_composition.NAME, poisson_subsampling.NAME):
+        return _MOST_EVALUATED  # of samples products are looked at, seldom choices
     return min(_EVALUATED.get(name, _MOST_EVALUATED) for name in curve.rules)
 
 
@@ -586,9 +592,9 @@ def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
 def _words(run: Run, target: Target) -> Iterator[Plan]:
     """Words that tell two neighbours apart, as far as they are found."""
     with suppress(DpverifyError):
-        question = asked(leaf(run), {"side": "lower"}, delta_told_words.NAME, near=True, wanted=Stream)
+        question = asked(leaf(run), {"side": "lower"}, delta_event.NAME, near=True, wanted=Stream)
         for found in words_of_streams.at_delta(question, target.epsilon or 0.0):
-            plan = {"rule": delta_told_words.NAME, **found, "prec": _WORDS_BITS}
+            plan = {"rule": delta_event.NAME, **found, "prec": _WORDS_BITS}
             building.curve_of_one(run, plan)
             yield plan
 

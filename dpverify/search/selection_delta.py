@@ -23,7 +23,7 @@ from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, Comp
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.curves import least
-from dpverify.trusted.rules.guarantees import bounded_range, one_order_guarantee, pure_guarantee
+from dpverify.trusted.rules.guarantees import bounded_range, pure_guarantee
 from dpverify.trusted.rules.selection import chances, worst_output
 from dpverify.trusted.rules.selection import delta_event as event
 from dpverify.trusted.rules.selection import delta_first_positive as first_positive
@@ -104,8 +104,7 @@ def _above(mechanism: Compared, sensitivity: Any, premise: Plan | None) -> Itera
     """Plans for bounds from above."""
     yield {"rule": bounded_range.NAME}
     if premise is not None:
-        known = one_order_guarantee if mechanism.neighbours in ONE_WAY else pure_guarantee
-        yield {"rule": known.NAME, "premise": premise}
+        yield {"rule": pure_guarantee.NAME, "premise": premise}
     yield {"rule": release.NAME}
     yield {"rule": greatest.NAME, **_whole(mechanism)}
     if isinstance(mechanism, AboveThreshold) and mechanism.bounds is not None and mechanism.positives == ONE:

@@ -16,7 +16,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.rules.inequalities.gap import stripped
+from dpverify.trusted.rules.inequalities.positivstellensatz import stripped
 
 SECONDS = 5.0
 """Of the processor."""

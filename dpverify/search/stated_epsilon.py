@@ -9,6 +9,7 @@ from dpverify.trusted.language.errors import DpverifyError, Undecided
 from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import Claim, Guarantee
 from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.rules.composition import one_sided
 from dpverify.trusted.rules.guarantees import stated_epsilon as rule
 
 
@@ -16,7 +17,8 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
     """The pure epsilon, and the (epsilon, delta) that are within what is claimed. Raises Undecided where a pure one is claimed in vain."""
     assert isinstance(claim.mechanism, Guarantee)
     rows = range(len(claim.mechanism.rows)) if claim.mechanism.measure == "approximate" and claim.delta != ZERO else range(0)
-    steps = [{"rule": rule.NAME, "evidence": evidence} for evidence in ({}, *({"row": row} for row in rows))]
+    steps: list[dict[str, Any]] = [{"rule": rule.NAME, "evidence": {}}]
+    steps += [{"rule": one_sided.NAME, "evidence": {"side": "upper", "row": row}} for row in rows]
     holding = [step for step in steps if _holds(claim, step)]
     if not holding and claim.delta == ZERO:
         raise Undecided("the guarantee that is stated implies no pure epsilon; claim a delta above 0.")
@@ -26,7 +28,7 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
 def _holds(claim: Claim, step: dict[str, Any]) -> bool:
     """Whether a step holds and says something about what is claimed."""
     try:
-        bound = rule.check(claim, step["evidence"])
+        bound = rule.check(claim, {}) if step["rule"] == rule.NAME else one_sided.infer(claim, step["evidence"], ())
     except DpverifyError:
         return False
     if bound.quantity == "delta" or claim.epsilon is None or claim.delta == ZERO:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from math import exp, log, log1p
 from typing import Any
 
@@ -16,14 +17,14 @@ from dpverify.search.proposal import bound, of_run
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import DpverifyError, Rejected
 from dpverify.trusted.language.expr import Num, add, mul, num
-from dpverify.trusted.language.model import Guarantee
+from dpverify.trusted.language.model import Guarantee, Measure
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.composition import renyi_composition
-from dpverify.trusted.rules.guarantees import conversions, guarantees, implied_pairs, stated_guarantee
+from dpverify.trusted.rules.guarantees import conversions, guarantees, stated_guarantee
 
 Plan = dict[str, Any]
-Divergence = Callable[[Fraction], Any]
+Divergence = Callable[[Measure], Any]
 
 SPREAD = tuple(10.0**-k for k in (0.1, 0.3, 0.6, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14))
 """The deltas for which a whole curve gets a point each."""
@@ -39,7 +40,7 @@ def leaf_plan(run: Run, epsilon: float | None, delta: float | None) -> Plan:
     assert isinstance(known, Guarantee)
     plan: Plan = {"rule": stated_guarantee.NAME}
     if known.measure in ("zcdp", "renyi"):
-        plan["points"] = points([lambda order: stated_guarantee.divergence(known, order)], [1], _orders([known]), epsilon, delta)
+        plan["points"] = points([partial(conversions.of_guarantee, known)], [1], _orders([known]), epsilon, delta)
     elif len(known.rows) > 1:
         with suppress(DpverifyError):  # the rule says why
             plan["corners"] = corners([(row[0], row[1]) for row in known.rows])
@@ -82,7 +83,7 @@ def points(
     def total(order: float) -> float:
         if order not in known:
             exact = Fraction(order)
-            known[order] = sum(count * number(at(exact)) for at, count in zip(divergences, times, strict=True))
+            known[order] = sum(count * number(at(Measure("renyi", None, exact))) for at, count in zip(divergences, times, strict=True))
         return known[order]
 
     grid = _GRID if orders is None else orders
@@ -97,8 +98,9 @@ def points(
         order = order_for_delta(total, epsilon) if orders is None else min(orders, key=lambda a: _log_delta(total, float(a), epsilon))
         by_order[Fraction(epsilon)] = order
     listed = sorted(by_order.items())
-    totals = [add(*(mul(num(n), at(order)) for at, n in zip(divergences, times, strict=True))) for _, order in listed]
-    implied = [implied_pairs.implied(conversions.Renyi(a, tau), Num(at)) for (at, a), tau in zip(listed, totals, strict=True)]
+    orders_of = [Measure("renyi", None, order) for _, order in listed]
+    totals = [add(*(mul(num(n), at(measure)) for at, n in zip(divergences, times, strict=True))) for measure in orders_of]
+    implied = [stated_guarantee.implied(conversions.Renyi(a, tau), Num(at)) for (at, a), tau in zip(listed, totals, strict=True)]
     kept = [listed[i] for i in corners(implied)] or listed
     return [[str(order), str(at)] for at, order in kept]
 

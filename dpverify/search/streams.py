@@ -25,11 +25,10 @@ from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts import noises
-from dpverify.trusted.parts.streams import FAMILIES, Form, Step, faults, start_of, step_of, vertices
+from dpverify.trusted.parts.streams import FAMILIES, Form, Step, faults, settled, start_of, step_of, vertices
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.selection import alignment, told_words, ways, worst_run
 from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest, slopes
-from dpverify.trusted.rules.selection.stepwise import settled
 
 MANY: Final = 10**6
 """As many steps as stand for any number of them."""

@@ -13,6 +13,8 @@ from typing import Any, Final
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
 from dpverify.search.proposal import inside
+from dpverify.search.signs.needed import with_signs
+from dpverify.search.signs.seek import Sought
 from dpverify.search.witness_words import in_words
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.bounds import Bound, Infinite
@@ -23,6 +25,7 @@ from dpverify.trusted.language.certificate import Line
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr
 from dpverify.trusted.language.model import Claim, Leaf, Space
+from dpverify.trusted.language.shown import under
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.proof import Place, Proof
 from dpverify.trusted.well_formed import require_well_formed
@@ -31,10 +34,12 @@ _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
 
 
-_SUMS: Final = ("combination", "basic-composition", "other-measures")
-"""Rules whose lines are told of in words."""
-_TOLD: Final = (*_SUMS, "cameron-martin")
+_SUMS: Final = ("combination", "one-sided")
+"""Rules whose sums are told of in words."""
+_TOLD: Final = ("combination", "cameron-martin")
 """Rules whose lines tell readers more than their bounds."""
+_CURVES: Final = ("privacy-profile", "closed-profile")
+"""Rules by whose curves a mechanism may be something in other measures, which is told too."""
 
 
 Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
@@ -53,8 +58,14 @@ class Verified:
 
 def verify(claim: Claim, digits: int = 20) -> Verified:
     """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it."""
-    claim = from_json(to_json(claim))  # what is judged is what the certificate says
-    require_well_formed(claim)
+    with under(Sought()) as table:
+        claim = from_json(to_json(claim))  # what is judged is what the certificate says
+        require_well_formed(claim)
+        found = _verified(claim, digits)
+        return replace(found, certificate=with_signs(found.certificate, table)) if table.signs else found
+
+
+def _verified(claim: Claim, digits: int) -> Verified:
     proposal = propose(claim, digits)
     kept = _Kept(claim, proposal.prec)
     judgement = kept.judged(proposal.steps)
@@ -130,11 +141,12 @@ def rejudged(claim: Claim, packed: Any, reasons: tuple[str, ...] = ()) -> Verifi
 
 
 def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ...]) -> Verified:
-    facts = kernel.replay(read)
-    try:
-        judgement = kernel.judge(read.claim, facts)
-    except (Undecided, RuntimeError) as error:
-        raise CertificateError(f"the lines cannot be judged together: {error}") from error
+    with kernel.shown_by(read):
+        facts = kernel.replay(read)
+        try:
+            judgement = kernel.judge(read.claim, facts)
+        except (Undecided, RuntimeError) as error:
+            raise CertificateError(f"the lines cannot be judged together: {error}") from error
     if judgement.verdict != read.verdict:
         raise CertificateError(f"the certificate says {read.verdict}, its lines give {judgement.verdict}.")
     bounds = [() if fact.place else as_bounds(fact.says) for fact in facts]
@@ -147,7 +159,7 @@ def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgemen
         judgement = replace(judgement, witness=in_words(judgement.witness))
     witness = judgement.witness or {"pair": ""}
     plain = "pair" in witness and "epsilon" not in witness and not {"event", "at"} <= witness.keys()
-    if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in _SUMS for fact in facts):
+    if plain and isinstance(judgement.claim.mechanism, Leaf) and not any(fact.rule in (*_SUMS, *_CURVES) for fact in facts):
         return judgement
     from dpverify.search.events import told
 
@@ -205,7 +217,7 @@ class _Kept:
         latest = self.facts[::-1]
         for fact in sorted(latest, key=lambda fact: len(lines([fact])), reverse=True):
             rest = [other for other in self.facts if other is not fact]
-            if not rest or fact.rule in _TOLD or (_stated(fact) & wanted).difference(*map(_stated, rest)):
+            if not rest or fact.rule in _TOLD or "spent" in fact.parameters or (_stated(fact) & wanted).difference(*map(_stated, rest)):
                 continue  # it alone states what is shown
             without = kernel.judge(claim, lines(rest))
             if _shown(without) == said:

@@ -23,7 +23,7 @@ from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import ONE_WAY, Stream, Vector
 from dpverify.trusted.numbers.balls import exact, precision
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.parts.streams import FAMILIES, vertices
+from dpverify.trusted.parts.streams import families, vertices
 from dpverify.trusted.rules.selection import told_words
 from dpverify.trusted.rules.selection.compared import Asked, asked
 from dpverify.trusted.rules.selection.runs import together
@@ -271,9 +271,9 @@ def _placed(ground: Ground, moves: Sequence[Vector]) -> Iterator[tuple[Answers, 
 
 def _climbed(ground: Ground, best: Told) -> Told:
     """One answer after the other moved to where it tells the most, with the move that does."""
-    stream, families = ground.stream, FAMILIES.get(ground.stream.neighbours, (ground.stream.neighbours,))
+    stream = ground.stream
     points = list(
-        dict.fromkeys((*(point for family in families for point in vertices(stream, family)), (Fraction(0),) * len(stream.answers)))
+        dict.fromkeys((*(point for family in families(stream) for point in vertices(stream, family)), (Fraction(0),) * len(stream.answers)))
     )
     for _ in range(2):
         before = best.score
@@ -284,7 +284,7 @@ def _climbed(ground: Ground, best: Told) -> Told:
                     here, there = ([list(row) for row in side] for side in (best.here, best.there))
                     here[step], there[step] = list(place), [x + move for x, move in zip(place, moves, strict=True)]
                     rows = [[(y - x) / ground.moved for x, y in zip(*both, strict=True)] for both in zip(here, there, strict=True)]
-                    if any(together(stream, family, rows) for family in families):
+                    if together(stream, rows):
                         found = ground.scored(Told(best.words, here, there))
                         best = found if found.score > best.score + _GAIN else best
         if best.score <= before + _GAIN:

@@ -7,7 +7,8 @@ exactly with what is claimed, give the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,7 @@ from dpverify.trusted.language.certificate import Certificate, unpack
 from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, substitute, symbols
 from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.shown import Shown, under
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.proof import CHECKED, Memory, Proof
@@ -62,14 +64,27 @@ def check(data: Any) -> Judgement:
     Rejected where a rule refuses its evidence.
     """
     certificate: Certificate = unpack(data)
-    facts = replay(certificate, CHECKED)
-    try:
-        judgement = judge(certificate.claim, facts)
-    except (Undecided, RuntimeError) as error:
-        raise CertificateError(f"the lines cannot be judged together: {error}") from error
+    with shown_by(certificate):
+        facts = replay(certificate, CHECKED)
+        try:
+            judgement = judge(certificate.claim, facts)
+        except (Undecided, RuntimeError) as error:
+            raise CertificateError(f"the lines cannot be judged together: {error}") from error
     if judgement.verdict != certificate.verdict:
         raise CertificateError(f"the certificate says {certificate.verdict}, its lines give {judgement.verdict}.")
     return judgement
+
+
+@contextmanager
+def shown_by(certificate: Certificate) -> Iterator[Shown]:
+    """Put the signs in force that a certificate shows, and no others. Raises CertificateError where it does not show them."""
+    with under(Shown()) as table:
+        if certificate.signs:
+            with precision(certificate.prec):
+                from dpverify.trusted.order.shown_signs import show
+
+                show(certificate.signs, table)
+        yield table
 
 
 def replay(certificate: Certificate, known: Memory | None = None) -> list[Fact]:

@@ -16,6 +16,7 @@ from dpverify.trusted.facts.fact import Fact, Says, as_bounds, unasked
 from dpverify.trusted.language.errors import STUMBLES, CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.loading import asked_for, note
 from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.shown import table
 from dpverify.trusted.registry import ANYWHERE, EXPLAINED, IN_MEASURES, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, RULES
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def forget() -> None:
 def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...], known: Memory) -> Says:
     """What a rule says. Equal questions with equal parameters and premises that say the same have one answer."""
     grounds = tuple(premise.says for premise in premises)
-    key = (name, about, text, tuple((premise.rule, premise.about, id(premise.says)) for premise in premises), ctx.prec)
+    key = (name, about, text, tuple((premise.rule, premise.about, id(premise.says)) for premise in premises), ctx.prec, table().stamp)
     if key in known:
         known.move_to_end(key)
         says, _, places = known[key]

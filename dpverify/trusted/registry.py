@@ -46,7 +46,6 @@ _OF_THE_MECHANISM: Final = {
     "worst-words": "selection.worst_words",
 }
 _OF_THE_CLAIM: Final = {
-    "basic-composition": "composition.basic_composition",
     "cameron-martin": "additive.cameron_martin",
     "cell-response": "spaces.cell_response",
     "closed-epsilon": "composition.closed_epsilon",
@@ -69,7 +68,6 @@ _OF_THE_CLAIM: Final = {
     "net-mechanism": "spaces.net_mechanism",
     "noise-near": "spaces.noise_near",
     "orthogonal-laws": "additive.orthogonal_laws",
-    "other-measures": "composition.measures",
     "positivstellensatz": "inequalities.positivstellensatz",
     "privacy-profile": "composition.privacy_profile",
     "stated-epsilon": "guarantees.stated_epsilon",
@@ -83,7 +81,6 @@ _OF_CURVES: Final = {
     "every-word-curve": "selection.delta_every_word",
     "finite-composition": "composition.finite_composition",
     "finite-curve": "curves.finite",
-    "finite-losses": "composition.finite_losses",
     "first-positive": "selection.delta_first_positive",
     "gaussian": "curves.gaussian",
     "gaussian-composition": "composition.gaussian_composition",
@@ -100,7 +97,6 @@ _OF_CURVES: Final = {
     "line": "curves.line",
     "lipschitz-exponent": "curves.gauge",
     "loss-distribution": "composition.loss_distribution",
-    "one-order-guarantee": "guarantees.one_order_guarantee",
     "optimal-composition": "curves.optimal_composition",
     "parallel-composition": "composition.parallel_composition",
     "poisson-subsampling": "composition.poisson_subsampling",
@@ -113,7 +109,6 @@ _OF_CURVES: Final = {
     "selection-event": "selection.delta_event",
     "single-part": "composition.single_part",
     "stated-guarantee": "guarantees.stated_guarantee",
-    "told-words-event": "selection.delta_told_words",
     "uniform-ball": "curves.uniform_ball",
     "unseen-shifts": "selection.unseen_shifts",
 }
@@ -153,7 +148,6 @@ _IN_MEASURES: Final[Mapping[str, str]] = {
     "parallel-measures": "measures.parallel",
     "sampled-measures": "measures.sampled",
     "selection-measures": "measures.selections",
-    "stream-measures": "measures.streams",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

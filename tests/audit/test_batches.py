@@ -145,6 +145,7 @@ def test_a_sampler_that_repeats_its_outputs_is_named():
     assert finding.finding == "NONCONFORMING" and "keeps something between calls" in finding.event
 
 
+@pytest.mark.wide
 def test_a_sampler_without_memory_is_not_said_to_have_one():
     assert not [seed for seed in range(8) if "keeps something" in walked(0.0, seed % 2, seed).event]
 

@@ -100,6 +100,7 @@ def test_nothing_is_added_where_no_curve_is_proved():
 SETTINGS = {"samples": 60_000, "confidence": 0.999, "seed": 3}
 
 
+@pytest.mark.wide
 def test_a_right_sampler_of_a_composition_is_not_flagged():
     for claim in (TWO, replace(TWO, epsilon=None)):
         assert audit(two_answers(1.0), claim, pairs=[([0.0], [1.0])], **SETTINGS).finding == NO_VIOLATION_SEEN

@@ -270,6 +270,7 @@ def test_a_seed_in_the_call_is_used(run):
     assert seeds(run(test_noise_py=test_py(call="right, samples=64, seed=11"))) == ["11"]
 
 
+@pytest.mark.wide
 def test_a_worker_of_xdist_uses_the_seed_of_the_single_process(run):
     pytest.importorskip("xdist")
     alone = run(test_noise_py=test_py(call="half"))
@@ -321,6 +322,7 @@ def test_the_line_of_a_failing_test_runs_it_again_to_the_same_finding(run, optio
     assert said(again) == said(first)
 
 
+@pytest.mark.wide
 def test_the_line_of_a_test_with_an_odd_name_runs_it_again_from_the_folder_where_it_was_run(run, pytester, monkeypatch):
     text = dedent(test_py(call="half")).replace("@pytest.mark.dp", '@pytest.mark.parametrize("name", ["a b"])\n@pytest.mark.dp')
     pytester.mkdir("sub").joinpath("test_noise.py").write_text(text.replace("(dp_audit)", "(dp_audit, name)"))

@@ -103,6 +103,7 @@ def test_rows_are_clipped_in_the_norm_that_is_declared():
     assert isinstance(found.x, np.ndarray)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("adjacency", "right"), [("l1", 2.0), ("l2", math.sqrt(5.0)), ("linf", 3.0)])
 def test_linear_queries_on_vectors_move_by_their_operator_norm(adjacency, right):
     pairs = [([3.0, 4.0], [3.0, 5.0])]
@@ -200,6 +201,7 @@ def added_up_in_floats(start, bound):
     return query
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("start", [2.0**53, 1e16, -(2.0**54)])
 def test_a_sum_whose_rounding_moves_it_too_far_is_a_violation_of_level_float(start):
     found = search(added_up_in_floats(start, 1.5), sensitivity=1.5)

@@ -83,7 +83,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_every_finding_of_a_run_is_found_again_by_its_line(name):
     sampler, claim, rest, expected, most = CASES[name]

@@ -431,6 +431,7 @@ SAME = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["a leak of floats, then the model", "a violation in the last stretch", "black box"])
 def test_the_finding_is_the_same_for_any_number_of_workers(name):
     sampler, claim, rest = SAME[name]
@@ -440,7 +441,7 @@ def test_the_finding_is_the_same_for_any_number_of_workers(name):
         assert steady(audit(sampler, claim, **arguments, workers=workers)) == alone
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", SAME)
 def test_the_finding_is_the_same_wherever_the_run_was_stopped_and_taken_up(name, tmp_path):
     sampler, claim, rest = SAME[name]
@@ -500,7 +501,7 @@ def test_a_checkpoint_of_another_run_is_refused(other, tmp_path):
         audit(**{**arguments, **other})
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("samples", [300, 5_000, 60_000, 122_000])
 @pytest.mark.parametrize("pairs", [1, 8])
 @pytest.mark.parametrize("white", [True, False])
@@ -522,6 +523,7 @@ def test_pairs_of_very_different_magnitude_are_audited_together(far):
     assert audit(half, CLAIM, pairs=pairs, samples=3000, seed=1).finding == VIOLATION
 
 
+@pytest.mark.wide
 def test_the_python_call_searches_the_query_and_says_what_it_searched():
     found = audit(laplace, CLAIM, pairs=[([0.0], [1.0])], query=lambda data: [3 * data[0]], adjacency="l1", samples=500, seed=1)
     assert (found.finding, found.samples) == (VIOLATION, 0) and "a move of 3, declared 1" in found.event

@@ -119,6 +119,7 @@ def test_words_are_looked_at_as_far_as_one_noise_is_integrated_over_and_no_law_i
     assert law_of(Stream(("q",), (), (Drawn("nu", laplace(1)),), (), (), (branch([], "", ["q + nu"]),), parse("3"))) is None
 
 
+@pytest.mark.wide
 def test_the_audited_pair_is_one_of_neighbours_on_which_the_words_tell_much():
     law = law_of(TIERED)
     [pair] = law.worst_pairs()
@@ -159,6 +160,7 @@ def test_a_planted_fault_is_found(scales, kind, words):
     assert (kind, "model") in kinds_of(finding)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sampler", [tiers(2, 16, 8), mechanisms.sampler(TIERED)], ids=["in floats", "exact"])
 def test_no_alarm_is_raised_for_a_sampler_as_declared(sampler):
     assert kinds_of(audit(sampler, of(TIERED, 1), samples=3_000, confidence=0.99, seed=3)) == {("NO_VIOLATION_SEEN", "model")}

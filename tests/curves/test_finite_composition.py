@@ -66,9 +66,7 @@ def alone(*parts, at=None):
     """The curve of mechanisms, each so many times, with the rows that the search takes for the lower bound."""
     runs = [Run(Piece(mechanism), times=times) for mechanism, times in parts]
     at = Fraction(0) if at is None else exact(at.mid())
-    choices = [finite_composition.choice(run) for run in runs]
-    parameters = finite_rows.parameters(runs, finite_composition.NAME, at)
-    return finite_composition.curve(choices, runs, parameters, (finite_composition.NAME,), ())
+    return finite_composition.curve(runs, finite_rows.parameters(runs, at))
 
 
 def curve(*parts, at=None, bits=96):
@@ -314,9 +312,8 @@ def test_rows_that_are_no_pair_for_each_run_are_refused(rows):
 @settings(max_examples=examples(20))
 def test_any_rows_are_those_of_some_neighbours_and_below_the_upper_curve(first, second, a):
     runs = [Run(Piece(table(rows)), times=times) for rows, times in ((THREE, 2), (THREE[::-1], 1))]
-    choices = [finite_composition.choice(run) for run in runs]
     with precision(96):
-        found = finite_composition.curve(choices, runs, {"rows": [first, second]}, (finite_composition.NAME,), ())
+        found = finite_composition.curve(runs, {"rows": [first, second]})
     below = value(found.lower.worst, a)
     pairs = [together([one, one, other], a) for one in faces(THREE) for other in faces(THREE)]
     assert any(below.overlaps(rational(delta)) for delta in pairs) and not below > value(found.upper.worst, a)
@@ -329,7 +326,7 @@ def test_without_rows_there_is_no_lower_bound():
 def test_the_search_leaves_what_is_more_work_than_is_wanted():
     runs = [Run(Piece(table(LOPSIDED)), times=2)]
     with pytest.raises(Undecided, match="more states"):
-        finite_rows.parameters(runs, finite_composition.NAME, Fraction(0), 5)
+        finite_rows.parameters(runs, Fraction(0), 5)
 
 
 def test_the_rule_takes_runs_of_finite_mechanisms_alone():

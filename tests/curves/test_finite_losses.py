@@ -17,7 +17,7 @@ from dpverify.trusted.language.expr import Num, num, parse
 from dpverify.trusted.language.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation, repeated
 from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.parts.runs import merged
-from dpverify.trusted.rules.composition import finite_losses, laws
+from dpverify.trusted.rules.composition import finite_composition, laws
 from dpverify.trusted.rules.composition.ratios import Keys, Ratio, quotient
 from tests.effort import examples
 
@@ -36,7 +36,7 @@ def sample(part, rate, times=1, scheme="poisson"):
 def found(*parts, at=0):
     with precision(BITS):
         runs = merged(Part(Compose(parts)))
-        return finite_losses.curve(runs, finite_rows.parameters(runs, finite_losses.NAME, F(at)))
+        return finite_composition.curve(runs, finite_rows.parameters(runs, F(at)))
 
 
 def agrees(ball, value):
@@ -185,7 +185,7 @@ def test_samples_in_samples_and_exponentials_of_irrational_size():
 
 def test_formally_equal_products_of_ratios_are_one():
     assert quotient(parse("exp(1)*6"), parse("2*exp(1/2)")) == quotient(parse("3*exp(1)"), parse("exp(1/2)"))
-    (law,) = finite_losses.choice(merged(table(*SYMMETRIC))[0]).laws
+    (law,) = finite_composition.choice(merged(table(*SYMMETRIC))[0]).laws
     for one in (law, laws.sampled(law, parse("1/3")), laws.sampled(law, parse("exp(-1)"))):
         assert len(laws.Product([(one, 9)]).law().ratios) == 10
 
@@ -206,16 +206,13 @@ def test_products_of_ratios_are_sums_of_their_integers(numbers, times):
 @pytest.mark.parametrize(
     ("part", "says"),
     [
-        (table(*SYMMETRIC), "none of them is a sample"),
         (sample(table(*SYMMETRIC), F(1, 3), scheme="without_replacement"), "only Poisson samples"),
-        (sample(table(*SYMMETRIC), "0"), "not certainly in"),
-        (sample(table(*SYMMETRIC), "5/4"), "not certainly in"),
-        (sample(table(*SYMMETRIC), "p"), "not certainly in"),
+        (sample(table(*SYMMETRIC), "0"), "not certainly above 0"),
+        (sample(table(*SYMMETRIC), "p"), "not certainly above 0"),
         (sample(Part(PostProcess(table(*SYMMETRIC))), F(1, 3)), "not seen as it is"),
         (Part(Group(sample(table(*SYMMETRIC), F(1, 3)), num(2))), "one record apart"),
         (sample(replace(table(*SYMMETRIC), query=Query(((F(1),),), "add-remove")), F(1, 3)), "answers none"),
-        (sample(table(*SYMMETRIC), "log(-1)"), "not certainly in"),
-        (sample(Part(Translation(parse("exp(-abs(z))")), num(1)), F(1, 3)), "not finite"),
+        (sample(Part(Translation(parse("exp(-abs(z))")), num(1)), F(1, 3)), "are finite"),
     ],
 )
 def test_what_is_no_sample_of_finite_mechanisms_is_rejected(part, says):

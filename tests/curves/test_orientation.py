@@ -37,7 +37,7 @@ from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.parts.one_pair import is_told
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import combined_values, finite_losses, poisson_subsampling
+from dpverify.trusted.rules.composition import combined_values, finite_composition, poisson_subsampling
 from tests.proofs import Step, bound
 
 F = Fraction
@@ -97,7 +97,7 @@ def test_a_map_of_the_data_may_exchange_the_neighbours():
             for part, times in ((asked(1), 1), (moved, 1), (moved, 2)):
                 with pytest.raises(Rejected, match="exchange the neighbours"):
                     several = [Run(Part(Subsample(part, rate)), times=times), Run(Part(Subsample(asked(1), rate)), own=True, mapped=True)]
-                    finite_losses.curve(several, {})
+                    finite_composition.curve(several, {})
 
 
 BESIDE_NOTHING = Part(Compose((asked(1), asked(0))))

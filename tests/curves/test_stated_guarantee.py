@@ -1,5 +1,8 @@
 """Guarantees in any measure of privacy as curves."""
 
+from fractions import Fraction
+from functools import partial
+
 import mpmath
 import pytest
 from flint import arb
@@ -7,11 +10,11 @@ from flint import arb
 from dpverify.search import stated_guarantee as search
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Guarantee
+from dpverify.trusted.language.model import Guarantee, Measure
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts import stated
-from dpverify.trusted.rules.guarantees import stated_guarantee
+from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
 
 mpmath.mp.dps = 40
 
@@ -67,14 +70,14 @@ class TestPairs:
         assert profile(guarantee, {"points": [["9", "1"], ["9", "2"]]})("1") <= arb(str(direct)) * (1 + arb(2) ** -40)
 
     def test_the_gaussian_mechanism_of_that_rho_lies_below(self):
-        points = search.points([lambda order: stated_guarantee.divergence(known("zcdp", ["1/8"]), order)], [1], None, None, 1e-5)
+        points = search.points([partial(conversions.of_guarantee, known("zcdp", ["1/8"]))], [1], None, None, 1e-5)
         upper, true = profile(known("zcdp", ["1/8"]), {"points": points}), profile(known("gdp", ["1/2"]))
         for epsilon in ("0", "1/10", "1/2", "1", "2", "3", "5"):
             assert upper(epsilon) > true(epsilon)
 
     def test_the_curve_of_a_pair_is_convex_and_above_one_minus_e_to_the_epsilon(self):
         known_zcdp = known("zcdp", ["1/2"])
-        points = search.points([lambda order: stated_guarantee.divergence(known_zcdp, order)], [1], None, 2.0, None)
+        points = search.points([partial(conversions.of_guarantee, known_zcdp)], [1], None, 2.0, None)
         at = profile(known_zcdp, {"points": points})
         values = [at(f"{i}/4") for i in range(1, 30)]
         levels = [rational(parse(f"{i}/4").value).exp() for i in range(1, 30)]
@@ -113,12 +116,12 @@ class TestDistance:
 
 class TestPure:
     def test_the_least_epsilon_at_delta_zero(self):
-        assert stated_guarantee.pure_epsilon(known("approximate", [3, 0], [2, 0], [1, "1/9"])) == num(2)
-        assert stated_guarantee.pure_epsilon(known("bounded_range", ["1/2"])) == parse("1/2")
+        assert stated.pure_epsilon(known("approximate", [3, 0], [2, 0], [1, "1/9"])) == num(2)
+        assert stated.pure_epsilon(known("bounded_range", ["1/2"])) == parse("1/2")
 
     @pytest.mark.parametrize("guarantee", [known("approximate", [1, "1/9"]), known("zcdp", [1]), known("gdp", [1]), known("renyi", [2, 1])])
     def test_none_where_none_is_implied(self, guarantee):
-        assert stated_guarantee.pure_epsilon(guarantee) is None
+        assert stated.pure_epsilon(guarantee) is None
 
 
 class TestHostile:
@@ -160,10 +163,14 @@ class TestHostile:
         with pytest.raises(Undecided):
             stated_guarantee.curve(known("zcdp", [1]), {"points": [[order, epsilon]]})
 
-    def test_an_order_that_is_not_stated(self):
-        with pytest.raises(Rejected, match="order 3"):
-            stated_guarantee.curve(known("renyi", [2, 1], [4, 2]), {"points": [["3", "5"]]})
+    def test_an_order_above_those_that_are_stated(self):
+        with pytest.raises(Rejected, match="order 5"):
+            stated_guarantee.curve(known("renyi", [2, 1], [4, 2]), {"points": [["5", "5"]]})
+
+    def test_the_divergence_of_a_greater_order_bounds_that_of_a_lesser(self):
+        found = profile(known("renyi", [2, 1], [4, 2]), {"points": [["3", "5"]]})("5")
+        assert holds(found, renyi_delta(mpmath.mpf(2), mpmath.mpf(5), mpmath.mpf(3)))
 
     def test_no_divergence_follows_from_a_positive_delta(self):
-        with pytest.raises(Rejected, match="delta > 0"):
-            stated_guarantee.divergence(known("approximate", [1, "1/9"]), 2)
+        with pytest.raises(Rejected, match="bounds nothing in renyi"):
+            conversions.of_guarantee(known("approximate", [1, "1/9"]), Measure("renyi", None, Fraction(2)))

@@ -18,7 +18,7 @@ from dpverify.trusted.language.model import Part
 from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.measures import streams
+from dpverify.trusted.rules.measures import selections
 from dpverify.trusted.rules.selection import unseen_shifts
 from dpverify.trusted.rules.selection.compared import NORMALISED
 
@@ -146,10 +146,10 @@ def test_other_measures_are_those_of_the_pair(measure, value):
     table = {"mechanism": inside(7), "claim": [{"sensitivity": 1, measure: told}]}
     claim = read_tables("stream.toml", table).claims[0].claim
     assert float(enclose(verify(claim).judgement.upper).mid()) == pytest.approx(float(enclose(parse(value)).mid()), rel=1e-12)
-    shown = streams.infer(claim, {"shifts": HIDDEN}, ())
+    shown = selections.infer(claim, {"shifts": HIDDEN}, ())
     assert [(found.side, found.quantity) for found in shown] == [("upper", measure)]
     with pytest.raises(Rejected, match="none of them leaves"):
-        streams.infer(claim, {"shifts": []}, ())
+        selections.infer(claim, {"shifts": []}, ())
 
 
 # -- evidence ----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from dpverify.trusted.language.expr import parse
 from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.rules.composition import laplace_sums
 from dpverify.trusted.rules.curves import optimal_composition
-from dpverify.trusted.rules.guarantees import implied_pairs
+from dpverify.trusted.rules.guarantees import stated_guarantee
 
 ERRORS = [Fraction(1, 10), Fraction(1, 2), Fraction(1, 1_000_000), Fraction(99, 100)]
 
@@ -52,7 +52,7 @@ def test_the_conjugate_is_the_closed_form(alpha, bits):
     with mp.workdps(60), precision(bits):
         level = mpf(alpha.numerator) / alpha.denominator
         for pair, expected in (
-            (implied_pairs.gdp_pair(one), of_the_gaussian_threshold_test(level)),
+            (stated_guarantee.gdp_pair(one), of_the_gaussian_threshold_test(level)),
             (laplace_sums.pair([(one, 1)]), of_the_laplace_threshold_test(level)),
             (optimal_composition.pair(one), of_a_guarantee(level)),
             (guarantee, of_a_guarantee(level, mpf(1) / 100)),
@@ -99,7 +99,7 @@ def test_a_function_that_is_not_enclosed_is_undecided():
 
 def test_a_test_that_always_rejects_misses_nothing():
     with precision(64):
-        assert trade_offs.trade_off(implied_pairs.gdp_pair(parse("1")), Fraction(1)).is_zero()
+        assert trade_offs.trade_off(stated_guarantee.gdp_pair(parse("1")), Fraction(1)).is_zero()
 
 
 def test_what_is_no_error_is_undecided():
@@ -116,7 +116,7 @@ def test_what_is_known_of_one_error_serves_the_next():
 
     def profile(epsilon):
         asked.append(epsilon)
-        return implied_pairs.gdp_pair(parse("1")).forward(epsilon)
+        return stated_guarantee.gdp_pair(parse("1")).forward(epsilon)
 
     with precision(64):
         curve = trade_offs.TradeOff(Pair(profile, profile))
@@ -144,7 +144,7 @@ def test_a_sketched_profile_is_asked_at_its_own_points_alone_and_tells_as_much_a
 
     with precision(64):
         for pair, truth in (
-            (implied_pairs.gdp_pair(parse("1")), of_the_gaussian_threshold_test),
+            (stated_guarantee.gdp_pair(parse("1")), of_the_gaussian_threshold_test),
             (optimal_composition.pair(parse("1")), of_a_guarantee),
         ):
             least, searched = trade_offs.TradeOff(known(pair), nats, sketched=True), trade_offs.TradeOff(known(pair), nats)

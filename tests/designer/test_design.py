@@ -36,7 +36,7 @@ def size(one, side="upper"):
     return float(constant(one.value("rms_l2", side)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "table",
     [

@@ -40,7 +40,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import stacked_queries
+from dpverify.trusted.rules.composition import combination
 from tests.effort import examples
 from tests.proofs import Step, bound
 
@@ -331,7 +331,7 @@ def test_the_sum_by_slopes_is_of_one_run_of_what_a_group_holds_and_of_one_adjace
     twice = Group(repeated(Part(Compose((UNIT, UNIT))), num(2)), num(2))
     assert slopes(Claim(twice, None), {"side": "upper", "slopes": True}).value == num(8), "two runs of two parts, two records apart"
     with pytest.raises(DpverifyError, match="do not speak of the same neighbours"):
-        stacked_queries.stacked(Part(Compose((UNIT, laplace([(1, 0)], 1, "l1")))), ())
+        combination.stacked(Part(Compose((UNIT, laplace([(1, 0)], 1, "l1")))), ())
 
 
 def test_a_map_of_the_outputs_is_assumed_not_to_look_at_the_data_where_there_is_one():

@@ -34,7 +34,7 @@ from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.parts import candidates
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive import concave_exponent, points, witnessed
-from dpverify.trusted.rules.curves import mixing, prepared_lunes, shapes, volumes
+from dpverify.trusted.rules.curves import mixing, shapes, spherical_caps, volumes
 from dpverify.trusted.rules.finite import kernel_box, normaliser
 
 F = Fraction
@@ -177,9 +177,9 @@ def test_where_lunes_change_their_form_half_of_the_digits_are_left(prec):
         return (-at).exp()
 
     with precision(prec):
-        found = prepared_lunes.Prepared._near(falling, arb(1))
+        found = spherical_caps.Prepared._near(falling, arb(1))
         assert found.contains(arb(-1).exp()) and found.rad() < arb(2) ** (4 - prec // 2)
-        assert prepared_lunes.Prepared._near(falling, arb(2)).overlaps(arb(-2).exp())
+        assert spherical_caps.Prepared._near(falling, arb(2)).overlaps(arb(-2).exp())
 
 
 @pytest.mark.parametrize(

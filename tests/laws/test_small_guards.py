@@ -26,7 +26,6 @@ from dpverify.trusted.language.model import (
     Exponential,
     Group,
     Measure,
-    Mixture,
     Norm,
     Part,
     Radial,
@@ -48,7 +47,7 @@ from dpverify.trusted.rules.additive import turns
 from dpverify.trusted.rules.additive.axis import Line
 from dpverify.trusted.rules.additive.sides import Period
 from dpverify.trusted.rules.composition import combined_values
-from dpverify.trusted.rules.curves import crossings, optimal_composition, scale_family, scale_mixture, unimodal, variances
+from dpverify.trusted.rules.curves import crossings, optimal_composition, scale_mixture, unimodal, variances
 from dpverify.trusted.rules.curves.mixing import Law
 from dpverify.trusted.rules.curves.student import Student
 from dpverify.trusted.rules.finite import densities, kernel_point
@@ -241,13 +240,6 @@ def test_points_that_are_one_are_no_neighbours():
 def test_noise_is_no_finite_mechanism():
     with pytest.raises(Rejected, match="finitely many outputs"):
         tables.finite(Claim(Translation(parse("exp(-abs(z))")), None, sensitivity=ONE))
-
-
-@pytest.mark.parametrize("ends", [("2", "1"), ("1", "1")])
-def test_a_mixing_law_lies_on_an_interval_that_rises(ends):
-    noise = Mixture(parse("exp(-r**2/(2*v))*v**(-1/2)"), parse("exp(-v)"), (parse(ends[0]), parse(ends[1])), L2, ONE)
-    with pytest.raises(Rejected, match="empty"):
-        scale_family.support(noise, "rule")
 
 
 @pytest.mark.parametrize("law", [Law(parse("exp(-c*v)")), Law(parse("exp(-v)"), factor=parse("c")), Law(parse("exp(-r*v)"))])

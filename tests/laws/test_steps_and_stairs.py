@@ -34,11 +34,6 @@ def test_prefix_sums_are_the_sum_over_all_cells_where_it_is_positive(infinite, w
                 factor = rational(exact).exp()
                 true = rational(infinite) + sum(((rational(p) - factor * rational(q)).max(arb(0)) for p, q in CELLS), arb(0))
                 assert got.overlaps(true) and (width != "0" or got.rad() < 1e-9)
-            p, q = found.line(rational(at))
-            above = [(x, y) for x, y in CELLS if rational(x / y) > rational(at).exp()]
-            assert p.overlaps(rational(infinite + sum((x for x, _ in above), F(0)))) and q.overlaps(
-                rational(sum((y for _, y in above), F(0)))
-            )
 
 
 def test_a_cell_whose_second_mass_is_not_told_from_nothing_is_weighed_by_itself():

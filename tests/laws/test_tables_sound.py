@@ -134,7 +134,7 @@ KERNELS = {
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("density", KERNELS)
 @pytest.mark.parametrize("reach", [None, "1/3", "1/2"])
 def test_kernels(density, reach):

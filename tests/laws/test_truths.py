@@ -191,6 +191,7 @@ PARAMETERS = [
 ]
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("cell", PARAMETERS)
 def test_bounds_contain_the_truth(cell):
     line = sign_of(cell)

@@ -41,6 +41,7 @@ FORGED_LINE = [
 ]
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("forged", FORGED_LINE)
 @pytest.mark.parametrize("name", ON_LINE)
 def test_a_line_that_is_told_wrong_things_never_says_a_wrong_divergence(name, forged):

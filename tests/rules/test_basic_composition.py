@@ -1,5 +1,6 @@
 """Adding up: sums of what every part spends, each checked by its curve or its pure epsilon."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -21,17 +22,17 @@ CLAIM = Claim(Compose((LAPLACE, repeated(Part(GAUSSIAN.mechanism, num(1)), num(3
 
 
 def run(claim, *parts):
-    return bound(claim, Step("basic-composition", {"parts": list(parts)}))
+    return bound(claim, Step("one-sided", {"parts": list(parts)}))
 
 
 def test_epsilons_and_deltas_add_up():
-    bounds = {bound.quantity: bound for bound in run(CLAIM, PREMISE, SHARE)}
-    assert certainly_equal(bounds["epsilon"].value, parse("7/2")) and bounds["delta"].value == parse("3/100")
-    assert all(bound.side == "upper" for bound in bounds.values())
+    (of_delta,), (of_epsilon,) = run(CLAIM, PREMISE, SHARE), run(replace(CLAIM, epsilon=None), PREMISE, SHARE)
+    assert (of_delta.side, of_delta.quantity, of_delta.value) == ("upper", "delta", parse("3/100"))
+    assert (of_epsilon.side, of_epsilon.quantity) == ("upper", "epsilon") and certainly_equal(of_epsilon.value, parse("7/2"))
 
 
 def test_every_part_and_the_sum_are_shown():
-    known = fact(CLAIM, Step("basic-composition", {"parts": [PREMISE, SHARE]}))
+    known = fact(CLAIM, Step("one-sided", {"parts": [PREMISE, SHARE]}))
     assert budgets.spent(CLAIM, [known]) == {
         "part 1 (radial)": "epsilon 0.5, delta 0",
         "part 2 (radial x 3)": "epsilon 1, delta 0.01 each",
@@ -68,14 +69,14 @@ SPENT = {"epsilon": "1", "delta": "1/100"}
 
 
 @pytest.mark.parametrize(
-    "spent", [[], [None], [None, SPENT, SPENT], [None, 7], [None, {}], [None, "1"], [SPENT, None], [None, None], 7, {}]
+    "spent", [{}, {"1": 7}, {"1": {}}, {"1": "1"}, {"1": None}, {"0": SPENT}, {"0": SPENT, "1": SPENT}, {"2": SPENT}, 7, None]
 )
 def test_every_run_wants_its_share(spent):
     proof = Proof(CLAIM)
     premises = [proof.infer("concave-exponent", (0,), {"side": "upper"}), proof.infer("gaussian", (1,))]
-    assert proof.infer("basic-composition", (), {"spent": [None, SPENT]}, premises).says
+    assert proof.infer("one-sided", (), {"side": "upper", "spent": {"1": SPENT}}, premises).says
     with pytest.raises(CertificateError):
-        proof.infer("basic-composition", (), {"spent": spent}, premises)
+        proof.infer("one-sided", (), {"side": "upper", "spent": spent}, premises)
 
 
 def test_every_run_wants_the_premise_about_itself():
@@ -85,14 +86,20 @@ def test_every_run_wants_the_premise_about_itself():
     strangers = [other.infer("concave-exponent", (0,), pure), other.infer("gaussian", (1,))]
     for given in ([], premises[:1], [*premises, premises[0]], premises[::-1], [premises[0], strangers[1]], [strangers[0], premises[1]]):
         with pytest.raises(CertificateError):
-            proof.infer("basic-composition", (), {"spent": [None, SPENT]}, given)
+            proof.infer("one-sided", (), {"side": "upper", "spent": {"1": SPENT}}, given)
 
 
-def test_single_mechanisms_are_refused():
-    with pytest.raises(Rejected):
-        run(Claim(LAPLACE.mechanism, num(1), parse("1/10"), num(1)), PREMISE)
+def test_one_mechanism_spends_what_its_curve_says():
+    (found,) = run(Claim(GAUSSIAN.mechanism, num(1), parse("1/10"), num(1)), SHARE)
+    assert (found.quantity, found.value) == ("delta", parse("1/100"))
+
+
+def test_what_equal_parts_spend_is_told_once():
+    twice = Claim(Compose((GAUSSIAN, LAPLACE, GAUSSIAN)), num(4), parse("1/20"))
+    (found,) = run(twice, SHARE, PREMISE)
+    assert (found.quantity, found.value) == ("delta", parse("1/50"))
 
 
 def test_the_sum_stands_beside_a_tighter_bound():
     judgement = verify(Claim(CLAIM.mechanism, None, Num(Fraction(1, 10**6))), 6).judgement
-    assert "basic composition" in judgement.also and "basic-composition" in judgement.rules
+    assert "basic composition" in judgement.also and "one-sided" in judgement.rules

@@ -57,7 +57,7 @@ from dpverify.trusted.order.polytopes import box
 from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair, relations
 from dpverify.trusted.parts.runs import merged
 from dpverify.trusted.rules.additive import axis, cells, equal_answers, mixture_closed, point_witness
-from dpverify.trusted.rules.composition import finite_losses, gaussian_composition, gaussian_queries
+from dpverify.trusted.rules.composition import finite_composition, gaussian_composition, gaussian_queries
 from dpverify.trusted.rules.composition.combined_values import Values
 from dpverify.trusted.rules.curves import (
     gaussian,
@@ -95,7 +95,7 @@ HYPOTHESES = {
             "additive.evaluations_epsilon",
             "additive.product_lipschitz", "additive.staircase", "composition.finite_composition", "composition.gaussian_composition",
             "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
-            "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
+            "measures.selections", "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.process_differences",
             "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
             "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian",
             "measures.discrete_gaussian", "additive.orthogonal_laws",
@@ -110,14 +110,14 @@ HYPOTHESES = {
         (
             "selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output", "selection.two_candidates",
             "selection.delta_event", "selection.delta_first_positive", "selection.delta_greatest", "selection.delta_release",
-            "measures.selections", "selection.delta_each", "selection.delta_event_at",
+            "selection.delta_each", "selection.delta_event_at",
         ),
         (*IDEAL, "the noises are independent of each other"),
     ),
     **dict.fromkeys(
         (
-            "measures.streams", "selection.alignment", "selection.unseen_shifts", "selection.worst_run", "selection.worst_words",
-            "selection.told_words", "selection.delta_told_words",
+            "selection.alignment", "selection.unseen_shifts", "selection.worst_run", "selection.worst_words",
+            "selection.told_words",
         ),
         (*IDEAL, "the noises of different names, and of different steps, are independent"),
     ),
@@ -132,7 +132,6 @@ HYPOTHESES = {
     "guarantees.stated_guarantee": STATED,
     "composition.poisson_subsampling": KEPT,
     "measures.sampled": IDEAL + KEPT,
-    "composition.finite_losses": IDEAL + KEPT,
     "composition.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),
     "measures.parallel": ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",),
     "composition.parallel_composition": (
@@ -224,7 +223,7 @@ ANSWERS = [(2, Fraction(3, 4)), (3, Fraction(1, 2)), (4, Fraction(1, 10))]
 def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
     # the total variation of q P + (1 - q) Q from Q is q times that of P from Q, over all answers together
     parts = tuple(Part(KaryResponse(num(ANSWERS[i][0]), num(ANSWERS[i][1]))) for i in inside)
-    found = finite_losses.curve(merged(Part(Subsample(Part(Compose(parts)), parse(rate)))), {})
+    found = finite_composition.curve(merged(Part(Subsample(Part(Compose(parts)), parse(rate)))), {})
     outputs = [(Fraction(1), Fraction(1))]
     for count, truth in (ANSWERS[i] for i in inside):
         other = (1 - truth) / (count - 1)
@@ -238,7 +237,7 @@ def test_a_sample_of_several_responses_is_that_of_their_product(inside, rate):
 
 def test_of_a_sample_with_several_pairs_of_rows_the_hypotheses_are_shown():
     three = Subsample(Part(Table(tuple(tuple(map(num, row)) for row in THREE))), HALF)
-    found = finite_losses.curve(merged(Part(Compose((Part(three), Part(KaryResponse(num(3), HALF)))))), {})
+    found = finite_composition.curve(merged(Part(Compose((Part(three), Part(KaryResponse(num(3), HALF)))))), {})
     assert set(found.assumed) == set(IDEAL + KEPT)
 
 
@@ -432,14 +431,15 @@ def test_behind_a_map_that_may_exchange_the_neighbours_both_orders_are_bounded()
 def test_a_part_may_spend_a_delta_of_0_and_none_below(delta):
     part = {"epsilon": "2", "delta": delta, "curve": {"rule": "laplace"}}
     claim = Claim(Compose((Part(LAPLACE, num(1)),)), num(2), HALF)
-    spent = {found.quantity: found.value for found in bound(claim, Step("basic-composition", {"parts": [part]}))}
-    assert spent == {"epsilon": num(2), "delta": num(Fraction(delta))}
-    for asked, kind in ((replace(claim, delta=None), "delta"), (replace(claim, epsilon=None), "epsilon")):
-        (found,) = bound(asked, Step("basic-composition", {"parts": [part]}))
-        assert found.quantity == kind
+    for asked, value in ((replace(claim, delta=None), num(Fraction(delta))), (replace(claim, epsilon=None), num(2))):
+        (found,) = bound(asked, Step("one-sided", {"parts": [part]}))
+        if delta == "0":  # a pure epsilon
+            assert (found.quantity, found.value) == ("pure", num(2))
+        else:
+            assert (found.quantity, found.value) == ("delta" if asked.delta is None else "epsilon", value)
     for change in ({"delta": "-1/100"}, {"epsilon": "-1"}, {"epsilon": "99/100", "delta": "0"}):
         with pytest.raises(Rejected, match="not certainly at most"):
-            bound(claim, Step("basic-composition", {"parts": [part | change]}))
+            bound(claim, Step("one-sided", {"parts": [part | change]}))
 
 
 @pytest.mark.parametrize("support", [(parse("log(2)"), None), (num(-1), None), (num(0), parse("log(2)"))])

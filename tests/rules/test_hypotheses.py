@@ -120,11 +120,10 @@ PROCESSED = PostProcess(LAPLACE)
     [
         (PROCESSED, "combination", {"side": "upper", "part": UPPER}),
         (Compose((Part(PROCESSED), LAPLACE)), "combination", {"side": "upper", "part": {"parts": [UPPER, UPPER]}}),
-        (PROCESSED, "basic-composition", {"parts": [PREMISE]}),
-        (Compose((Part(PROCESSED), LAPLACE)), "basic-composition", {"parts": [PREMISE, PREMISE]}),
+        (PROCESSED, "one-sided", {"parts": [PREMISE]}),
+        (Compose((Part(PROCESSED), LAPLACE)), "one-sided", {"parts": [PREMISE]}),
         (PROCESSED, "closed-profile", {}),
         (Compose((Part(PostProcess(GAUSSIAN)), GAUSSIAN)), "closed-profile", {}),
-        (Compose((Part(PostProcess(GAUSSIAN)), GAUSSIAN)), "other-measures", {"order": "2"}),
     ],
 )
 def test_a_bound_of_what_is_seen_after_a_map_rests_on_the_map(mechanism, rule, evidence):
@@ -173,10 +172,9 @@ def test_what_a_query_moves_independent_gaussian_coordinates_by_in_l1_is_no_eucl
 @pytest.mark.parametrize(
     ("rule", "evidence"),
     [
-        ("basic-composition", {"parts": [PREMISE]}),
+        ("one-sided", {"parts": [PREMISE]}),
         ("closed-profile", {}),
         ("privacy-profile", {"side": "upper", "curve": {"rule": "gaussian-composition"}}),
-        ("other-measures", {"order": "2"}),
     ],
 )
 def test_a_mechanism_runs_a_whole_number_of_times(times, rule, evidence):

@@ -30,7 +30,7 @@ from dpverify.trusted.language.model import (
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.parts import moves
 from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.composition import joint_moves, move_powers
+from dpverify.trusted.rules.composition import joint_moves
 
 CAUCHY = Radial(parse("1/(1 + r**2)"), L2, ONE)
 STUDENT = Translation(parse("(1 + z**2/3)**(-2)"))
@@ -272,43 +272,43 @@ def test_neighbours_twice_as_far_apart_want_cells_that_reach_as_far():
 
 
 def test_cells_go_forward_to_the_farthest_move():
-    above = move_powers.Power(parse("moved"), Fraction(1), Fraction(1), 2)  # u <= 1 + u^2
+    above = joint_moves.Power(parse("moved"), Fraction(1), Fraction(1), 2)  # u <= 1 + u^2
     joint_moves._check_above(above, Fraction(4), ["0", "1", "2"])
     joint_moves._check_above(above, Fraction(4), ["0", "1", "2", "3"])
     for cuts in (["0", "2", "1", "2"], ["0", "1", "1", "2"], ["0", "1", "199/100"], ["1/10", "2"], ["0"], [], None, {"0": "2"}):
         with pytest.raises(Rejected, match="not in order"):
             joint_moves._check_above(above, Fraction(4), cuts)
     with pytest.raises(Rejected, match="not certainly at most"):
-        joint_moves._check_above(move_powers.Power(parse("moved"), Fraction(1, 5), Fraction(1), 2), Fraction(4), ["0", "1/4", "1", "2"])
+        joint_moves._check_above(joint_moves.Power(parse("moved"), Fraction(1, 5), Fraction(1), 2), Fraction(4), ["0", "1/4", "1", "2"])
 
 
 def test_cells_are_no_more_than_a_line_may_have(monkeypatch):
     monkeypatch.setattr(joint_moves, "_MOST_CUTS", 2)
-    above = move_powers.Power(parse("moved"), Fraction(1), Fraction(1), 2)
+    above = joint_moves.Power(parse("moved"), Fraction(1), Fraction(1), 2)
     joint_moves._check_above(above, Fraction(1), ["0", "1"])
     with pytest.raises(Rejected):
         joint_moves._check_above(above, Fraction(1), ["0", "1/2", "1"])
 
 
 def test_rows_of_a_form_count_together_and_no_row_is_left_out():
-    form = move_powers._Quadratic(3)
+    form = joint_moves._Quadratic(3)
     form.add([(Fraction(1), Fraction(1), Fraction(0))], Fraction(1))  # the greatest eigenvalue is 2
     form.check(Fraction(2))
     for most in (Fraction(1), Fraction(19, 10), Fraction(0)):
         with pytest.raises(Rejected):
             form.check(most)
     with pytest.raises(Rejected, match="several coordinates"):
-        move_powers._Linear(2).add([(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))], Fraction(1))
+        joint_moves._Linear(2).add([(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))], Fraction(1))
 
 
 def test_a_form_is_bounded_exactly():
-    form = move_powers._Quadratic(2)
+    form = joint_moves._Quadratic(2)
     form.add([(Fraction(1), Fraction(1))], Fraction(1))
     form.add([(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))], Fraction(1))  # 2 1 1 2: the eigenvalues are 1 and 3
     form.check(Fraction(3))
     with pytest.raises(Rejected):
         form.check(Fraction(3) - Fraction(1, 10**12))
-    form = move_powers._Linear(2)
+    form = joint_moves._Linear(2)
     form.add([(Fraction(-2), Fraction(1))], Fraction(1))
     form.check(Fraction(2))
     with pytest.raises(Rejected):

@@ -52,8 +52,8 @@ from dpverify.trusted.parts.exchanged import TOWARDS, either_order, in_order, wo
 from dpverify.trusted.parts.runs import Run, merged
 from dpverify.trusted.proof import Proof
 from dpverify.trusted.rules.composition import post_processing
+from dpverify.trusted.rules.guarantees import conversions
 from dpverify.trusted.rules.measures import added, chords, of_a_curve
-from dpverify.trusted.rules.measures import implied as implied_rule
 from dpverify.trusted.rules.measures import laplace as laplace_rule
 from dpverify.trusted.rules.measures.asked import above, below
 from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
@@ -1005,7 +1005,7 @@ def test_an_upper_bound_of_a_curve_rests_on_what_both_its_premises_do():
 def test_what_is_not_certainly_at_least_0_has_no_value_in_another_measure(measure):
     for below_zero in (parse("-1/2"), parse("sqrt(2) - 3/2")):
         with pytest.raises(Undecided, match="not certainly a number of at least 0"):
-            implied_rule.of_pure(below_zero, measure)
+            conversions.of_pure(below_zero, measure)
         if measure == ZCDP:
             with pytest.raises(Undecided, match="not certainly a number of at least 0"):
                 laplace_rule._value(below_zero, measure)

@@ -364,7 +364,7 @@ def test_survival_functions_are_checked(mechanism, parameters, why):
         alone(of(mechanism, 9), survival.NAME, **parameters)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("mechanism", "value"),
     [

@@ -67,7 +67,6 @@ NO_PART = {
     "rules/curves/volumes.py": ("self.factor", "is of a density"),
     "rules/finite/far_outputs.py": ("self.rate", "says how fast a tail falls"),
     "rules/guarantees/conversions.py": ("self.order renyi.order", "is the order of a divergence"),
-    "rules/inequalities/gap.py": ("self.ring.constant", "makes a constant polynomial"),
     "rules/selection/delta_greatest.py": ("self.law.rate law.rate self.times", "is of the law of a noise"),
     "rules/selection/noise_laws.py": ("self.rate", "is of the law of a noise"),
     "rules/spaces/density_mechanism.py": ("space.rate", "is of a space, which is in no part"),
@@ -78,7 +77,6 @@ NO_PART = {
     "rules/utility/mean_squares.py": ("block.size", "is the length of a noise"),
     "rules/utility/polytope.py": ("root.order", "is the order of a derivative"),
     "rules/utility/root_of_squares.py": ("size.size", "is the length of a noise"),
-    "parts/runs.py": ("load('order.processes').sensitivity", "is a function"),
 }
 """Reads of other things by the same names, each with what it does."""
 

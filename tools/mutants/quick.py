@@ -77,8 +77,9 @@ def by_record(record: touched.Record, file: str, text: str, lines: Iterable[int]
 
 def by_name(file: str, texts: Mapping[str, str]) -> list[str]:
     """The files of tests that bear the name of a file, then those that import it."""
-    stem = Path(file).parent.name if file.endswith("/__init__.py") else Path(file).stem
-    imports = re.compile(rf"^(?:from|import) .*\b{re.escape(stem)}\b", re.MULTILINE)
+    *parents, stem = file.removesuffix(".py").removesuffix("/__init__").split("/")
+    parent = re.escape(".".join(parents))
+    imports = re.compile(rf"^from {parent} import (?:\([^)]*|.*)\b{stem}\b|^(?:from|import) {parent}\.{stem}\b", re.MULTILINE)
     own = [name for name in texts if name.endswith("/" + touched.test_of(file))]
     return own + [name for name, text in texts.items() if name not in own and imports.search(text)]
 

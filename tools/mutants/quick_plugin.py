@@ -15,15 +15,16 @@ TOLD = json.loads(os.environ.get("DPVERIFY_QUICK", "{}"))
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Keep what is chosen, in that order."""
+    """Keep what is chosen in its order, then certificates, then whole files."""
     if not TOLD:
         return
     rank = {name: number for number, name in enumerate(TOLD["tests"])}
     whole = set(TOLD["whole"])
-    kept = [item for item in items if item.nodeid in rank or _file(item) in whole]
-    kept.sort(key=lambda item: rank.get(item.nodeid, -1))
-    some = [item for item in items if _file(item) == TOLD["certificates"] and item not in kept]
+    kept = sorted((item for item in items if item.nodeid in rank), key=lambda item: rank[item.nodeid])
+    some = [item for item in items if _file(item) == TOLD["certificates"] and item.nodeid not in rank]
     kept += some[:: max(1, len(some) // CERTIFICATES)]
+    already = {item.nodeid for item in kept}
+    kept += [item for item in items if _file(item) in whole and item.nodeid not in already]
     names = {item.nodeid for item in kept}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in names])
     items[:] = kept

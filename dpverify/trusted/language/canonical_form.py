@@ -53,6 +53,16 @@ def from_json(data: Any) -> Claim:
     return claim
 
 
+def read(kind: type, data: Any) -> Any:
+    """The object of a class whose canonical form is given. Raises CertificateError."""
+    return _built(kind, data)
+
+
+def write(value: Any) -> Any:
+    """The canonical form of an object that `read` reads."""
+    return _encode(value)
+
+
 def exact_fraction(text: Any) -> Fraction:
     """The rational that "a" or "a/b" writes. Raises ValueError for other text, such as powers of ten that would be enormous."""
     if not isinstance(text, str) or not _FRACTION.fullmatch(text):

@@ -23,6 +23,7 @@ MAX_DEPTH: Final = 64
 MAX_LINES: Final = 8192
 PRECISIONS: Final[range] = range(53, 8193)
 _KEYS: Final = frozenset(("schema", "claim", "claim_sha256", "prec", "verdict", "lines"))
+MAX_SIGNS: Final = 1024
 _LINE: Final = frozenset(("rule", "place", "parameters", "premises", "prec"))
 
 
@@ -42,12 +43,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A claim with the lines of the proof that decides it and the verdict they are said to give."""
+    """A claim with the lines of the proof that decides it and the verdict they are said to give.
+
+    signs: of expressions in parameters, with what shows each.
+    """
 
     claim: Claim
     prec: int
     verdict: str
     lines: tuple[Line, ...]
+    signs: tuple[Mapping[str, Any], ...] = ()
 
 
 def decode(text: bytes) -> Any:
@@ -71,7 +76,7 @@ def unpack(data: Any) -> Certificate:
     _bounded(data)
     certify(isinstance(data, dict), "not a JSON object.")
     certify(data.get("schema") == SCHEMA, f"schema is {shown(data.get('schema'))}; this version reads {SCHEMA!r}.")
-    _exactly(data, _KEYS, "the certificate")
+    _exactly(data, _KEYS | (data.keys() & {"signs"}), "the certificate")
     certify(isinstance(data["claim"], dict), "claim: not an object.")
     claim, same = from_json(data["claim"]), data["claim_sha256"] == claim_hash(data["claim"])
     certify(same, "claim_sha256 is not the hash of the claim: the certificate was made for another claim, or altered.")
@@ -79,7 +84,10 @@ def unpack(data: Any) -> Certificate:
     certify(data["verdict"] in VERDICTS, f"verdict is {shown(data['verdict'])}, not one of {', '.join(VERDICTS)}.")
     lines = data["lines"]
     certify(isinstance(lines, list) and len(lines) <= MAX_LINES, f"lines: not a list of at most {MAX_LINES} lines.")
-    return Certificate(claim, prec, data["verdict"], tuple(_line(line, number, prec) for number, line in enumerate(lines)))
+    signs = data.get("signs", [])
+    good = isinstance(signs, list) and len(signs) <= MAX_SIGNS and all(isinstance(sign, dict) for sign in signs)
+    certify(good, f"signs: not a list of at most {MAX_SIGNS} objects.")
+    return Certificate(claim, prec, data["verdict"], tuple(_line(line, number, prec) for number, line in enumerate(lines)), tuple(signs))
 
 
 def _line(data: Any, number: int, prec: int) -> Line:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from functools import lru_cache, wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
+from dpverify.trusted.language.shown import table
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -65,14 +67,14 @@ def remembered(most: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
 
     def decorated(function: Callable[_P, _T]) -> Callable[_P, _T]:
         @lru_cache(maxsize=most)
-        def kept(*args: Any, **named: Any) -> tuple[_T, tuple[str, ...]]:
+        def kept(stamp: Any, *args: Any, **named: Any) -> tuple[_T, tuple[str, ...]]:
             with asked_for() as modules:
                 found = function(*args, **named)
             return found, tuple(modules)
 
         @wraps(function)
         def asked(*args: _P.args, **named: _P.kwargs) -> _T:
-            found, modules = kept(*args, **named)  # type: ignore[arg-type]
+            found, modules = kept(table().stamp, *args, **named)  # type: ignore[arg-type]
             note(modules)
             return found
 

@@ -1,8 +1,8 @@
 """Order and equality of closed forms: of constants exactly, of expressions in parameters over domains.
 
 Every answer is one-sided: True is a proof, False only says that none was found. Nothing here is a tolerance. What balls at the working
-precision decide of constants, and signs of parts decide of other expressions, is decided here; the rest is asked of the field of
-quotients of polynomials, which is loaded for it.
+precision decide of constants, and signs of parts decide of other expressions, is decided here; constants may also be 0 by their forms,
+and signs of expressions in parameters may stand shown.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from flint import ctx
 
+from dpverify.trusted.language import shown
 from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ZERO, Expr, sub, symbols
 from dpverify.trusted.language.loading import remembered
@@ -27,19 +28,10 @@ def sign(expr: Expr) -> int | None:
     ball = sharpened(lambda: constant(expr))
     found = sign_of_ball(ball)
     if found is None and ball.is_finite():
-        return 0 if _vanishes(expr) else None
+        from dpverify.trusted.order.forms import vanishes
+
+        return 0 if vanishes(expr) else None
     return found
-
-
-def _vanishes(expr: Expr) -> bool:
-    """Whether a constant is proved to be 0: by the one way of writing it, or in the field of quotients."""
-    from dpverify.trusted.order.canonical import is_zero
-
-    if is_zero(expr):
-        return True
-    from dpverify.trusted.order.zero import vanishes
-
-    return vanishes(expr)
 
 
 def certainly_le(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) -> bool:
@@ -60,7 +52,12 @@ def certainly_equal(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAIN
 def _holds(a: Expr, b: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
     """Whether b - a is proved to have a sign in `wanted`."""
     names = symbols(a) | symbols(b)
-    return names <= domains.keys() and _decided(a, b, tuple((name, domains[name]) for name in sorted(names)), wanted, ctx.prec)
+    if not names <= domains.keys():
+        return False
+    ranges = tuple((name, domains[name]) for name in sorted(names))
+    if _decided(a, b, ranges, wanted, ctx.prec):
+        return True
+    return bool(names) and shown.table().seek(a, b, dict(ranges), wanted) and _decided(a, b, ranges, wanted, ctx.prec)
 
 
 @remembered(4096)
@@ -76,11 +73,7 @@ def _decided(a: Expr, b: Expr, ranges: tuple[tuple[str, Domain], ...], wanted: S
         signs = sign_of_difference(a, b, domains)
     except DpverifyError:
         return False
-    if signs <= wanted or signs.isdisjoint(wanted):
-        return signs <= wanted
-    from dpverify.trusted.order.cases import decided
-
-    return decided(a, b, domains, wanted)
+    return signs <= wanted
 
 
 def _defined(expr: Expr) -> bool:

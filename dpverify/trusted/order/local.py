@@ -6,28 +6,36 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 
+from dpverify.trusted.language import shown
 from dpverify.trusted.language.errors import Undecided
 from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
 from dpverify.trusted.language.model import Domain
 from dpverify.trusted.numbers.balls import constant, finite
 from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.laws import extreme, law
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign, sign_of_ball, square, times
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sign_of_ball, square, times
 
 
 def sign_of_difference(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> Sign:
     """The signs that b - a may have; ANY where a or b is not certainly defined at all parameters."""
     try:
         sign_of(a, domains), sign_of(b, domains)  # each by itself: their difference may lose a term without a value
-        return sign_of(sub(settled(b, domains), settled(a, domains)), domains)
+        return sign_of(difference(a, b, domains), domains)
     except Undecided:
         return ANY
+
+
+def difference(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> Expr:
+    """b - a, written as signs of it are asked for."""
+    return sub(settled(b, domains), settled(a, domains))
 
 
 def sign_of(expr: Expr, domains: Mapping[str, Domain]) -> Sign:
     """The signs that an expression may have. Raises Undecided where it is not certainly defined at all parameters of the domains."""
     if not symbols(expr):
         return _of_constant(expr)
+    if (told := shown.sign(expr, domains)) is not None:
+        return told
     if isinstance(expr, Sym):
         return of_interval(_known(expr.name, domains))
     if isinstance(expr, Add):
@@ -51,7 +59,7 @@ def of_interval(d: Domain) -> Sign:
     return frozenset(sign for sign, there in ((-1, negative), (0, d.holds(Fraction(0))), (1, positive)) if there)
 
 
-def _between(signs: Sign) -> Domain:
+def between(signs: Sign) -> Domain:
     """The least interval that holds all numbers of these signs."""
     below, above = -1 in signs, 1 in signs
     whole = 0 not in signs
@@ -67,7 +75,7 @@ def _range(term: Expr, domains: Mapping[str, Domain]) -> Domain:
     if isinstance(term, Mul) and isinstance(term.args[0], Num) and term.args[0].value:
         return _scaled(_range(mul(*term.args[1:]), domains), term.args[0].value)
     signs = sign_of(term, domains)
-    return _exponential(sign_of(term.args[0], domains)) if isinstance(term, Call) and term.name == "exp" else _between(signs)
+    return _exponential(sign_of(term.args[0], domains)) if isinstance(term, Call) and term.name == "exp" else between(signs)
 
 
 def _exponential(signs: Sign) -> Domain:
@@ -129,6 +137,10 @@ def _call(expr: Call, domains: Mapping[str, Domain]) -> Sign:
         return POSITIVE
     if expr.name == "log" and signs[0] == POSITIVE:
         return sign_of(sub(expr.args[0], ONE), domains)
+    if expr.name == "floor":
+        return signs[0] | NULL
+    if expr.name == "atanh" and sign_of(add(ONE, expr.args[0]), domains) == sign_of(sub(ONE, expr.args[0]), domains) == POSITIVE:
+        return signs[0]
     found = law(expr.name, signs[-1])
     if found is None:
         raise Undecided(f"a value of {expr.name} that is not certainly defined.")

@@ -15,23 +15,13 @@ from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any, Final
 
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, Expr, Num, mul
-from dpverify.trusted.language.model import (
-    Exponential,
-    Group,
-    Lipschitz,
-    Mechanism,
-    Part,
-    PostProcess,
-    Query,
-    Subsample,
-    Table,
-    parts_of,
-)
+from dpverify.trusted.language.model import Exponential, Mechanism, Part, Query, Table, parts_of
 from dpverify.trusted.parts.densities import coordinate, even, log_concave
 from dpverify.trusted.parts.neighbours import NAME, leaves, together
-from dpverify.trusted.parts.one_pair import Choice, Space, Vector
+from dpverify.trusted.parts.one_pair import Choice, Space, Vector, joined
 
 MOST_RAW: Final = 20_000
 """The most pairs of neighbours that are looked at."""
@@ -56,7 +46,7 @@ def all_log_concave(part: Part) -> bool:
 def choices(part: Part) -> tuple[Choice, ...]:
     """Pairs of neighbours one of which is certainly worst. Raises Undecided where there are too many, or they are not known."""
     spaces, factor = together(part, linked=True, alone=True), root_factor(part)
-    sampled = any(isinstance(inner, Subsample) for inner in mechanisms(part))
+    sampled = any(isinstance(inner, model.Subsample) for inner in mechanisms(part))
     if not spaces:
         raise Undecided(f"{NAME}: no parts share their neighbours.")
     linked = [leaf for leaf in leaves(part) if leaf.linked and leaf.space in spaces]
@@ -97,11 +87,11 @@ def mechanisms(part: Part) -> Iterator[Mechanism]:
 def root_factor(part: Part) -> Fraction:
     """How many steps apart the neighbours of everything are: the groups and maps that hold it all. Raises Undecided for no number."""
     factor: Expr = ONE
-    while isinstance(part.mechanism, Group | Lipschitz | PostProcess):
+    while isinstance(part.mechanism, model.Group | model.Lipschitz | model.PostProcess):
         mechanism = part.mechanism
-        if isinstance(mechanism, Group):
+        if isinstance(mechanism, model.Group):
             factor = mul(factor, mechanism.size)
-        if isinstance(mechanism, Lipschitz):
+        if isinstance(mechanism, model.Lipschitz):
             factor = mul(factor, mechanism.constant)
         part = mechanism.part
     return number(factor)
@@ -110,9 +100,9 @@ def root_factor(part: Part) -> Fraction:
 def in_either_order(part: Part) -> bool:
     """Whether what holds all of a part may exchange the neighbour with the record and the one without: a map, or several steps."""
     mechanism = part.mechanism
-    if isinstance(mechanism, Lipschitz) or (isinstance(mechanism, Group) and mechanism.size != ONE):
+    if isinstance(mechanism, model.Lipschitz) or (isinstance(mechanism, model.Group) and mechanism.size != ONE):
         return True
-    return isinstance(mechanism, Group | PostProcess) and in_either_order(mechanism.part)
+    return isinstance(mechanism, model.Group | model.PostProcess) and in_either_order(mechanism.part)
 
 
 def number(factor: Expr) -> Fraction:
@@ -182,21 +172,15 @@ def _pairs(parts: Sequence[Part], factor: Fraction, oriented: bool) -> list[Vect
 
 def reached_from(parts: Sequence[Part], steps: int) -> dict[int, set[int]]:
     """For each input those that are at most so many steps away."""
-    near: dict[int, set[int]] = {}
+    every = list[tuple[int, int]]()
     for part in parts:
         mechanism = part.mechanism
         assert isinstance(mechanism, Table | Exponential)
         if isinstance(mechanism, Exponential) and mechanism.points:
             raise Rejected(NAME, "points", "which of them are neighbours is not listed")
         size = len(mechanism.rows if isinstance(mechanism, Table) else mechanism.scores)
-        listed = combinations(range(size), 2) if mechanism.adjacent is None else mechanism.adjacent
-        for a, b in listed:
-            near.setdefault(a, {a}).add(b)
-            near.setdefault(b, {b}).add(a)
-    reached = {a: {a} for a in near}
-    for _ in range(steps):
-        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
-    return reached
+        every += combinations(range(size), 2) if mechanism.adjacent is None else mechanism.adjacent
+    return joined(every, steps)
 
 
 def _size(part: Part, value: Vector) -> Any:

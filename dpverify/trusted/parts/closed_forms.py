@@ -20,25 +20,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import (
-    ONE,
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Num,
-    Sym,
-    add,
-    call,
-    div,
-    mul,
-    neg,
-    num,
-    power,
-    sqrt,
-    sub,
-    symbols,
-)
+from dpverify.trusted.language.expr import ONE, ZERO, Add, Call, Expr, Num, Sym, add, call, div, mul, neg, num, power, sqrt, sub, symbols
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Claim, Domain, Mixture, Radial

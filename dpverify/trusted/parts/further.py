@@ -16,6 +16,7 @@ from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.integers import is_whole
 from dpverify.trusted.order.steps_between import further
 from dpverify.trusted.parts import stated
+from dpverify.trusted.parts.one_pair import joined
 from dpverify.trusted.parts.streams import FAMILIES
 
 MOST_STEPS: Final = 1000
@@ -32,7 +33,7 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
     moved: what its answer moves by between them. domains: of the parameters that the factor may have.
     """
     if isinstance(part.mechanism, model.Table):
-        return _joined(part.mechanism, _steps(factor, len(part.mechanism.rows))), part.sensitivity, None
+        return _joined(part.mechanism, _steps(factor, len(part.mechanism.rows))), None, None
     if isinstance(part.mechanism, model.Exponential):
         steps = _steps(factor)
         if part.mechanism.points and part.sensitivity is None:
@@ -40,9 +41,9 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
         reached = None if part.sensitivity is None else mul(num(steps), part.sensitivity)
         return _joined(part.mechanism, steps), reached, None
     if isinstance(part.mechanism, model.KaryResponse):
-        return part.mechanism, part.sensitivity, None
+        return part.mechanism, None, None
     if isinstance(part.mechanism, model.Guarantee):
-        return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
+        return stated.at_distance(part.mechanism, _distance(factor, domains), domains), None, None
     if isinstance(part.mechanism, model.Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
     if isinstance(part.mechanism, model.Selection):
@@ -116,12 +117,6 @@ def _joined(mechanism: model.Table | model.Exponential, steps: int) -> model.Tab
     """The mechanism with all inputs up to `steps` steps apart as neighbours."""
     if mechanism.adjacent is None or steps == 1:
         return mechanism
-    near: dict[int, set[int]] = {}
-    for a, b in mechanism.adjacent:
-        near.setdefault(a, {a}).add(b)
-        near.setdefault(b, {b}).add(a)
-    reached = {a: {a} for a in near}
-    for _ in range(min(steps, len(near))):  # more reach nothing new
-        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
+    reached = joined(mechanism.adjacent, steps)
     pairs = sorted({(min(a, b), max(a, b)) for a, those in reached.items() for b in those if a != b})
     return replace(mechanism, adjacent=tuple(pairs))

@@ -73,17 +73,8 @@ def space_of(part: Part) -> Space | None:
         return "inputs", len(part.mechanism.rows), ""
     if isinstance(part.mechanism, model.Exponential):
         return "inputs", len(part.mechanism.scores), ""
-    if not isinstance(
-        part.mechanism,
-        model.Noise
-        | model.Kernel
-        | model.KaryResponse
-        | model.Selection
-        | model.Guarantee
-        | MetricSpace
-        | model.Sampled
-        | model.Combinator,
-    ):
+    alone = model.Noise | model.Kernel | model.KaryResponse | model.Selection | model.Guarantee
+    if not isinstance(part.mechanism, alone | MetricSpace | model.Sampled | model.Combinator):
         assert_never(part.mechanism)
     return None
 
@@ -149,13 +140,9 @@ def require_one_adjacency(part: Part, ordered: bool = False) -> None:
     """
     named: dict[Space, set[frozenset[tuple[int, int]]]] = {}
     for leaf in leaves(part):
-        if (
-            leaf.linked
-            and leaf.space is not None
-            and leaf.space[0] == "inputs"
-            and isinstance(leaf.part.mechanism, model.Table | model.Exponential)
-        ):
-            listed = leaf.part.mechanism.adjacent
+        mechanism = leaf.part.mechanism
+        if leaf.linked and leaf.space is not None and isinstance(mechanism, model.Table | model.Exponential) and leaf.space[0] == "inputs":
+            listed = mechanism.adjacent
             pairs = permutations(range(leaf.space[1]), 2) if listed is None else listed
             different = ((a, b) if ordered else (min(a, b), max(a, b)) for a, b in pairs if a != b)
             named.setdefault(leaf.space, set()).add(frozenset(different))

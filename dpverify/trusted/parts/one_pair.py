@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -36,3 +37,15 @@ def is_told(part: Part) -> bool:
     from dpverify.trusted.parts.densities import even
 
     return not even(noise)
+
+
+def joined(pairs: Iterable[tuple[int, int]], steps: int) -> dict[int, set[int]]:
+    """For each input that stands in pairs of neighbours those that are at most so many steps away."""
+    near: dict[int, set[int]] = {}
+    for a, b in pairs:
+        near.setdefault(a, {a}).add(b)
+        near.setdefault(b, {b}).add(a)
+    reached = {a: {a} for a in near}
+    for _ in range(min(steps, len(near))):  # more reach nothing new
+        reached = {a: set().union(*(near[b] for b in those)) for a, those in reached.items()}
+    return reached

@@ -7,24 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, Num
 from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import (
-    Answering,
-    Claim,
-    Compose,
-    Matrix,
-    Mechanism,
-    Mixture,
-    Part,
-    PostProcess,
-    Product,
-    Query,
-    Radial,
-    Repeat,
-    Staircase,
-)
+from dpverify.trusted.language.model import Claim, Matrix, Mechanism, Part, Query
 from dpverify.trusted.order.linear import matrix, to_fraction
 from dpverify.trusted.parts.runs import count
 
@@ -53,11 +40,11 @@ class Released:
 def released(mechanism: Mechanism) -> Released:
     """What a composition of additive noises, or a linear map of one, releases. Raises Rejected for every other mechanism."""
     rows, part = None, Part(mechanism)
-    if isinstance(mechanism, PostProcess):
+    if isinstance(mechanism, model.PostProcess):
         if not mechanism.matrix:
             raise Rejected(WHAT, "the map", "no matrix says what it is")
         rows, part = mechanism.matrix, mechanism.part
-    elif not isinstance(mechanism, Compose):
+    elif not isinstance(mechanism, model.Compose):
         raise Rejected(WHAT, "the mechanism", "it is no composition, and no linear map of one")
     noises = tuple(_noises(part, 1))
     total = sum(noise.size * noise.times for noise in noises)
@@ -70,22 +57,22 @@ def released(mechanism: Mechanism) -> Released:
 
 def _noises(part: Part, times: int) -> Iterator[Noisy]:
     noise = part.mechanism
-    if isinstance(noise, Repeat):
+    if isinstance(noise, model.Repeat):
         yield from _noises(noise.part, times * count(noise))
         return
-    if isinstance(noise, Compose):
+    if isinstance(noise, model.Compose):
         if times > 1:
             raise Rejected(WHAT, "times", "a composition of several parts that is run several times has no one order of its numbers")
         for inner in noise.parts:
             yield from _noises(inner, 1)
         return
-    if not isinstance(noise, Answering | Staircase):
+    if not isinstance(noise, model.Answering | model.Staircase):
         raise Rejected(WHAT, "a part", "it is not noise added to an answer")
     yield Noisy(part, _size(noise), times)
 
 
-def _size(noise: Answering | Staircase) -> int:
-    dimension = noise.dimension if isinstance(noise, Radial | Product | Mixture) else ONE
+def _size(noise: model.Answering | model.Staircase) -> int:
+    dimension = noise.dimension if isinstance(noise, model.Radial | model.Product | model.Mixture) else ONE
     if not isinstance(dimension, Num) or dimension.value > MOST:
         raise Rejected(WHAT, "a part", f"its dimension is no integer from 1 to {MOST}")
     return int(dimension.value)
@@ -94,7 +81,7 @@ def _size(noise: Answering | Staircase) -> int:
 @remembered(64)
 def answered(claim: Claim) -> Query | None:
     """The query that a claim's mechanism answers with noise: stated, or the map of what its parts state; None where there is none."""
-    if claim.query is not None or not isinstance(claim.mechanism, Compose | PostProcess):
+    if not isinstance(claim.mechanism, model.Compose | model.PostProcess):
         return claim.query
     try:
         found = released(claim.mechanism)
@@ -103,7 +90,7 @@ def answered(claim: Claim) -> Query | None:
     queries = [noise.part.query for noise in found.noises for _ in range(noise.times)]
     stated = [query for query in queries if query is not None]
     spaces = {(query.adjacency, len(query.rows[0])) for query in stated}
-    if len(stated) < len(queries) or len(spaces) != 1 or claim.adjacency not in ("", stated[0].adjacency):
+    if len(stated) < len(queries) or len(spaces) != 1:
         return None
     stack = tuple(row for query in stated for row in query.rows)
     return Query(stack if found.rows is None else _product(found.rows, stack), stated[0].adjacency)

@@ -57,3 +57,17 @@ def grown(epsilon: Expr, delta: Expr, k: Expr) -> Expr:
     if not symbols(epsilon) and certainly_equal(epsilon, ZERO):  # the quotient would be 0/0
         return mul(k, delta)
     return mul(delta, div(sub(call("exp", mul(k, epsilon)), ONE), sub(call("exp", epsilon), ONE)))
+
+
+def pure_epsilon(known: Guarantee, domains: Mapping[str, Domain] = NONE) -> Expr | None:
+    """The least pure epsilon that a guarantee implies; None where it implies none."""
+    check(known)
+    if known.measure == "bounded_range":
+        return known.rows[0][0]
+    if known.measure != "approximate":
+        return None
+    best = None
+    for epsilon, delta in known.rows:
+        if certainly_equal(delta, ZERO, domains) and (best is None or certainly_le(epsilon, best, domains)):
+            best = epsilon
+    return best

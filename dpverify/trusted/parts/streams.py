@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -21,7 +21,7 @@ MOST_ANSWERS: Final = 8
 MOST_LETTERS: Final = 40
 """Of a word that is told."""
 
-_INTERVALS: Final = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0)}
+INTERVALS: Final = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0)}
 """Where the difference of each answer lies, in units of the sensitivity."""
 MIRRORED: Final = "mirrored hull"
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {"monotone": ("increasing", "decreasing"), "hull": ("hull", MIRRORED)}
@@ -86,6 +86,19 @@ def start_of(stream: Stream) -> dict[str, Form]:
     return {each.name: form(each.value, frozenset(drawn.name for drawn in stream.once)) for each in stream.state}
 
 
+def settled(stream: Stream) -> Stream:
+    """The stream without a last comparison that decides nothing: before the last branch, one that does the same."""
+    *others, last = stream.steps
+    while others and replace(others[-1], when=()) == last:
+        others.pop()
+    return replace(stream, steps=(*others, last))
+
+
+def families(stream: Stream) -> tuple[str, ...]:
+    """Of one of which the differences of neighbours are."""
+    return FAMILIES.get(stream.neighbours, (stream.neighbours,))
+
+
 def vertices(stream: Stream, family: str) -> list[Vector]:
     """The points, in units of the sensitivity, of whose hull the differences of the answers of one step are."""
     size = len(stream.answers)
@@ -94,7 +107,7 @@ def vertices(stream: Stream, family: str) -> list[Vector]:
         return [tuple(sign * x for x in row) for row in stream.hull]
     if family == "one":
         return [tuple(Fraction(sign * (i == j)) for j in range(size)) for i in range(size) for sign in (1, -1)]
-    return [tuple(map(Fraction, signs)) for signs in product(_INTERVALS[family], repeat=size)]
+    return [tuple(map(Fraction, signs)) for signs in product(INTERVALS[family], repeat=size)]
 
 
 def faults(stream: Stream) -> Iterator[str]:

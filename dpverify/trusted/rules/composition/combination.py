@@ -18,19 +18,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound, Infinite, sided
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
-from dpverify.trusted.language.model import Claim, Combinator, Part, PostProcess
-from dpverify.trusted.parts import at_pair, candidates, neighbours
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
+from dpverify.trusted.language.model import L1, Claim, Combinator, Domain, Part, PostProcess, Product, Query, Radial, Translation
+from dpverify.trusted.order.queries import sensitivity
+from dpverify.trusted.parts import at_pair, candidates, moves, neighbours
 from dpverify.trusted.parts.runs import neighbours_assumed, whole
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import post_processing
 from dpverify.trusted.rules.composition.combined_values import Values
-from dpverify.trusted.rules.composition.stacked_queries import by_slopes
 
 NAME: Final = "combination"
 ASSUMED: Final = ()
@@ -43,8 +44,6 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     made = isinstance(claim.mechanism, Combinator)
     if not made and not any(leaf.several for leaf in neighbours.leaves(root)):
         raise Rejected(NAME, "mechanism", "it is not made of parts")
-    if made and (claim.sensitivity is not None or claim.query is not None):
-        raise Rejected(NAME, "sensitivity", "every part has its own")
     values.assumed += neighbours_assumed(claim, side)
     return _lower(root, evidence, values, at) if side == "lower" else _upper(root, evidence, values)
 
@@ -86,3 +85,32 @@ def _lower(root: Part, evidence: Mapping[str, Any], values: Values, at: Mapping[
     values.assumed += neighbours.apart(part or root, root)
     witness |= {"points": values.points, "loss": "unbounded" if isinstance(value, Infinite) else format_expr(value)}
     return Bound("lower", value, witness=witness, at=at, assumed=tuple(dict.fromkeys(values.assumed)), through=tuple(values.through))
+
+
+def by_slopes(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:
+    """The greatest sum over all differences v of histograms, real ones too, for parts that lose L_j |u| where an answer moves by u.
+
+    That is the l1 sensitivity of all queries in one, each row times the L_j of its part. Raises Rejected.
+    """
+    query = stacked(root, domains)
+    return mul(Num(candidates.root_factor(root)), sensitivity(query, L1, len(query.rows)).upper)
+
+
+def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
+    """All queries of a composition in one, each row times what its part loses in units of what the row moves by. Raises Rejected."""
+    rows: list[tuple[Fraction, ...]] = []
+    adjacencies = set[str]()
+    for one, times in moves.leaves(root):
+        noise = Translation(one.mechanism.density) if isinstance(one.mechanism, Product) else one.mechanism
+        on_the_line = isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp"
+        if one.query is None or not (on_the_line or (isinstance(noise, Translation) and not noise.integers)):
+            raise Rejected(NAME, "a part", "it is no noise on real numbers, in one coordinate or independent ones, under a query")
+        slope = convex_exponent.check(Claim(noise, None, sensitivity=ONE, domains=domains), {"side": "upper"}).value
+        weight = slope if isinstance(slope, Infinite) else mul(num(times), slope)
+        if not isinstance(weight, Num):
+            raise Rejected(NAME, "a part", "how fast its loss grows is not a rational number")
+        rows += [tuple(weight.value * x for x in row) for row in one.query.rows]
+        adjacencies.add(one.query.adjacency)
+    if len(adjacencies) != 1:
+        raise Rejected(NAME, "adjacency", "the parts do not speak of the same neighbours")
+    return Query(tuple(rows), adjacencies.pop())

@@ -9,23 +9,10 @@ from typing import Any, Final
 from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import bound_of, through_of
+from dpverify.trusted.language import model
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
-from dpverify.trusted.language.model import (
-    Claim,
-    Compose,
-    Domain,
-    Group,
-    Lipschitz,
-    Parallel,
-    Part,
-    PostProcess,
-    Repeat,
-    Selection,
-    Subsample,
-    Translation,
-    kind_of,
-)
+from dpverify.trusted.language.model import Claim, Domain, Part, kind_of
 from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.integers import is_whole
@@ -36,9 +23,9 @@ from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.runs import Run, is_uneven, leaf, occurs, times_as_far
 from dpverify.trusted.rules.additive import convex_exponent
 from dpverify.trusted.rules.composition import parallel_composition, poisson_subsampling, post_processing, sampling_without_replacement
-from dpverify.trusted.rules.composition.stacked_queries import WHAT
 from dpverify.trusted.rules.finite import finite as finite_rule
 
+WHAT: Final = "combination"
 NOTHING: Final = "nothing"
 """What stands in place of the evidence of a part that a lower bound does not look at."""
 ORDERED: Final = "this order"
@@ -76,18 +63,18 @@ class Values:
         mechanism = part.mechanism
         if evidence == NOTHING and self.side == "lower":
             return ZERO  # whoever does not look at a part loses nothing by it
-        if isinstance(mechanism, Repeat):
+        if isinstance(mechanism, model.Repeat):
             once, times = self.of(mechanism.part, factor, evidence), mechanism.times
             return once if isinstance(once, Infinite) else mul(times, once)
-        if isinstance(mechanism, Compose):
+        if isinstance(mechanism, model.Compose):
             return self._sum([self.of(inner, factor, e) for inner, e in each(mechanism.parts, evidence)])
-        if isinstance(mechanism, Parallel):
+        if isinstance(mechanism, model.Parallel):
             return self._parallel(mechanism, factor, evidence)
-        if isinstance(mechanism, PostProcess):
+        if isinstance(mechanism, model.PostProcess):
             return self._post_processed(mechanism, factor, evidence)
-        if isinstance(mechanism, Group | Lipschitz):
+        if isinstance(mechanism, model.Group | model.Lipschitz):
             return self._moved(mechanism, factor, evidence)
-        if isinstance(mechanism, Subsample):
+        if isinstance(mechanism, model.Subsample):
             return self._sampled(mechanism, factor, evidence)
         if isinstance(part, OnePair) and part.query is None:
             return self._facing(part)
@@ -105,16 +92,16 @@ class Values:
         exprs = _finite_ones(values)
         return add(*exprs) if len(exprs) == len(values) else INFINITE
 
-    def _post_processed(self, mechanism: PostProcess, factor: Expr, evidence: Any) -> Value:
+    def _post_processed(self, mechanism: model.PostProcess, factor: Expr, evidence: Any) -> Value:
         if self.side == "lower":
             raise Rejected(WHAT, "post_process", "what a map of the output leaves to be seen is not known")
         self.assumed += post_processing.ASSUMED
         return self.of(mechanism.part, factor, evidence)
 
-    def _moved(self, mechanism: Group | Lipschitz, factor: Expr, evidence: Any) -> Value:
+    def _moved(self, mechanism: model.Group | model.Lipschitz, factor: Expr, evidence: Any) -> Value:
         """A part on neighbours that are further apart."""
-        times = mechanism.size if isinstance(mechanism, Group) else mechanism.constant
-        if self.side == "lower" and isinstance(mechanism, Lipschitz) and is_uneven(mechanism, self.domains):
+        times = mechanism.size if isinstance(mechanism, model.Group) else mechanism.constant
+        if self.side == "lower" and isinstance(mechanism, model.Lipschitz) and is_uneven(mechanism, self.domains):
             raise Rejected(WHAT, "constant", "it is not whole, and something behind the map knows whole steps between neighbours alone")
         if certainly_le(times, ZERO, self.domains):
             return ZERO  # neighbours are one database
@@ -137,7 +124,7 @@ class Values:
     def _ways(self, part: Part) -> tuple[Value, Value] | None:
         """What noise that is not even loses at one pair of neighbours, in both orders; None where it is even, or that is not known."""
         noise = part.mechanism
-        if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, Translation)) or densities.even(noise):
+        if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, model.Translation)) or densities.even(noise):
             return None
         return convex_exponent.one_way(noise, part.query.rows[0][0], self.domains)
 
@@ -160,7 +147,7 @@ class Values:
 
     def _of_one_step(self, part: Part, factor: Expr, evidence: Any) -> Value:
         """A selection by what it loses on neighbours one step apart, as often as there are steps."""
-        if self.side == "lower" or not isinstance(part.mechanism, Selection):
+        if self.side == "lower" or not isinstance(part.mechanism, model.Selection):
             raise Rejected(WHAT, "a part", "one step bounds several from above, and is looked at for selections alone")
         once = self._single(part, ONE, evidence)
         return once if isinstance(once, Infinite) else self._further(once, factor)
@@ -189,7 +176,7 @@ class Values:
 
     # -- parts in parallel, and samples
 
-    def _parallel(self, mechanism: Parallel, factor: Expr, evidence: Any) -> Value:
+    def _parallel(self, mechanism: model.Parallel, factor: Expr, evidence: Any) -> Value:
         """The greatest part; several records may fall into several parts, each of them changing one."""
         near = certainly_le(factor, ONE, self.domains)
         if self.side == "lower" and not near and not certainly_le(ONE, factor, self.domains):
@@ -207,7 +194,7 @@ class Values:
         steps = factor if is_whole(factor, self.domains) else neg(call("floor", neg(factor)))
         return value if certainly_le(factor, ONE, self.domains) else mul(steps, value)
 
-    def _sampled(self, mechanism: Subsample, factor: Expr, evidence: Any) -> Value:
+    def _sampled(self, mechanism: model.Subsample, factor: Expr, evidence: Any) -> Value:
         rate, domains = mechanism.rate, self.domains
         if self.side == "lower" and factor != ONE:
             raise Rejected(WHAT, "subsample", "no lower bound is known for neighbours further than one record apart")
@@ -226,7 +213,7 @@ class Values:
         value = inside if rate == ONE else call("log", add(ONE, mul(rate, sub(call("exp", inside), ONE))))
         return self._further(value, factor)
 
-    def _second(self, mechanism: Subsample, factor: Expr, turned: set[Part | str]) -> bool:
+    def _second(self, mechanism: model.Subsample, factor: Expr, turned: set[Part | str]) -> bool:
         """Whether a sample is bounded by what it has in the order with the record second. turned: what inside loses in one order alone."""
         poisson = mechanism.scheme == "poisson"
         if self.side == "upper":
@@ -239,7 +226,7 @@ class Values:
             self.turned.add(ORDERED)
         return poisson and self.backward
 
-    def _inside(self, mechanism: Subsample, evidence: Any) -> Value:
+    def _inside(self, mechanism: model.Subsample, evidence: Any) -> Value:
         """The value of a sampled part: from above in the worse order, from below in the one that has the record first, where that is told.
 
         evidence: that of the part, or under "sampled" that of all pairs of neighbours of the part.

@@ -20,17 +20,20 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
+from flint import arb
+
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num
+from dpverify.trusted.language.expr import Expr, Num, add, mul, num, power
 from dpverify.trusted.language.model import L2, Claim, Part, PostProcess, Product, Radial, Translation
 from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.parts import candidates, moves
 from dpverify.trusted.parts.runs import neighbours_assumed, whole
 from dpverify.trusted.rules.composition import post_processing
-from dpverify.trusted.rules.composition.move_powers import Power, _Linear, _Quadratic, farthest
 
 NAME: Final = moves.NAME
 ASSUMED: Final = ("the sampler is ideal",)
@@ -101,3 +104,83 @@ def _check_above(power_of_moves: Power, square: Fraction, cuts: Any) -> None:
     for low, high in pairwise(ends):
         if not power_of_moves.covers(low, high):
             raise Rejected(NAME, f"moves from {low} to {high}", "the loss is not certainly at most alpha + beta u^k")
+
+
+Matrix = list[list[Fraction]]
+
+
+def farthest(rows: Sequence[Sequence[Fraction]]) -> Fraction:
+    """A bound on the square of what answers move by on differences of length 1, in l1 or in l2: the sum of squares of the entries."""
+    return sum((x * x for row in rows for x in row), Fraction(0))
+
+
+class _Quadratic:
+    """A sum of squares of what answers move by on histograms that differ by v, as a matrix."""
+
+    degree: Final = 2
+
+    def __init__(self, columns: int) -> None:
+        self.form: Matrix = [[Fraction(0)] * columns for _ in range(columns)]
+
+    def add(self, rows: Sequence[Sequence[Fraction]], weight: Fraction) -> None:
+        """Add weight times the square of what some rows move by."""
+        for row in rows:
+            moved = [(j, x) for j, x in enumerate(row) if x]
+            for i, x in moved:
+                for j, y in moved:
+                    self.form[i][j] += weight * x * y
+
+    def check(self, most: Fraction) -> None:
+        """Raises Rejected unless it is at most this where v has length 1: most - form is positive semidefinite, by elimination."""
+        rest = [[(most if i == j else Fraction(0)) - x for j, x in enumerate(row)] for i, row in enumerate(self.form)]
+        for k in range(len(rest)):
+            if rest[k][k] < 0 or (rest[k][k] == 0 and any(rest[k][j] for j in range(k + 1, len(rest)))):
+                raise Rejected(NAME, "most", "the quadratic form is not at most this on all differences of length 1")
+            for i in range(k + 1, len(rest)):
+                share = rest[i][k] / rest[k][k] if rest[k][k] else Fraction(0)
+                for j in range(k + 1, len(rest)):
+                    rest[i][j] -= share * rest[k][j]
+
+
+class _Linear:
+    """A sum of absolute values of what answers move by, at differences in one kind of records: on the l1 ball it is greatest there."""
+
+    degree: Final = 1
+
+    def __init__(self, columns: int) -> None:
+        self.form = [Fraction(0)] * columns
+
+    def add(self, rows: Sequence[Sequence[Fraction]], weight: Fraction) -> None:
+        """Add weight times what one row moves by."""
+        if len(rows) > 1:
+            raise Rejected(NAME, "a part", "noise of several coordinates that lose together is looked at under l2 alone")
+        for j, x in enumerate(rows[0]):
+            self.form[j] += weight * abs(x)
+
+    def check(self, most: Fraction) -> None:
+        """Raises Rejected unless it is at most this."""
+        if max(self.form) > most:
+            raise Rejected(NAME, "most", "the sum is greater at a difference in one kind of records")
+
+
+class Power:
+    """alpha + beta u^degree, beside what a part loses where its answer moves by at most u."""
+
+    def __init__(self, loss: Expr, alpha: Fraction, beta: Fraction, degree: int) -> None:
+        self._loss, self._power = (
+            BallProgram(each, moves.MOVED.name) for each in (loss, add(Num(alpha), mul(Num(beta), power(moves.MOVED, num(degree)))))
+        )
+
+    def covers(self, low: Fraction, high: Fraction) -> bool:
+        """Whether the power is certainly at least the loss on a cell.
+
+        What is lost at most where the answer moves by `high` at most is so for shorter moves; or to the second order about the middle.
+        """
+        if self._power(rational(low)).v >= self._loss(rational(high)).v:
+            return True
+        cell = rational(low).union(rational(high))
+        middle = cell.mid()
+        at, step = (self._power(middle), self._loss(middle)), cell - middle
+        bend = self._power(cell).d2 - self._loss(cell).d2
+        square = step.abs_upper() ** 2 * arb(0).union(arb(1))
+        return bool(at[0].v - at[1].v + (at[0].d1 - at[1].d1) * step + bend / 2 * square >= 0)

@@ -115,12 +115,10 @@ class _Sums:
 
 
 def _check(groups: Sequence[Group], total: int) -> None:
-    for eps0, times in groups:
+    for eps0, _ in groups:
         if symbols(eps0) or not certainly_lt(ZERO, eps0):
             raise Undecided(f"{NAME}: D/b = {format_expr(eps0)} is not certainly a positive number; state it as a positive constant.")
-        if times < 1:
-            raise Undecided(f"{NAME}: {times} mechanisms; at least one is needed.")
-    if not 1 <= total <= MAX_MECHANISMS:
+    if total > MAX_MECHANISMS:
         raise Undecided(f"{NAME}: {total} mechanisms; from 1 to {MAX_MECHANISMS} are summed exactly, more by a privacy-loss distribution.")
     patterns = prod(times + 1 for _, times in groups)
     if patterns > MAX_PATTERNS or patterns * total > MAX_WORK:

@@ -12,7 +12,7 @@ from dpverify.trusted.parts import at_pair
 from dpverify.trusted.parts.exchanged import by_records, listed_both_ways
 from dpverify.trusted.parts.neighbours import leaves, rows_assumed
 from dpverify.trusted.parts.runs import merged, whole
-from dpverify.trusted.rules.composition import finite_losses, poisson_subsampling
+from dpverify.trusted.rules.composition import finite_composition, poisson_subsampling
 from dpverify.trusted.rules.composition.laws import Choice, dominating_pair, product_pair
 from dpverify.trusted.rules.curves import finite as curves_of_tables
 
@@ -34,7 +34,7 @@ def curve(claim: Claim, number: Any) -> Curve:
     (space,) = {leaf.space for leaf in leaves(root)}
     assert space is not None
     there = [at_pair.at(root, ((space, (Fraction(a), Fraction(b))),), lower=True) for a, b in listed]
-    every = [[finite_losses.choice(run) for run in merged(part)] for part in there if part is not None]
+    every = [[finite_composition.choice(run) for run in merged(part)] for part in there if part is not None]
     pairs = [product_pair([(law, times) for (law,), times in ((one.laws, one.times) for one in choices)]) for choices in every]
     upper = pairs[0]
     if len(pairs) > 1:  # what other samples of the records are at need not be the same pair
@@ -42,7 +42,7 @@ def curve(claim: Claim, number: Any) -> Curve:
         games = [Choice(tuple(choice.laws[0] for choice in run), run[0].times, False) for run in zip(*every, strict=True)]
         upper = greatest(pairs) if together else dominating_pair(games)
     sampled = any(leaf.sampled for leaf in leaves(root))
-    assumed = (*(finite_losses if sampled else curves_of_tables).ASSUMED, *rows_assumed(root))
+    assumed = (*finite_composition.ASSUMED, *poisson_subsampling.ASSUMED * sampled, *rows_assumed(root))
     return Curve(upper, pairs[number], (RULE, curves_of_tables.NAME), assumed, (poisson_subsampling.LOWER,) * sampled)
 
 

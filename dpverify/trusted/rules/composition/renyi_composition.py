@@ -15,7 +15,7 @@ Source: docs/theory/composition.md#renyi-composition, Mironov 2017, Proposition 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 from dpverify.trusted.facts import settled
@@ -24,10 +24,10 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, Num, add, mul, num
-from dpverify.trusted.language.model import Claim, Combinator, Guarantee
+from dpverify.trusted.language.model import Claim, Combinator, Guarantee, Measure
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach
 from dpverify.trusted.rules.curves import gaussian
-from dpverify.trusted.rules.guarantees import bounded_range, conversions, implied_pairs, stated_guarantee
+from dpverify.trusted.rules.guarantees import bounded_range, conversions, stated_guarantee
 
 NAME: Final = "renyi-composition"
 ASSUMED: Final = ()
@@ -43,15 +43,18 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     if not isinstance(known, list) or len(known) != len(runs):
         raise CertificateError(f"{NAME}: 'known' is not a list of {len(runs)}.")
     parts = [of(inner, None if number is None else premises[number]) for inner, number in zip(runs, known, strict=True)]
-    divergences, assumed = [at for at, _ in parts], dict.fromkeys(line for _, lines in parts for line in lines)
-    points = stated_guarantee.read_points(parameters, NAME)
-    totals = {order: add(*(mul(num(inner.times), at(order)) for inner, at in zip(runs, divergences, strict=True))) for order, _ in points}
-    pair = implied_pairs.renyi_pair([(conversions.Renyi(order, totals[order]), Num(epsilon)) for order, epsilon in points])
+    assumed = dict.fromkeys(line for _, lines in parts for line in lines)
+    divergences = []
+    for order, epsilon in stated_guarantee.read_points(parameters, NAME):
+        measure = Measure("renyi", None, order)
+        total = add(*(mul(num(inner.times), at(measure)) for inner, (at, _) in zip(runs, parts, strict=True)))
+        divergences.append((conversions.Renyi(order, total), Num(epsilon)))
+    pair = stated_guarantee.renyi_pair(divergences)
     return settled.together(run, Curve(pair, None, (NAME,), tuple(assumed)))
 
 
-def of(run: Run, premise: Fact | None) -> tuple[Callable[[Fraction], Expr], tuple[str, ...]]:
-    """The divergence, by order, of one run of a mechanism, and what it takes for granted. Raises Rejected where no bound on it is known."""
+def of(run: Run, premise: Fact | None) -> tuple[Callable[[Measure], Expr], tuple[str, ...]]:
+    """The divergence, by measure, of one run of a mechanism, and what it takes for granted. Raises Rejected where none is known."""
     if isinstance(run.part.mechanism, Combinator):
         raise Rejected(NAME, "the parts", "the divergence of a sample, or of parts in parallel, is not known here")
     asked = leaf(run)
@@ -59,12 +62,11 @@ def of(run: Run, premise: Fact | None) -> tuple[Callable[[Fraction], Expr], tupl
     if isinstance(mechanism, Guarantee):
         if asked != Claim(mechanism, None):
             raise Rejected(NAME, "sensitivity", "a guarantee speaks of neighbours; it has none")
-        return lambda order: stated_guarantee.divergence(mechanism, order), stated_guarantee.ASSUMED
+        return partial(conversions.of_guarantee, mechanism), stated_guarantee.ASSUMED
     mu = gaussian.mu(mechanism, reach(run).upper)
     if mu is not None:
-        return lambda order: conversions.renyi_of_gaussian(mu, order).divergence, gaussian.ASSUMED
+        return partial(conversions.of_mu, mu), gaussian.ASSUMED
     if premise is None:  # an exponential mechanism, then
-        rho = conversions.zcdp_of_bounded_range(bounded_range.range_of(run))
-        return lambda order: conversions.renyi_of_zcdp(rho, order).divergence, bounded_range.ASSUMED
+        return partial(conversions.of_range, bounded_range.range_of(run)), bounded_range.ASSUMED
     epsilon, assumed = pure_of(premise, asked, NAME)
-    return lambda order: conversions.renyi_of_pure(epsilon, order).divergence, assumed
+    return partial(conversions.of_pure, epsilon), assumed

@@ -19,77 +19,21 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any, Final
 
-from flint import arb, fmpq
+from flint import arb
 
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Mechanism
 from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.parts.one_pair import OnePair
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.rules.curves.faces import Face, faces_of
+from dpverify.trusted.rules.curves.faces import faces_of
 
 NAME: Final = "finite-curve"
 ASSUMED: Final = ("the sampler is ideal",)
-
-FEW: Final = 4
-"""Up to so many pairs are all evaluated every time."""
-PARTS: Final = 8
-"""Epsilons are taken in intervals of this fraction of 1 when pairs are left out."""
-
-
-class _Greatest:
-    """The greatest profile of many faces, with those left out that are certainly not the greatest near an epsilon.
-
-    On an interval of x = e^epsilon a profile lies below its chord, as it is convex, and the greatest one lies above the line
-    P(S) - x Q(S) of any event S: a face whose chord ends below such a line at both ends is not needed between them. Nor is one
-    that is 0 from the first end on.
-    """
-
-    __slots__ = ("_faces", "_near")
-
-    def __init__(self, faces: Sequence[Face]) -> None:
-        self._faces, self._near = tuple(faces), dict[int, tuple[Face, ...]]()
-
-    def at(self, epsilon: arb) -> arb:
-        """The greatest profile at an exact epsilon."""
-        values = [face.at(epsilon) for face in self._candidates(epsilon)]
-        return reduce(lambda a, b: a.max(b), values, arb(0))
-
-    def _candidates(self, epsilon: arb) -> tuple[Face, ...]:
-        if len(self._faces) <= FEW:
-            return self._faces
-        whole = (epsilon * PARTS).floor().unique_fmpz()
-        if whole is None:
-            return self._faces
-        step = int(whole)
-        low, high = (arb(fmpq(k, PARTS)) for k in (step, step + 1))
-        if not low <= epsilon <= high:
-            return self._faces
-        if step not in self._near:
-            self._near[step] = self._needed(low, high)
-        return self._near[step]
-
-    def _needed(self, low: arb, high: arb) -> tuple[Face, ...]:
-        middle = (low + high) / 2
-        p, q = max(self._faces, key=lambda face: face.at(middle).mid()).steps().line(middle)
-        left, right = p - low.exp() * q, p - high.exp() * q
-        kept = []
-        for face in self._faces:
-            first = face.steps().excess(low)
-            if not first.is_zero() and not (first < left and face.steps().excess(high) < right):
-                kept.append(face)
-        return tuple(kept)
-
-
-# -- from a mechanism to its pairs -------------------------------------------------------------------
-
-
-# -- curves --------------------------------------------------------------------------------------------
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
@@ -99,8 +43,6 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     CertificateError.
     """
     asked = leaf(run)
-    if asked.query is not None:
-        raise Rejected(NAME, "query", "a finite mechanism answers none")
     facing = run.part.pair if isinstance(run.part, OnePair) else None
     return settled.noise(run, curve(asked.mechanism, parameters.get("row", 0), asked.sensitivity, facing), parameters)
 
@@ -126,4 +68,8 @@ def curve(noise: Mechanism, row: Any = 0, sensitivity: Expr | None = None, facin
     one = every[to_whole(row, "row", NAME, 0, len(every) - 1)]
     other = faces.swapped(one)
     lower = Pair(one.profile, other.profile, rests=(one.rest, other.rest))
-    return Curve(symmetric(falling(_Greatest(every).at)), lower, (NAME,), ASSUMED)
+
+    def at(epsilon: arb) -> arb:
+        return reduce(arb.max, (face.at(epsilon) for face in every))
+
+    return Curve(symmetric(falling(at)), lower, (NAME,), ASSUMED)

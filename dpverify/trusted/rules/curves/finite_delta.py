@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Iterable
+from functools import cache, reduce
 from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.language.expr import Expr, add, call, format_expr, mul, num, sub
+from dpverify.trusted.language.expr import ZERO, Expr, add, call, format_expr, mul, num, sub
 from dpverify.trusted.language.model import Mechanism
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order import compare
-from dpverify.trusted.rules.curves.faces import Face, Weights, faces_of
+from dpverify.trusted.rules.curves.faces import faces_of
 
 BITS: Final = 256
 """Working precision where a closed form is put together."""
@@ -22,13 +23,23 @@ def delta_expr(noise: Mechanism, epsilon: Expr, sensitivity: Expr | None = None)
 
     epsilon: a constant. Balls leave out what they can, exact comparison decides the rest. Raises Rejected as `curve` does.
     """
-    faces = faces_of(noise, sensitivity)
+    faces, factor = faces_of(noise, sensitivity), call("exp", epsilon)
+    weights = faces.weights
     with precision(BITS):
-        point, balls = constant(epsilon), faces.weights.balls()
+        point, balls = constant(epsilon), weights.balls()
         values = [(face, face.profile(point)) for face in faces.all.values()]
-        least = reduce(lambda a, b: a.max(b), (value for _, value in values))
-        signs = _Signs(faces.weights, call("exp", epsilon), [point.exp() * ball for ball in balls])
-        totals = {_total(face, signs) for face, value in values if not value < least}
+        least = reduce(arb.max, (value for _, value in values))
+        scaled = [point.exp() * ball for ball in balls]
+
+        @cache
+        def excess(i: int, j: int) -> Expr | None:
+            """(p - e^epsilon q)_+ of two probabilities by number: by balls, or else exactly; None where its sign is not certain."""
+            p, q = weights.all[i].expr, mul(factor, weights.all[j].expr)
+            if balls[i] < scaled[j] or (not balls[i] > scaled[j] and compare.certainly_le(p, q)):
+                return ZERO
+            return sub(p, q) if balls[i] > scaled[j] or compare.certainly_le(q, p) else None
+
+        totals = {_total((times, excess(*cell)) for cell, times in face.cells) for face, value in values if not value < least}
     best: list[Expr] = []
     for total in sorted(totals, key=lambda total: "" if total is None else format_expr(total)):
         if total is None:
@@ -38,34 +49,8 @@ def delta_expr(noise: Mechanism, epsilon: Expr, sensitivity: Expr | None = None)
     return best[0] if len(best) == 1 else call("max", *best)
 
 
-class _Signs:
-    """Whether p exceeds e^epsilon q, for pairs of probabilities by number: by balls at the precision of the moment, or else exactly."""
-
-    __slots__ = ("_balls", "_factor", "_known", "_scaled", "_weights")
-
-    def __init__(self, weights: Weights, factor: Expr, scaled: list[arb]) -> None:
-        self._weights, self._factor, self._balls, self._scaled = weights, factor, weights.balls(), scaled
-        self._known = dict[tuple[int, int], bool | None]()
-
-    def excess(self, cell: tuple[int, int]) -> Expr:
-        """p - e^epsilon q."""
-        i, j = cell
-        return sub(self._weights.all[i].expr, mul(self._factor, self._weights.all[j].expr))
-
-    def exceeds(self, cell: tuple[int, int]) -> bool | None:
-        """True or False where it is certain that p - e^epsilon q is at least or at most 0."""
-        if cell not in self._known:
-            p, scaled = self._balls[cell[0]], self._scaled[cell[1]]
-            self._known[cell] = True if p > scaled else False if p < scaled else self._exactly(cell)
-        return self._known[cell]
-
-    def _exactly(self, cell: tuple[int, int]) -> bool | None:
-        p, scaled = self._weights.all[cell[0]].expr, mul(self._factor, self._weights.all[cell[1]].expr)
-        return False if compare.certainly_le(p, scaled) else True if compare.certainly_le(scaled, p) else None
-
-
-def _total(face: Face, signs: _Signs) -> Expr | None:
-    """The sum of what exceeds, None where a sign is not certain."""
-    if any(signs.exceeds(cell) is None for cell, _ in face.cells):
-        return None
-    return add(*(mul(num(times), signs.excess(cell)) for cell, times in face.cells if signs.exceeds(cell)))
+def _total(parts: Iterable[tuple[int, Expr | None]]) -> Expr | None:
+    """The sum of so many of each, None where one is not certain."""
+    known = [None if part is None else mul(num(times), part) for times, part in parts]
+    certain = [part for part in known if part is not None]
+    return add(*certain) if len(certain) == len(known) else None

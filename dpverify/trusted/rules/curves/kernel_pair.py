@@ -17,6 +17,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ from dpverify.trusted.numbers.pieces import pieces
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts.runs import Run, leaf
+from dpverify.trusted.rules.curves.steps import Steps, steps_of
 from dpverify.trusted.rules.finite.kernel_point import check_inputs
 from dpverify.trusted.rules.finite.normaliser import check_normaliser
 from dpverify.trusted.rules.guarantees import pure_guarantee
@@ -48,52 +50,20 @@ ASSUMED: Final = ("the sampler is ideal",)
 _MOST_BINS: Final = 1_000
 
 
-class _Sums:
-    """Masses of bins under P and Q, added up by their ratio."""
-
-    def __init__(self, masses: Sequence[tuple[arb, arb]]) -> None:
-        known = [(p / q, p, q) for p, q in masses]
-        self._others = [(p, q) for ratio, p, q in known if not ratio.is_finite()]
-        self._falling = sorted((each for each in known if each[0].is_finite()), key=lambda each: each[0].lower(), reverse=True)
-        self._least = [-ratio.lower() for ratio, _, _ in self._falling]
-        self._most = sorted(ratio.upper() for ratio, _, _ in self._falling)
-        self._sums = [(arb(0), arb(0))]
-        for _, p, q in self._falling:
-            before = self._sums[-1]
-            self._sums.append((before[0] + p, before[1] + q))
-
-    def divergence(self, factor: arb) -> arb:
-        """The sum of (p - factor q)+."""
-        inside = bisect_right(self._least, -factor.upper())  # these have a ratio of at least the factor, the last ones at most that
-        outside = bisect_right(self._most, factor.lower())
-        p, q = self._sums[inside]
-        total = p - factor * q
-        for first, second in self._others:
-            total += (first - factor * second).max(arb(0))
-        if inside + outside < len(self._falling):
-            for ratio, first, second in self._falling[inside:]:
-                if not ratio <= factor:
-                    total += (first - factor * second).max(arb(0))
-        return total.max(arb(0)).min(arb(1))
-
-
 class Bins:
     """The probabilities of bins, and of the rest, under two densities."""
 
     def __init__(self, densities: tuple[Expr, Expr], cuts: tuple[Fraction, ...]) -> None:
         self._densities, self._cuts = densities, cuts
         self.masses = per_precision(self._masses)
-        self._sums: dict[tuple[int, bool], _Sums] = {}
+        self._steps = [per_precision(partial(self._sorted, swapped)) for swapped in (False, True)]
 
     def _masses(self) -> list[tuple[arb, arb]]:
         """At the working precision; the last one is of all that is in no bin."""
         return list(zip(*map(self._side, self._densities), strict=True))
 
-    def _added(self, swapped: bool) -> _Sums:
-        key = ctx.prec, swapped
-        if key not in self._sums:
-            self._sums[key] = _Sums([(q, p) if swapped else (p, q) for p, q in self.masses()])
-        return self._sums[key]
+    def _sorted(self, swapped: bool) -> Steps:
+        return steps_of(arb(0), [(q, p) if swapped else (p, q) for p, q in self.masses()])
 
     def _side(self, density: Expr) -> list[arb]:
         found = [arb(0)] * (len(self._cuts) - 1)
@@ -109,7 +79,7 @@ class Bins:
 
     def profile(self, swapped: bool) -> Profile:
         """H of the two, or in the other order."""
-        return divergence(lambda epsilon: self._added(swapped).divergence(epsilon.exp()))
+        return divergence(lambda epsilon: self._steps[swapped]().excess(epsilon).max(arb(0)).min(arb(1)))
 
 
 def _integral(function: Complex, low: Fraction, high: Fraction) -> arb | None:

@@ -6,25 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import (
-    ONE,
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Sym,
-    add,
-    call,
-    div,
-    mul,
-    neg,
-    num,
-    power,
-    sub,
-    symbols,
-)
+from dpverify.trusted.language.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Sym, add, call, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import Domain, Mixture, Radial

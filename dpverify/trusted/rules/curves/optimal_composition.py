@@ -79,15 +79,11 @@ def composed(parts: Sequence[Part]) -> Pair:
 
 def check_parts(parts: Sequence[Part]) -> None:
     """Raises Undecided unless guarantees are such for certain, and their outcomes within reach."""
-    if not parts:
-        raise Undecided(f"{NAME}: no parts; a composition has at least one.")
     for part in parts:
         if not certainly_le(ZERO, part.epsilon):
             raise Undecided(f"{NAME}: eps = {format_expr(part.epsilon)} is not certainly a number of at least 0.")
         if not (certainly_le(ZERO, part.delta) and certainly_le(part.delta, ONE)):
             raise Undecided(f"{NAME}: delta = {format_expr(part.delta)} is not certainly a number in [0, 1].")
-        if part.times < 1:
-            raise Undecided(f"{NAME}: {part.times} copies of a part; at least one is needed.")
     count = prod(part.times + 1 for part in parts)
     if count > MAX_OUTCOMES:
         raise Undecided(

@@ -27,8 +27,6 @@ def support(noise: Mixture, rule: str) -> tuple[Fraction, Fraction | None]:
     lower, upper = noise.support
     if not isinstance(lower, Num) or lower.value < 0 or not (upper is None or isinstance(upper, Num)):
         raise Rejected(rule, "the support", "its ends must be rational, the lower one at least 0")
-    if upper is not None and not lower.value < upper.value:  # exact
-        raise Rejected(rule, "the support", "it is empty")
     return lower.value, None if upper is None else upper.value
 
 

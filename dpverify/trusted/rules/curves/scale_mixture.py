@@ -89,8 +89,6 @@ def check(law: Law) -> None:
     """Raises Rejected unless the law of the variance is certainly one, Undecided where its integral is not enclosed."""
     if not symbols(law.density) <= {"v"} or symbols(law.factor):
         raise Rejected(NAME, "the mixing law", "it has parameters without a value")
-    if law.lower < 0 or (law.upper is not None and law.upper <= law.lower) or law.exponent == 0:
-        raise Rejected(NAME, "the mixing law", "its support is not an interval of positive numbers, or its exponent is 0")
     if not constant(law.factor) > 0:
         raise Rejected(NAME, "the mixing law", "its factor is not certainly positive")
     shapes = Shapes("r", True, {"v": Domain(law.lower, law.upper)})

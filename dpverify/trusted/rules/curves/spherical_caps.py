@@ -34,13 +34,14 @@ Source: docs/theory/curves.md#radial-caps
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb
+from flint import arb, ctx
 
 from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.language.derivatives import derivative
@@ -50,13 +51,13 @@ from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.model import L2, Radial
 from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.geometry import Sensitivity
 from dpverify.trusted.order.signs import AT_LEAST_ZERO, NULL, POSITIVE
 from dpverify.trusted.parts.runs import Run, reach
 from dpverify.trusted.rules.curves import t_noise
-from dpverify.trusted.rules.curves.prepared_lunes import Prepared
 
 NAME: Final = "radial-caps"
 ASSUMED: Final = ("the sampler is ideal",)
@@ -150,3 +151,50 @@ def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr, cuts: tuple[F
         return Lunes(h, noise.profile, dimension, shift, _SHAPES, cuts)
 
     return Prepared(noise.profile, made)
+
+
+_SPARE: Final = 6
+_KEPT: Final = 4_096
+
+
+class Prepared:
+    """Lunes made ready once for every working precision, and their latest answers."""
+
+    def __init__(self, profile: Expr, make: Callable[[], Any]) -> None:
+        self._profile, self._make = profile, make
+        self.lunes = per_precision(self._lunes)
+        self._known: dict[tuple[int, int, int], arb] = {}
+        self.profile = divergence(self.divergence)
+
+    def _lunes(self) -> Any:
+        try:
+            return self._make()
+        except ExprError as error:
+            raise Undecided(f"lunes of the profile {format_expr(self._profile)}: {error}") from error
+
+    def divergence(self, epsilon: arb) -> arb:
+        """H at an exact epsilon >= 0."""
+        mantissa, exponent = epsilon.man_exp()
+        key = int(mantissa), int(exponent), ctx.prec
+        if key not in self._known:
+            wanted = ctx.prec - _SPARE
+            height = accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[key] = height
+        return self._known[key]
+
+    @staticmethod
+    def _near(falling_at: Callable[[arb], arb], epsilon: arb) -> arb:
+        """A falling function, between its values on either side where epsilon is, or may be, a loss at which lunes change their form."""
+        try:
+            return falling_at(epsilon)
+        except Undecided as error:
+            reason = error
+        step = (1 + epsilon) * arb(2) ** -(ctx.prec // 2)  # losses are enclosed to nearly all bits, so that half of them tell the two apart
+        below = (epsilon - step).lower()
+        try:
+            above = falling_at((epsilon + step).upper())
+            return above.union(falling_at(below)) if below >= 0 else above.union(arb(1))
+        except Undecided:
+            raise reason from None

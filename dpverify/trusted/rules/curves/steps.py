@@ -33,11 +33,6 @@ class Steps:
             total += (p - x * q).max(arb(0))
         return total
 
-    def line(self, epsilon: arb) -> tuple[arb, arb]:
-        """P(S) and Q(S) of the event S of all outputs whose p/q is certainly above e^epsilon."""
-        start = bisect_left(self.above, -epsilon.exp().upper())
-        return self.p_sum[start], self.q_sum[start]
-
 
 def steps_of(infinite: arb, met: Iterable[tuple[arb, arb]]) -> Steps:
     """The steps of two distributions. infinite: the mass of p where q has none; met: both probabilities where both have some."""

@@ -1,7 +1,7 @@
 """Conversions between Renyi, concentrated, Gaussian and approximate differential privacy, each a theorem.
 
 What comes out is said in the name: a `bound` on delta or epsilon holds at one point alone, for every order (any order is sound, a search
-looks for the best), and is no curve to compose with. Pairs of distributions that may be composed again are in `implied_pairs`.
+looks for the best), and is no curve to compose with. Pairs of distributions that may be composed again are in `stated_guarantee`.
 
 epsilon and divergences are in nats; orders are rationals above 1; all other arguments are constants.
 
@@ -13,7 +13,6 @@ domination by N(0, 1) and N(mu, 1), and composes to the square root of the sum o
 Checked:
 - orders are above 1
 - divergences, rho, mu and eps are at least 0
-- delta is in (0, 1]
 
 Source: docs/theory/composition.md#privacy-measures, Canonne, Kamath & Steinke 2020, Proposition 12; Bun & Steinke 2016; Mironov 2017; Cesar
 & Rogers 2021; Dong, Roth & Su 2022
@@ -25,11 +24,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub, symbols
-from dpverify.trusted.numbers.balls import exact, precision
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from flint import arb
+
+from dpverify.trusted.language.errors import Rejected, Undecided
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, num, power, sub, symbols
+from dpverify.trusted.language.model import Guarantee, Measure
+from dpverify.trusted.numbers.balls import constant, exact, finite, precision
+from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.enclosed import enclose
+from dpverify.trusted.parts.stated import pure_epsilon
 
 NAME: Final = "privacy-measures"
 ASSUMED: Final = ()
@@ -94,21 +97,8 @@ def renyi_delta_bound(renyi: Renyi, epsilon: Expr) -> Expr:
     """
     check_at_least_zero("epsilon", epsilon)
     excess = renyi.order - 1
-    constant = call("exp", mul(num(renyi.order), call("log", num(excess / renyi.order))))  # a power would be expanded exactly
-    return mul(num(1 / excess), call("exp", mul(num(excess), sub(renyi.divergence, epsilon))), constant)
-
-
-def renyi_epsilon_bound(renyi: Renyi, delta: Expr) -> Expr:
-    """An epsilon for which the mechanism is (epsilon, delta)-DP, at least 0: a bound at this delta, not a curve to compose with.
-
-    tau + (log(1/delta) + (a - 1) log(1 - 1/a) - log a)/(a - 1). Raises Undecided unless delta is certainly in (0, 1].
-    Source: Canonne, Kamath & Steinke 2020, Proposition 12.
-    """
-    if symbols(delta) or not (certainly_lt(ZERO, delta) and certainly_le(delta, ONE)):
-        raise Undecided(f"{NAME}: delta = {format_expr(delta)} is not certainly a number in (0, 1].")
-    excess = renyi.order - 1
-    beyond = neg(add(call("log", delta), call("log", num(renyi.order))))
-    return call("max", ZERO, add(renyi.divergence, mul(num(1 / excess), beyond), call("log", num(excess / renyi.order))))
+    most = call("exp", mul(num(renyi.order), call("log", num(excess / renyi.order))))  # a power would be expanded exactly
+    return mul(num(1 / excess), call("exp", mul(num(excess), sub(renyi.divergence, epsilon))), most)
 
 
 # -- concentrated --------------------------------------------------------------------------------
@@ -138,6 +128,58 @@ def zcdp_of_bounded_range(eta: Expr) -> Expr:
     """
     check_at_least_zero("eta", eta)
     return mul(num(Fraction(1, 8)), power(eta, num(2)))
+
+
+# -- in any measure ------------------------------------------------------------------------------
+
+
+def of_mu(mu: Expr, measure: Measure) -> Expr:
+    """The value in a measure of the pair N(0, 1) and N(mu, 1). Raises Undecided unless mu is certainly at least 0."""
+    rho = zcdp_of_gaussian(mu)
+    if measure.name == "gdp":
+        return mu
+    return rho if measure.at is None else renyi_of_gaussian(mu, measure.at).divergence
+
+
+def of_pure(epsilon: Expr, measure: Measure) -> Expr:
+    """The value in a measure of randomized response, which dominates every mechanism with this pure epsilon."""
+    check_at_least_zero("eps", epsilon)
+    if measure.name == "zcdp":
+        return zcdp_of_pure(epsilon)
+    if measure.at is not None:
+        return renyi_of_pure(epsilon, measure.at).divergence
+    # Phi^-1((1 + v)/2) = sqrt(2) erfinv(v), v = tanh(eps/2)
+    return num(exact(finite(2 * arb(2).sqrt() * (constant(epsilon) / 2).tanh().erfinv()).upper()))
+
+
+def of_range(eta: Expr, measure: Measure) -> Expr:
+    """The value in a measure of a mechanism whose losses stay within an interval of length eta."""
+    rho = zcdp_of_bounded_range(eta)
+    if measure.name == "gdp":
+        return of_pure(eta, measure)
+    return rho if measure.at is None else renyi_of_zcdp(rho, measure.at).divergence
+
+
+def of_guarantee(known: Guarantee, measure: Measure) -> Expr:
+    """An upper bound in a measure on what has a guarantee in both orders. Raises Rejected where it implies none."""
+    only, epsilon = known.rows[0][0], pure_epsilon(known)  # checks its form
+    if known.measure == "gdp":
+        return of_mu(only, measure)
+    if known.measure == "zcdp" and measure.name != "gdp":
+        check_at_least_zero("rho", only)
+        return only if measure.at is None else renyi_of_zcdp(only, measure.at).divergence
+    if known.measure == "bounded_range":
+        return of_range(only, measure)
+    if known.measure == "renyi" and measure.at is not None:
+        # divergences do not fall with the order
+        for order, divergence in known.rows:
+            if certainly_le(num(measure.at), order):
+                check_at_least_zero("the divergence", divergence)
+                return divergence
+        raise Rejected(NAME, "the order", f"no divergence is stated of order {measure.at} or of a greater one")
+    if epsilon is not None:
+        return of_pure(epsilon, measure)
+    raise Rejected(NAME, "the guarantee", f"a guarantee of the measure {known.measure} bounds nothing in {measure.name}")
 
 
 # -- checks and rounding --------------------------------------------------------------------------

@@ -20,16 +20,17 @@ from typing import Any, Final
 
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.facts.pairs import Curve, Evidence, Pair
+from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, symmetric
 from dpverify.trusted.language.canonical_form import exact_fraction
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, num
-from dpverify.trusted.language.model import Claim, Domain, Guarantee
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.language.expr import ZERO, Expr, Num
+from dpverify.trusted.language.model import Claim, Guarantee, Measure
+from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.parts.stated import NONE, STATED, check
-from dpverify.trusted.rules.curves import optimal_composition
-from dpverify.trusted.rules.guarantees import bounded_range, conversions, guarantees, implied_pairs
+from dpverify.trusted.parts.stated import STATED, check
+from dpverify.trusted.rules.curves import gaussian, optimal_composition
+from dpverify.trusted.rules.guarantees import bounded_range, guarantees
+from dpverify.trusted.rules.guarantees.conversions import Renyi, check_at_least_zero, of_guarantee, renyi_delta_bound, rounded_up
 
 NAME: Final = "stated-guarantee"
 ASSUMED: Final = (STATED,)
@@ -69,10 +70,11 @@ def _pair(known: Guarantee, evidence: Evidence) -> Pair:
         return guarantees.pair([(known.rows[i][0], known.rows[i][1]) for i in corners])
     only = known.rows[0][0]
     if known.measure == "gdp":
-        return implied_pairs.gdp_pair(only)
+        return gdp_pair(only)
     if known.measure == "bounded_range":
         return optimal_composition.pair(ZERO) if certainly_equal(only, ZERO) else bounded_range.pair(only)
-    return implied_pairs.renyi_pair([(conversions.Renyi(a, divergence(known, a)), Num(eps)) for a, eps in read_points(evidence, NAME)])
+    points = ((order, Num(epsilon)) for order, epsilon in read_points(evidence, NAME))
+    return renyi_pair([(Renyi(order, of_guarantee(known, Measure("renyi", None, order))), epsilon) for order, epsilon in points])
 
 
 def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]]:
@@ -86,37 +88,23 @@ def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]
         raise CertificateError(f"{rule}: a point is not an order and an epsilon, fractions both.") from error
 
 
-def divergence(known: Guarantee, order: Fraction) -> Expr:
-    """An upper bound on the Renyi divergence of an order above 1. Raises Rejected where the guarantee implies none."""
-    check(known)
-    if known.measure == "renyi":
-        stated = [row[1] for row in known.rows if certainly_equal(row[0], num(order))]
-        if not stated:
-            raise Rejected(NAME, "the order", f"no divergence of order {order} is stated")
-        return stated[0]
-    epsilon, only = pure_epsilon(known), known.rows[0][0]
-    if known.measure == "zcdp":
-        rho = only
-    elif known.measure == "gdp":
-        rho = conversions.zcdp_of_gaussian(only)
-    elif known.measure == "bounded_range":
-        rho = conversions.zcdp_of_bounded_range(only)
-    elif epsilon is not None:
-        return conversions.renyi_of_pure(epsilon, order).divergence
-    else:
-        raise Rejected(NAME, "the guarantee", "no (eps, delta) with delta > 0 bounds a Renyi divergence")
-    return conversions.renyi_of_zcdp(rho, order).divergence
+def implied(renyi: Renyi, epsilon: Expr) -> guarantees.Point:
+    """The guarantee that a divergence implies at an epsilon, its delta rounded up to a short rational."""
+    return epsilon, Num(rounded_up(renyi_delta_bound(renyi, epsilon)))
 
 
-def pure_epsilon(known: Guarantee, domains: Mapping[str, Domain] = NONE) -> Expr | None:
-    """The least pure epsilon that a guarantee implies; None where it implies none."""
-    check(known)
-    if known.measure == "bounded_range":
-        return known.rows[0][0]
-    if known.measure != "approximate":
-        return None
-    best = None
-    for epsilon, delta in known.rows:
-        if certainly_equal(delta, ZERO, domains) and (best is None or certainly_le(epsilon, best, domains)):
-            best = epsilon
-    return best
+def renyi_pair(points: Sequence[tuple[Renyi, Expr]]) -> Pair:
+    """The pair that dominates every mechanism with these Renyi divergences, as far as their bounds at the epsilons beside them tell.
+
+    Raises Undecided where these bounds do not fall with rising epsilons.
+    """
+    return guarantees.pair([implied(renyi, epsilon) for renyi, epsilon in points])
+
+
+def gdp_pair(mu: Expr) -> Pair:
+    """N(0, 1) and N(mu, 1): mu-GDP says that they dominate the mechanism, and nothing else. Raises Undecided unless mu >= 0.
+
+    Source: Dong, Roth & Su 2022, Definition 2.6 and Corollary 2.13.
+    """
+    check_at_least_zero("mu", mu)
+    return symmetric(gaussian.profile(mu))

@@ -28,8 +28,8 @@ from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import reach
 from dpverify.trusted.parts.runs import whole as whole_run
 from dpverify.trusted.rules.curves.lattice import whole
+from dpverify.trusted.rules.guarantees.conversions import of_mu
 from dpverify.trusted.rules.measures.asked import bound, measure_of
-from dpverify.trusted.rules.measures.gaussian import of_mu
 
 NAME: Final = "discrete-gaussian-measures"
 ASSUMED: Final = ("the sampler is ideal",)

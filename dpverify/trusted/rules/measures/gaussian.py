@@ -14,20 +14,18 @@ Proposition 7
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Claim, Guarantee, Measure, Part
+from dpverify.trusted.language.model import Claim, Guarantee, Part
 from dpverify.trusted.parts import neighbours
 from dpverify.trusted.parts.runs import merged, neighbours_assumed, occurs
 from dpverify.trusted.parts.stated import STATED
 from dpverify.trusted.rules.composition import gaussian_composition, post_processing
 from dpverify.trusted.rules.curves import gaussian
-from dpverify.trusted.rules.guarantees import conversions
+from dpverify.trusted.rules.guarantees.conversions import of_mu
 from dpverify.trusted.rules.measures.asked import bound, measure_of
 
 NAME: Final = "gaussian-measures"
@@ -39,7 +37,7 @@ SAYS: Final = {"pair": {"says": "as-far-as-they-can"}}
 def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound, ...]:
     """Both bounds, the lower one where some neighbours certainly have it. Raises Rejected where a part is not Gaussian."""
     measure = measure_of(claim, NAME)
-    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    root = Part(claim.mechanism, claim.sensitivity, claim.query)
     runs = merged(root)
     stated, processed = any(isinstance(run.part.mechanism, Guarantee) for run in runs), any(run.processed for run in runs)
     mu = gaussian_composition.total(runs)
@@ -53,11 +51,3 @@ def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound
         # Gaussian noise is even: the same pair in the other order is a reflection of this one
         bounds.append(bound(claim, "lower", of_mu(attained, measure), below, witness=SAYS, ordered=True))
     return tuple(bounds)
-
-
-def of_mu(mu: Expr, measure: Measure) -> Expr:
-    """The value in a measure of the pair N(0, 1) and N(mu, 1). Raises Undecided unless mu is certainly at least 0."""
-    rho = conversions.zcdp_of_gaussian(mu)
-    if measure.name == "gdp":
-        return mu
-    return rho if measure.name == "zcdp" else conversions.renyi_of_gaussian(mu, measure.at or Fraction(2)).divergence

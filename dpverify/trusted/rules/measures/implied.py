@@ -18,21 +18,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flint import arb
-
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact, unasked
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.language.errors import CertificateError, Rejected
 from dpverify.trusted.language.expr import Expr, num
 from dpverify.trusted.language.model import Claim, Exponential, Guarantee, Measure
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.parts import stated
-from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
+from dpverify.trusted.rules.guarantees import conversions
 from dpverify.trusted.rules.guarantees.score_range import exponential_range
-from dpverify.trusted.rules.measures.asked import above, bound, measure_of
-from dpverify.trusted.rules.measures.gaussian import of_mu
+from dpverify.trusted.rules.measures.asked import bound, measure_of
 
 NAME: Final = "implied-measures"
 ASSUMED: Final = ()
@@ -45,35 +40,15 @@ def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> Bound
         raise CertificateError(f"{NAME}: it wants one premise, the pure epsilon, or none.")
     if premises:
         epsilon, assumed = pure_of(premises[0], unasked(claim), NAME)
-        return bound(claim, "upper", of_pure(epsilon, measure), assumed, through_of(premises[0]))
+        return bound(claim, "upper", conversions.of_pure(epsilon, measure), assumed, through_of(premises[0]))
     if isinstance(mechanism, Exponential):
         eta = exponential_range(mechanism, num(1) if claim.sensitivity is None else claim.sensitivity)
-        return bound(claim, "upper", of_range(eta, measure))
+        return bound(claim, "upper", conversions.of_range(eta, measure))
     if not isinstance(mechanism, Guarantee):
         raise Rejected(NAME, "the mechanism", "it is no guarantee, and no premise states its pure epsilon")
     if mechanism.order:
         return bound(claim, "upper", _of_one_order(mechanism, measure, claim.order), (stated.STATED_ONE_SIDED,))
-    return bound(claim, "upper", _of_guarantee(mechanism, measure), (stated.STATED,))
-
-
-def of_pure(epsilon: Expr, measure: Measure) -> Expr:
-    """The value in a measure of randomized response, which dominates every mechanism with this pure epsilon."""
-    conversions.check_at_least_zero("eps", epsilon)
-    if measure.name == "zcdp":
-        return conversions.zcdp_of_pure(epsilon)
-    if measure.name == "renyi":
-        assert measure.at is not None
-        return conversions.renyi_of_pure(epsilon, measure.at).divergence
-    # Phi^-1((1 + v)/2) = sqrt(2) erfinv(v), v = tanh(eps/2)
-    return above(2 * arb(2).sqrt() * (constant(epsilon) / 2).tanh().erfinv())
-
-
-def of_range(eta: Expr, measure: Measure) -> Expr:
-    """The value in a measure of a mechanism whose losses stay within an interval of length eta."""
-    rho = conversions.zcdp_of_bounded_range(eta)
-    if measure.name == "gdp":
-        return of_pure(eta, measure)
-    return rho if measure.at is None else conversions.renyi_of_zcdp(rho, measure.at).divergence
+    return bound(claim, "upper", conversions.of_guarantee(mechanism, measure), (stated.STATED,))
 
 
 def _of_one_order(known: Guarantee, measure: Measure, order: str) -> Expr:
@@ -81,25 +56,4 @@ def _of_one_order(known: Guarantee, measure: Measure, order: str) -> Expr:
     stated.check(known, known.order if known.measure == "gdp" else order)
     if known.measure not in ("gdp", "zcdp", "renyi"):
         raise Rejected(NAME, "the guarantee", "of one order alone, it bounds no divergence here")
-    return _of_guarantee(replace(known, order=""), measure)
-
-
-def _of_guarantee(known: Guarantee, measure: Measure) -> Expr:
-    only, epsilon = known.rows[0][0], stated_guarantee.pure_epsilon(known)  # checks its form
-    if known.measure == "gdp":
-        return of_mu(only, measure)
-    if known.measure == "zcdp" and measure.name != "gdp":
-        conversions.check_at_least_zero("rho", only)
-        return only if measure.at is None else conversions.renyi_of_zcdp(only, measure.at).divergence
-    if known.measure == "bounded_range":
-        return of_range(only, measure)
-    if known.measure == "renyi" and measure.at is not None:
-        # divergences do not fall with the order
-        for order, divergence in known.rows:
-            if certainly_le(num(measure.at), order):
-                conversions.check_at_least_zero("the divergence", divergence)
-                return divergence
-        raise Rejected(NAME, "the order", f"no divergence is stated of order {measure.at} or of a greater one")
-    if epsilon is not None:
-        return of_pure(epsilon, measure)
-    raise Rejected(NAME, "the guarantee", f"a guarantee of the measure {known.measure} bounds nothing in {measure.name}")
+    return conversions.of_guarantee(replace(known, order=""), measure)

@@ -1,14 +1,16 @@
 """Selections in other measures: with Gaussian noise no more than the noisy answers tell, with Gumbel noise by the range of the loss.
 
 Theorem: Noisy max and above threshold with Gaussian noise have at most mu in GDP, mu^2/2 in zCDP and the divergence a mu^2/2 of every Renyi
-order a, mu being that of the pair N(0, 1), N(mu, 1) which dominates them at every delta. The index of the greatest answer with noise of
-density proportional to exp(-b z - exp(-b z)) is that of an exponential mechanism, of bounded range 2 b D, or b D where answers all move the
-same way or one alone moves, D being what an answer moves by.
+order a, mu being that of the pair N(0, 1), N(mu, 1) which dominates them at every delta. So has a stream of which shifts of Gaussian noises
+that no comparison sees hide what its answers move by. The index of the greatest answer with noise of density proportional to exp(-b z -
+exp(-b z)) is that of an exponential mechanism, of bounded range 2 b D, or b D where answers all move the same way or one alone moves, D
+being what an answer moves by.
 
 Checked:
 - the noise of the answers is Gaussian, on the line
 - the counts are integers of at least 1
 - or: the density is of this form, on the reals, and the index alone is told
+- or: shifts leave all comparisons that may be made, what is told and the state as they are, wherever runs may be
 
 Source: docs/theory/measures.md#selection-measures
 """
@@ -18,29 +20,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from dpverify.trusted.facts.assumptions import IDEAL
 from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.model import Claim, Compared
+from dpverify.trusted.language.model import Claim, Compared, Stream
 from dpverify.trusted.parts.runs import whole
+from dpverify.trusted.rules.guarantees.conversions import of_mu, of_range
 from dpverify.trusted.rules.measures.asked import bound, measure_of
-from dpverify.trusted.rules.measures.gaussian import of_mu
-from dpverify.trusted.rules.measures.implied import of_range
 from dpverify.trusted.rules.selection import delta_release
 from dpverify.trusted.rules.selection.delta_masses import of_run
 from dpverify.trusted.rules.selection.loss_range import of_selection
 
 NAME: Final = "selection-measures"
-ASSUMED: Final = delta_release.ASSUMED
+ASSUMED: Final = (IDEAL,)
 
 
-def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound, ...]:
-    """The upper bound. Raises Rejected, Undecided."""
+def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:
+    """The upper bound. parameters: of a stream "shifts" and "follow", as of its curve. Raises Rejected, Undecided, CertificateError."""
     measure = measure_of(claim, NAME)
+    if isinstance(claim.mechanism, Stream):
+        from dpverify.trusted.rules.selection import unseen_shifts
+
+        mu, laws = unseen_shifts.distance(whole(claim), parameters)
+        return (bound(claim, "upper", of_mu(mu, measure), (*unseen_shifts.ASSUMED, *laws)),)
     if not isinstance(claim.mechanism, Compared):
-        raise Rejected(NAME, "the mechanism", "it is neither noisy max nor above threshold")
+        raise Rejected(NAME, "the mechanism", "it is no selection")
     question = of_run(whole(claim), NAME)
     eta = of_selection(question)
     if eta is not None:
-        return (bound(claim, "upper", of_range(eta, measure)),)
-    return (bound(claim, "upper", of_mu(delta_release.distance(question), measure), delta_release.assumed_of(question)),)
+        return (bound(claim, "upper", of_range(eta, measure), delta_release.ASSUMED),)
+    assumed = (*delta_release.ASSUMED, *delta_release.assumed_of(question))
+    return (bound(claim, "upper", of_mu(delta_release.distance(question), measure), assumed),)

@@ -21,20 +21,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
+from math import ceil, gcd, lcm
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, neg
-from dpverify.trusted.language.model import Claim, Stream
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts.streams import FAMILIES, Step, start_of, step_of
-from dpverify.trusted.rules.selection.compared import Value, a_law, asked, at_most, greatest, times, total
-from dpverify.trusted.rules.selection.counters import most_of
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, div, mul, neg, num, sub
+from dpverify.trusted.language.model import Claim, Named, Stream
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.parts.streams import Step, families, start_of, step_of
+from dpverify.trusted.rules.selection.compared import Asked, Value, a_law, asked, at_most, greatest, times, total
 from dpverify.trusted.rules.selection.followed import Values, branches, first_values, is_over
-from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.ways import Lead, Way, at, moves_of, read_moduli, read_way
 
 NAME: Final = "alignment"
@@ -57,13 +58,12 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     "moduli", where noises are not log-concave: [name, shift], for each of the premises, which are what these noises lose by such shifts.
     """
     question = asked(claim, {}, NAME, wanted=Stream)
-    stream = stream_of(question)
-    families = FAMILIES.get(stream.neighbours, (stream.neighbours,))
-    ways = evidence.get("ways")
-    if not isinstance(ways, list) or len(ways) != len(families):
-        raise CertificateError(f"{NAME}: 'ways' is no list of {len(families)} alignments.")
+    stream = question.stream
+    both, ways = families(stream), evidence.get("ways")
+    if not isinstance(ways, list) or len(ways) != len(both):
+        raise CertificateError(f"{NAME}: 'ways' is no list of {len(both)} alignments.")
     moduli, assumed, through = read_moduli(question, evidence.get("moduli", []), premises)
-    found = [_bounded(read_way(question, stream, family, way, moduli)) for family, way in zip(families, ways, strict=True)]
+    found = [_bounded(read_way(question, stream, family, way, moduli)) for family, way in zip(both, ways, strict=True)]
     others = [drawn.noise for drawn in (*stream.once, *stream.fresh) if drawn.name not in {name for name, _ in moduli}]
     assumed = tuple(dict.fromkeys((*assumed, *(line for noise in others for line in a_law(question, noise)))))
     return replace(question.bound(greatest(question, *found)), assumed=assumed, through=through)
@@ -157,3 +157,37 @@ def _pays(way: Way, lead: Lead, before: Values, after: Values) -> None:
     for cost in dict.fromkeys(way.cost(lead.shifts, d, lead.turned(kept)) for d in way.points for kept in way.apart(lead.mode, d)):
         if not at_most(way.question, cost, paid):
             raise Rejected(NAME, f"branch {lead.branch + 1}", "it costs more than its counters and what is kept for it pay")
+
+
+def most_of(question: Asked, stream: Stream, limit: Named, name: str) -> Expr:
+    """What a counter can reach: before the last step it is below its limit, and a multiple of what all that is added to it is one of.
+
+    Raises Rejected, with the name of the rule that asks, where the counter may fall.
+    """
+    steps = [each.value for branch in stream.steps for each in branch.count if each.name == limit.name]
+    for step in steps:
+        if not certainly_le(ZERO, step, question.domains):
+            raise Rejected(name, limit.name, "it is not certain that the counter never falls")
+    largest = greatest(question, ZERO, *steps)
+    assert not isinstance(largest, Infinite)
+    # a counter whose limit is reached at the start pays nothing; so does one that never grows
+    found = greatest(question, ZERO, add(_before(question, limit.value, steps), largest))
+    assert not isinstance(found, Infinite)
+    return found
+
+
+def _before(question: Asked, limit: Expr, steps: Sequence[Expr]) -> Expr:
+    """The most that a counter may be at below its limit, as far as that is known; the limit itself where it is not."""
+    grown = [step for step in steps if step != ZERO]
+    first = grown[0] if grown and certainly_lt(ZERO, grown[0], question.domains) else ONE
+    sizes = [size.value for step in grown if isinstance(size := div(step, first), Num)]
+    if grown and len(sizes) == len(grown):  # of some multiple of the first all are multiples
+        unit = mul(num(Fraction(gcd(*(size.numerator for size in sizes)), lcm(*(size.denominator for size in sizes)))), first)
+    elif all(is_whole(step, question.domains) for step in steps):
+        unit = ONE
+    else:
+        return limit
+    times = div(limit, unit)
+    if isinstance(times, Num):
+        return mul(unit, num(ceil(times.value) - 1))
+    return sub(limit, unit) if is_whole(times, question.domains) else limit

@@ -211,8 +211,6 @@ def pair(
     mechanism, step = question.selection, question.value(question.moved, "the sensitivity")
     u, v = MOVES[mechanism.neighbours][move]
     bounds = None if mechanism.bounds is None else [question.value(end, "bounds") for end in mechanism.bounds]
-    if bounds is not None and not bounds[0] < bounds[1]:
-        raise Rejected(RULE, "the bounds", "they do not rise")
     if answers is None:
         if bounds is None:
             raise Rejected(RULE, "the bounds", "answers without bounds have no worst pair")

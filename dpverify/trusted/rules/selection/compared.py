@@ -14,7 +14,18 @@ from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite, Side, sided
 from dpverify.trusted.language.errors import Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, sub, substitute
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.language.model import AboveThreshold, Claim, Compared, Domain, OnLine, Product, Radial, Translation, on_integers
+from dpverify.trusted.language.model import (
+    AboveThreshold,
+    Claim,
+    Compared,
+    Domain,
+    OnLine,
+    Product,
+    Radial,
+    Stream,
+    Translation,
+    on_integers,
+)
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.order import limits
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
@@ -22,6 +33,7 @@ from dpverify.trusted.order.convexity import Shapes
 from dpverify.trusted.order.rising import rises_convexly
 from dpverify.trusted.order.sensitivity import whole_part
 from dpverify.trusted.order.steps_between import each_by_integers
+from dpverify.trusted.parts.streams import settled
 
 Value = Expr | Infinite
 Named = Mapping[str, Any] | None
@@ -50,6 +62,12 @@ class Asked:
         """The mechanism, where it is no stream."""
         assert isinstance(self.claim.mechanism, Compared)
         return self.claim.mechanism
+
+    @property
+    def stream(self) -> Stream:
+        """The mechanism, where it is one, without comparisons that decide nothing."""
+        assert isinstance(self.claim.mechanism, Stream)
+        return settled(self.claim.mechanism)
 
     @property
     def whole(self) -> bool:
@@ -205,8 +223,6 @@ def _of_density(rule: str, noise: Translation, domains: Mapping[str, Domain]) ->
         if not whole.shape(whole.tidy(h)).convex:
             raise Rejected(rule, "the noise", "it is not certainly log-concave")
         return _limit(rule, whole, whole.tidy(whole.mirrored(h))), _limit(rule, whole, whole.tidy(h))
-    if low is not None and high is not None and not certainly_lt(low, high, domains):
-        raise Rejected(rule, "the support", "its ends do not certainly rise")
     half, outward = Shapes("z", True, domains), low is None
     end = high if outward else low
     assert end is not None

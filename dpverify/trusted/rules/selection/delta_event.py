@@ -1,12 +1,13 @@
-"""What one event tells of a selection at two neighbours: the pair of its probabilities, which bounds every curve from below.
+"""What one event tells of a selection or stream at two neighbours: the pair of its probabilities, which bounds every curve from below.
 
 Theorem: An event of probability p on some answers and p' on neighbouring ones bounds delta(eps) from below by p - e^eps p', and in the same
 way by its complement. Of noisy max: the greatest is among the first k answers, all of them x above the others. Of above threshold: the
-first k answers are negatives, of those that come next all are positives, or one at least is. With noise of any law: one output.
+first k answers are negatives, of those that come next all are positives, or one at least is. With noise of any law: one output. Of a
+stream: words that it tells, with what is certain of both probabilities.
 
 Checked:
 - the answers of both neighbours lie between the bounds, and move as neighbours may
-- both probabilities, by enclosed quadrature between the cuts and the tails outside
+- both probabilities, by enclosed quadrature between the cuts and the tails outside; of words as by the rule about pure epsilon
 
 Source: docs/theory/selection.md#selection-event
 """
@@ -25,13 +26,13 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import ONE_WAY, NoisyMax
+from dpverify.trusted.language.model import ONE_WAY, NoisyMax, Stream
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.parts.runs import Run, leaf
 from dpverify.trusted.rules.selection import worst_output
 from dpverify.trusted.rules.selection.chances import Compared, Output, Side, pair, read_answers, way
-from dpverify.trusted.rules.selection.compared import Asked
+from dpverify.trusted.rules.selection.compared import Asked, asked
 from dpverify.trusted.rules.selection.delta_masses import in_closed_forms, of_run, read_cuts
 
 NAME: Final = "selection-event"
@@ -51,11 +52,26 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     parameters: "cuts", fractions that rise; "prec". Of noisy max "group", how many answers are first, and "lead", by how much they are
     above the others. Of above threshold "move", the number of the way to move, "negatives" and "positives", how many of these come first
     and next, "next", whether all of the next are positives or any, and "answers", those of the first and of the next. Of an output with
-    noises of any law "grids" besides, and what the rule about the worst output is told.
+    noises of any law "grids" besides, and what the rule about the worst output is told. Of a stream what the rule about told words is told.
     """
-    question = of_run(run, NAME)
-    below = _pair(probabilities(question, parameters), question.selection.neighbours in ONE_WAY)
-    return settled.noise(run, Curve(None, below, (NAME,), ASSUMED), parameters)
+    mechanism: Any = run.part.mechanism
+    if isinstance(mechanism, Stream):
+        from dpverify.trusted.rules.selection import told_words
+
+        question = asked(leaf(run), {"side": "lower"}, NAME, near=True, wanted=Stream)
+        ends, assumed = _ends(told_words.probabilities(question, parameters)), told_words.ASSUMED
+        below = _pair(lambda: ends, mechanism.neighbours in ONE_WAY)
+    else:
+        question, assumed = of_run(run, NAME), ASSUMED
+        find = probabilities(question, parameters)
+        below = _pair(lambda: (find(),) * 2, question.selection.neighbours in ONE_WAY)
+    return settled.noise(run, Curve(None, below, (NAME,), assumed), parameters)
+
+
+def _ends(both: Probabilities) -> tuple[Probabilities, Probabilities]:
+    """What is certain of two probabilities that are not enclosed to many bits: that they are at least and at most so much."""
+    here, there = both
+    return (_within(here.lower()), _within(there.lower())), (_within(here.upper()), _within(there.upper()))
 
 
 def probabilities(question: Asked, parameters: Mapping[str, Any]) -> Callable[[], Probabilities]:
@@ -79,22 +95,25 @@ def _sum(noises: Compared, event: Event, centre: Fraction, cuts: Sequence[Fracti
     return _within(found)
 
 
-def _pair(find: Callable[[], Probabilities], one_way: bool) -> Pair:
-    """The pair of an event and its complement. one_way: neighbours are ordered, and of the other order nothing is told."""
+def _pair(find: Callable[[], tuple[Probabilities, Probabilities]], one_way: bool) -> Pair:
+    """The pair of an event and its complement, from what the probabilities are at least and at most.
+
+    one_way: neighbours are ordered, and of the other order nothing is told.
+    """
     found = per_precision(find)
     found()  # at this precision, so that what is refused is refused now
 
     def told(epsilon: arb, order: int) -> arb:
-        (p, q), factor = found()[::order], epsilon.exp()
-        return (p - factor * q).max((1 - p) - factor * (1 - q)).max(arb(0))
+        ((p, q), (most_p, most_q)), factor = (both[::order] for both in found()), epsilon.exp()
+        return (p - factor * most_q).max((1 - most_p) - factor * (1 - q)).max(arb(0))
 
     def profile(order: int) -> Profile:
         return divergence(lambda epsilon: accurately(lambda: told(epsilon, order)))
 
     def rest(order: int) -> arb:
         """The mass of what only the first of the two has: of an event that the other certainly never has."""
-        p, q = found()[::order]
-        return p if q.is_zero() else arb(0)
+        least, most = (both[::order] for both in found())
+        return least[0] if most[1].is_zero() else arb(0)
 
     if one_way:
         return Pair(profile(1), lambda _: arb(0), rests=(partial(rest, 1), lambda: arb(0)))

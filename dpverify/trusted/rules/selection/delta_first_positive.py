@@ -59,8 +59,6 @@ class _Weighed:
             raise Rejected(NAME, "query_noise", "there is none")
         self.question, self.mechanism, self.cuts = question, mechanism, cuts
         self.low, self.high = (question.value(end, "bounds") for end in mechanism.bounds)
-        if not self.low < self.high:
-            raise Rejected(NAME, "the bounds", "they do not rise")
         self.step = question.value(question.moved, "the sensitivity")
         self.queries, _ = question.counts(MOST)
         self.centre = question.value(mechanism.threshold, "threshold")

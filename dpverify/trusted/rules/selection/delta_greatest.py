@@ -29,12 +29,12 @@ from dpverify.trusted.language.expr import ZERO
 from dpverify.trusted.language.model import AboveThreshold, NoisyMax
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.numbers.gaussian import gaussian_delta
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.delta_masses import law_of, of_run
 from dpverify.trusted.rules.selection.noise_laws import Closed
-from dpverify.trusted.rules.selection.shared_noise import Shared
 
 NAME: Final = "greatest-noise"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
@@ -154,3 +154,32 @@ def _shared(mechanism: AboveThreshold, moved: arb, positives: int) -> Shared:
     if len(laws) > 1 and not all(law.gaussian for law in laws):
         raise Rejected(NAME, "the noises", "of noises that are moved together all are to be Gaussian")
     return Shared(laws[0].gaussian, moved * sum((law.rate**2 for law in laws), arb(0)).sqrt())
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The profile of the noise that all comparisons share, at every real epsilon, in pieces that are analytic.
+
+    moved: by how many deviations, or scales of Laplace noise, it is moved; not at all where no noise is shared.
+    """
+
+    gaussian: bool
+    moved: arb
+
+    @property
+    def ends(self) -> tuple[arb, ...]:
+        """The epsilons where pieces meet, falling."""
+        return () if self.gaussian else (self.moved, -self.moved)
+
+    def at(self, epsilon: acb, piece: int) -> acb:
+        """On a piece, by its number: 0 is before the first end, from above."""
+        if self.gaussian:
+            return gaussian_delta(acb(self.moved), epsilon)
+        return acb(0) if piece == 0 else -(epsilon if piece == 2 else (epsilon - self.moved) / 2).expm1()
+
+    def real(self, epsilon: arb) -> arb:
+        """At a real epsilon: the greatest of the pieces."""
+        found = arb(0)
+        for piece in range(len(self.ends) + 1):
+            found = found.max(self.at(acb(epsilon), piece).real)
+        return found

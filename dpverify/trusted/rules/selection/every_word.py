@@ -30,7 +30,6 @@ from dpverify.trusted.language.expr import Num
 from dpverify.trusted.language.loading import remembered
 from dpverify.trusted.language.model import Claim, NoisyMax, OnLine, Selection, Stream, Translation, noises_of
 from dpverify.trusted.numbers.balls import exact
-from dpverify.trusted.parts.streams import FAMILIES
 from dpverify.trusted.rules.additive.points import sign_of
 from dpverify.trusted.rules.selection.as_stream import as_stream
 from dpverify.trusted.rules.selection.compared import Asked, asked
@@ -212,10 +211,10 @@ class Words:
         self.spend(len(self.between) * (2 * most + 1))
         each = [(x, y) for x in self.between for y in range(x - most, x + most + 1) if y in self.between]
         self.spend(len(each) ** size)
-        families, found = FAMILIES.get(self.stream.neighbours, (self.stream.neighbours,)), []
+        found = []
         for step in product(each, repeat=size):
             moved = [[Fraction(x, most or 1) for x in row] for row in (*before, [y - x for x, y in step])]
-            if any(together(self.stream, family, moved) for family in families):
+            if together(self.stream, moved):
                 found.append((tuple(x for x, _ in step), tuple(y for _, y in step)))
         return found
 

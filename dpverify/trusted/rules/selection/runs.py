@@ -12,7 +12,7 @@ from dpverify.trusted.language.expr import ZERO, Expr, Num, add, mul, num, subst
 from dpverify.trusted.language.model import Guard, OnLine, Stream, Translation, names_of, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.parts.streams import Form, step_of
+from dpverify.trusted.parts.streams import INTERVALS, Form, families, step_of
 from dpverify.trusted.rules.selection.compared import Asked
 from dpverify.trusted.rules.selection.followed import may_fail
 
@@ -164,12 +164,11 @@ def inside(question: Asked, noise: OnLine, value: Num) -> None:
         raise Rejected(question.rule, "the noise", "a value is not certainly where it lives")
 
 
-def together(stream: Stream, family: str, moved: Sequence[Sequence[Fraction]]) -> bool:
+def together(stream: Stream, moved: Sequence[Sequence[Fraction]]) -> bool:
     """Whether neighbours may move so in these steps."""
-    if family == "one":
+    if stream.neighbours == "one":
         return sum(x != 0 for row in moved for x in row) <= 1 and all(abs(x) <= 1 for row in moved for x in row)
     if stream.hull:
-        sign = 1 if family == "hull" else -1
-        return all(tuple(sign * x for x in row) in stream.hull for row in moved)
-    low, high = {"all": (-1, 1), "increasing": (0, 1), "decreasing": (-1, 0)}[family]
-    return all(low <= x <= high for row in moved for x in row)
+        return any(all(tuple(sign * x for x in row) in stream.hull for row in moved) for sign in (1, -1))
+    least, most = (side((x for row in moved for x in row), default=Fraction(0)) for side in (min, max))
+    return any(low <= least and most <= high for low, high in map(INTERVALS.__getitem__, families(stream)))

@@ -23,13 +23,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Expr, Num, add, mul, num, sub
+from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, add, mul, num, sub
 from dpverify.trusted.language.model import AboveThreshold, Claim
-from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.rules.selection.compared import Asked, Value, a_law, asked, at_most, greatest, least, slopes, times, total
-from dpverify.trusted.rules.selection.exact_answers import exact
 from dpverify.trusted.rules.selection.shifted import Loss, everywhere, least_count, losses_of
 
 NAME: Final = "log-concave-threshold"
@@ -158,3 +157,19 @@ def _told(question: Asked, mechanism: AboveThreshold, queries: Expr, most: Expr)
         return total(times(question, sub(queries, most), left), times(question, most, either))
     up, down = times(question, queries, left), times(question, most, right)
     return {"increasing": up, "decreasing": down}.get(mechanism.neighbours) or greatest(question, up, down)
+
+
+def exact(question: Asked, mechanism: AboveThreshold) -> Bound:
+    """Two exact answers less than the sensitivity apart, the first negative, the second positive: no noise does so once they have met."""
+    domains = question.domains
+    if question.side != "lower" or mechanism.query_noise is not None or mechanism.threshold_noise is None:
+        raise Rejected(NAME, "the answers", "they are not exact, or the threshold is, or this is no lower bound")
+    if getattr(mechanism.threshold_noise, "support", (None, None)) != (None, None) or question.whole:
+        raise Rejected(NAME, "the threshold", "its noise is not certainly positive everywhere on the line")
+    slopes(question, mechanism.threshold_noise)
+    room = ONE if mechanism.bounds is None else sub(mechanism.bounds[1], mechanism.bounds[0])
+    if not certainly_le(num(2), mechanism.queries, domains):
+        raise Rejected(NAME, "the queries", "they are not certainly two or more")
+    if not (certainly_lt(ZERO, question.moved, domains) and certainly_lt(ZERO, room, domains)):
+        raise Rejected(NAME, "the sensitivity", "it is not certain that answers move")
+    return question.bound(INFINITE, {"says": "two-near-answers"}, {"says": "until-they-meet"})

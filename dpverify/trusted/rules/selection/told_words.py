@@ -29,11 +29,9 @@ from dpverify.trusted.language.model import Claim, Stream
 from dpverify.trusted.language.rationals import read_fraction, read_rising, to_fraction
 from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts.streams import FAMILIES
 from dpverify.trusted.rules.selection.compared import Asked, asked
 from dpverify.trusted.rules.selection.noise_laws import law
 from dpverify.trusted.rules.selection.runs import together
-from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.word_chances import MOST, Cell, Known, Noise, cells, chance, known, ways
 
 NAME: Final = "told-words"
@@ -74,7 +72,7 @@ def probabilities(question: Asked, evidence: Mapping[str, Any]) -> tuple[arb, ar
 @remembered(64)
 def _enclosed(claim: Claim, told: str, _: int) -> tuple[arb, arb]:
     question, evidence = asked(claim, {"side": "lower"}, NAME, near=True, wanted=Stream), json.loads(told)
-    stream = stream_of(question)
+    stream = question.stream
     words, (here, there) = read_words(question, stream, evidence.get("words")), _answers(question, stream, evidence)
     grids, pivots = evidence.get("grids", {}), evidence.get("pivots", [])
     if not isinstance(grids, Mapping) or not isinstance(pivots, list) or not all(isinstance(one, list) and len(one) == 3 for one in pivots):
@@ -135,6 +133,6 @@ def _answers(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> tu
     if not moved > 0:
         raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
     moves = [[(y - x) / moved for x, y in zip(*rows, strict=True)] for rows in zip(here, there, strict=True)]
-    if not any(together(stream, family, moves) for family in FAMILIES.get(stream.neighbours, (stream.neighbours,))):
+    if not together(stream, moves):
         raise Rejected(NAME, "answers", "neighbours do not move so")
     return here, there

@@ -31,11 +31,10 @@ from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.linear import dot
 from dpverify.trusted.parts.gaussian_form import gaussian_form
 from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.parts.streams import FAMILIES, Step, step_of, vertices
+from dpverify.trusted.parts.streams import Step, families, step_of, vertices
 from dpverify.trusted.rules.curves import gaussian
 from dpverify.trusted.rules.selection.compared import Asked, a_law, asked, greatest
 from dpverify.trusted.rules.selection.followed import Place, Values, can_be_followed, first_values, is_over, places
-from dpverify.trusted.rules.selection.stepwise import stream_of
 
 NAME: Final = "unseen-shifts"
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
@@ -66,7 +65,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 def distance(run: Run, parameters: Mapping[str, Any]) -> tuple[Expr, tuple[str, ...]]:
     """mu, the most by which the Gaussian numbers move on a run, in deviations, and what is assumed of other noises."""
     question = asked(leaf(run), {}, NAME, wanted=Stream)
-    stream = stream_of(question)
+    stream = question.stream
     if on_integers(stream):
         raise Rejected(NAME, "the noise", "it lives on the integers")
     told, followed = parameters.get("shifts"), parameters.get("follow", [])
@@ -93,7 +92,7 @@ def _read(question: Asked, stream: Stream, told: Any) -> Shifts:
         if form is None:
             raise Rejected(NAME, name, "it is not certainly Gaussian noise on the line")
         rates[name] = power(form[1], _TWO)
-    points = [point for family in FAMILIES.get(stream.neighbours, (stream.neighbours,)) for point in vertices(stream, family)]
+    points = [point for family in families(stream) for point in vertices(stream, family)]
     costs = [add(*(mul(num(dot(row, point) ** 2), rates[name]) for name, row in shifts.items())) for point in points]
     return Shifts(shifts, _greater(question, costs))
 

@@ -25,10 +25,9 @@ from dpverify.trusted.language.model import Claim, Stream
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le, certainly_lt
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.parts.streams import FAMILIES, start_of
-from dpverify.trusted.rules.selection.compared import Asked, asked, slopes
+from dpverify.trusted.parts.streams import start_of
+from dpverify.trusted.rules.selection.compared import Asked, asked, at_most, slopes
 from dpverify.trusted.rules.selection.runs import Row, Run, inside, step, together
-from dpverify.trusted.rules.selection.stepwise import stream_of
 
 NAME: Final = "worst-run"
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
@@ -48,7 +47,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     weights are for one time, and sum to 0 at each noise that is not drawn in that part.
     """
     question = asked(claim, {"side": "lower"} | ({"at": evidence["at"]} if "at" in evidence else {}), NAME, wanted=Stream)
-    stream = stream_of(question)
+    stream = question.stream
     if evidence.get("side") != "lower":
         raise CertificateError(f"{NAME}: 'side' is not lower.")
     if not all(branch.emit or branch.tell for branch in stream.steps):
@@ -107,7 +106,7 @@ def _run(question: Asked, stream: Stream, once: Mapping[str, Any], steps: Sequen
             raise Rejected(NAME, "repeat", "the state or a counter is not what it was before those steps, so that they cannot be repeated")
     if stream.neighbours == "one" and any(x for row in moved[block.start : block.stop] for x in row):
         raise Rejected(NAME, "repeat", "one answer alone moves, so that a step in which it does is not repeated")
-    if not any(together(stream, family, moved) for family in FAMILIES.get(stream.neighbours, (stream.neighbours,))):
+    if not together(stream, moved):
         raise Rejected(NAME, "the moves", "neighbours do not move so")
     if question.whole and not all(is_whole(mul(num(x), question.moved), question.domains) for row in moved for x in row):
         raise Rejected(NAME, "the moves", "integers move by integers")
@@ -131,13 +130,9 @@ def _value(run: Run, weights: Sequence[Expr], unbounded: bool, block: range) -> 
         if block and number not in block:
             left = right = ZERO
         total = add(*parts)
-        if not (_within(question, total, right) and _within(question, neg(total), left)):
+        if not (at_most(question, total, right) and at_most(question, neg(total), left)):
             raise Rejected(NAME, "weights", f"at a noise {name} their sum is not certainly between its slopes")
     return neg(add(*(mul(weight, num(row.moved)) for row, weight in zip(run.rows, weights, strict=True))))
-
-
-def _within(question: Asked, value: Expr, end: Expr | Infinite) -> bool:
-    return isinstance(end, Infinite) or certainly_le(value, end, question.domains)
 
 
 def _told(stream: Stream, steps: Sequence[Any], block: range, times: int | None) -> dict[str, Any]:

@@ -26,10 +26,8 @@ from dpverify.trusted.language.model import Claim, Stream, on_integers
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.order.compare import certainly_le
 from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.parts.streams import FAMILIES
-from dpverify.trusted.rules.selection.compared import Asked, Value, asked, least, slopes
+from dpverify.trusted.rules.selection.compared import Asked, Value, asked, at_most, least, slopes
 from dpverify.trusted.rules.selection.runs import inside, together
-from dpverify.trusted.rules.selection.stepwise import stream_of
 from dpverify.trusted.rules.selection.told_words import read_words
 from dpverify.trusted.rules.selection.word_chances import Noise, Row, Rows, ways
 
@@ -52,7 +50,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     expression for each of its comparisons.
     """
     question = asked(claim, evidence, NAME, wanted=Stream)
-    stream = stream_of(question)
+    stream = question.stream
     if question.side != "lower":
         raise CertificateError(f"{NAME}: 'side' is not lower.")
     (words,) = read_words(question, stream, [evidence.get("words")])
@@ -99,7 +97,7 @@ def _read(question: Asked, stream: Stream, words: Sequence[str], evidence: Mappi
             inside(question, laws[name], ZERO)
     except (KeyError, TypeError, ValueError) as error:
         raise CertificateError(f"{NAME}: the answers or noises cannot be read: they have not the form that dpverify writes.") from error
-    if not any(together(stream, family, moved) for family in FAMILIES.get(stream.neighbours, (stream.neighbours,))):
+    if not together(stream, moved):
         raise Rejected(NAME, "the moves", "neighbours do not move so")
     if question.whole:
         if any(x.denominator != 1 for key, x in point.items() if key[0] in stream.answers):
@@ -138,10 +136,6 @@ def _value(question: Asked, rows: Rows, given: Any, ends: Slopes, after: Point) 
             sums.setdefault(key, []).append(mul(num(factor), weight))
     for (name, _), parts in sums.items():
         summed = add(*parts)
-        if name in ends and not all(_within(question, *pair) for pair in zip((neg(summed), summed), ends[name], strict=True)):
+        if name in ends and not all(at_most(question, *pair) for pair in zip((neg(summed), summed), ends[name], strict=True)):
             raise Rejected(NAME, "weights", f"at a noise {name} their sum is not certainly between its slopes")
     return neg(add(*(mul(num(x), add(*sums[key])) for key, x in after.items() if key in sums and key[0] not in ends)))
-
-
-def _within(question: Asked, value: Expr, end: Value) -> bool:
-    return isinstance(end, Infinite) or certainly_le(value, end, question.domains)

@@ -1,0 +1,33 @@
+"""Which of the signs that were found a certificate needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpverify.search.signs.seek import Sought
+from dpverify.trusted import kernel
+from dpverify.trusted.language import certificate
+from dpverify.trusted.language.shown import Shown, under
+from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.order.shown_signs import show
+
+
+def with_signs(packed: Mapping[str, Any], found: Sought) -> dict[str, Any]:
+    """A packed certificate with the signs that its lines, or the verdict on them, are seen to ask for when they are made again."""
+    read, table = certificate.unpack(packed), Shown()
+    grounds: list[tuple[set[Any], Any, Mapping[str, Any]]] = []
+    with under(table):
+        with precision(read.prec):
+            for key, entry in found.evidence:
+                table.used = {}
+                show([entry], table)
+                grounds.append((set(table.used), key, entry))
+        table.used, table.stamp = {}, object()  # what is remembered under other tables does not tell what it asked for
+        kernel.judge(read.claim, kernel.replay(read))
+    wanted, kept = set(table.used), list[Mapping[str, Any]]()
+    for used, key, entry in reversed(grounds):
+        if key in wanted:
+            wanted |= used
+            kept.append(entry)
+    return {**packed, **({"signs": kept[::-1]} if kept else {})}

@@ -1,0 +1,176 @@
+"""Signs of expressions in parameters, found where they are asked for, with the evidence that a certificate carries for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any, Final
+
+from dpverify.search.signs.entries import Found, define, known, put, show
+from dpverify.search.signs.expressions import ratio
+from dpverify.search.signs.field import Effort, Field
+from dpverify.trusted.language.derivatives import derivative
+from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, add, children, format_expr, mul, neg, scaled, substitute, symbols
+from dpverify.trusted.language.model import Domain
+from dpverify.trusted.order.local import difference
+from dpverify.trusted.order.shown_signs import choices
+from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, Sign
+
+MAX_KINKS: Final = 5
+"""How many times a statement is taken apart into cases."""
+MOST_VALUES: Final = 24
+"""The most integers of a domain that are looked at one by one."""
+ROUNDS: Final = 3
+"""How many times an expression is written anew where signs that were found change its usual form."""
+
+
+class Sought(Found):
+    """Signs that are looked for where they are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tried: set[Any] = set()
+
+    def seek(self, left: Expr, right: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
+        """Whether right - left was shown to have a sign that is wanted."""
+        question = left, right, tuple(domains.items()), wanted
+        if question in self._tried:
+            return False
+        self._tried.add(question)
+        with suppress(DpverifyError, RecursionError):
+            return self._found(left, right, domains, wanted)
+        return False
+
+    def _found(self, left: Expr, right: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
+        field = Field(domains, Effort())
+        define(left, field)
+        define(right, field)
+        for _ in range(ROUNDS):
+            expr = difference(left, right, domains)
+            if known(expr, domains) <= wanted or not _Search(domains, wanted).shows(expr):
+                break
+        return known(difference(left, right, domains), domains) <= wanted
+
+
+class _Search:
+    def __init__(self, domains: Mapping[str, Domain], wanted: Sign, effort: Effort | None = None, depth: int = 0) -> None:
+        self.domains, self.wanted, self.depth = domains, wanted, depth
+        self.effort = Effort() if effort is None else effort
+
+    def shows(self, expr: Expr) -> bool:
+        """The statement as it stands, or on parts of a domain, or with min, max and abs replaced by what they may be."""
+        if known(expr, self.domains) <= self.wanted:
+            return True
+        question = expr, tuple(self.domains.items())
+        if self.depth > MAX_KINKS or not symbols(expr) or question in self.effort.asked:
+            return False
+        self.effort.asked.add(question)
+        with suppress(DpverifyError, RecursionError):
+            if self._as_it_stands(expr, Field(self.domains, self.effort)):
+                return True
+        return self._halves(expr) or self._choices(expr) or self._values(expr)
+
+    def _again(self, expr: Expr, domains: Mapping[str, Domain] | None = None) -> bool:
+        return _Search(self.domains if domains is None else domains, self.wanted, self.effort, self.depth + 1).shows(expr)
+
+    def _met(self, signs: Sign) -> bool:
+        return signs <= self.wanted
+
+    def _as_it_stands(self, expr: Expr, field: Field) -> bool:
+        define(expr, field)
+        quotient = ratio(field, expr)
+        if self.wanted <= AT_LEAST_ZERO and any(self._without(expr, *each, field) for each in _parts(expr, field)):
+            return True
+        if field.is_zero(quotient.num):
+            return self._met(show(expr, Num(Fraction(0)), field))
+        if self.wanted == NULL:
+            return False
+        if self._met(field.ratio_sign(quotient)) and self._met(show(expr, field.ratio_writing(quotient), field)):
+            return True
+        return self._ends(expr, field)
+
+    def _without(self, expr: Expr, factor: Expr, kink: Call, part: Expr, field: Field) -> bool:
+        """By what is less: a "max" replaced by one of its arguments, or a "min" with a factor that is at most 0."""
+        less = add(expr, neg(mul(factor, kink)), mul(factor, part))
+        if not self._again(less):
+            return False
+        gap = field.gap(kink.name, part, kink)
+        return self._met(show(expr, add(field.gap("as", less), mul(factor if kink.name == "max" else neg(factor), gap)), field))
+
+    def _ends(self, expr: Expr, field: Field) -> bool:
+        """By the ends of an interval on which it is concave."""
+        if len(symbols(expr)) != 1 or not self.wanted <= AT_LEAST_ZERO:
+            return False
+        (name,) = symbols(expr)
+        d = self.domains[name]
+        if d.lower is None or d.upper is None:
+            return False
+        whole = Field({name: replace(d, integer=False)}, self.effort)
+        bend = derivative(derivative(expr, name), name)
+        found = ratio(whole, bend)
+        if not known(bend, whole.domains) <= AT_MOST_ZERO:
+            if not whole.ratio_sign(found) <= AT_MOST_ZERO:
+                return False
+            show(bend, whole.ratio_writing(found), whole)
+        return self._met(put(expr, self.domains, {"ends": True}))
+
+    def _halves(self, expr: Expr) -> bool:
+        for kink in _kinks(expr):
+            inside = scaled(kink.args[0])[1]
+            if kink.name == "abs" and isinstance(inside, Sym) and _straddles(self.domains[inside.name]):
+                whole = self.domains[inside.name]
+                halves = (replace(whole, lower=Fraction(0), lower_open=False), replace(whole, upper=Fraction(0), upper_open=False))
+                if all(self._again(expr, {**self.domains, inside.name: half}) for half in halves):
+                    return self._met(put(expr, self.domains, {"split": [inside.name, ["0"]]}))
+                return False
+        return False
+
+    def _choices(self, expr: Expr) -> bool:
+        for kink in _kinks(expr):
+            if kink.name == "abs" and known(kink.args[0], self.domains) != ANY:
+                continue  # it is decided
+            if all(map(self._again, choices(expr, kink))):
+                return self._met(put(expr, self.domains, {"kink": format_expr(kink)}))
+        return False
+
+    def _values(self, expr: Expr) -> bool:
+        for name in sorted(symbols(expr)):
+            values = _few(self.domains[name])
+            if values and all(self._again(substitute(expr, {name: Num(value)})) for value in values):
+                cuts = [str(value + Fraction(1, 2)) for value in values[:-1]]
+                return self._met(put(expr, self.domains, {"split": [name, cuts]}))
+        return False
+
+
+def _parts(expr: Expr, field: Field) -> Iterator[tuple[Expr, Call, Expr]]:
+    """Multiples of a "max" with a factor that is at least 0, or of a "min" with one that is at most 0: factor, kink, argument."""
+    for term in expr.args if isinstance(expr, Add) else (expr,):
+        factors = term.args if isinstance(term, Mul) else (term,)
+        for place, kink in enumerate(factors):
+            if isinstance(kink, Call) and kink.name in ("min", "max"):
+                factor = mul(*factors[:place], *factors[place + 1 :])
+                side = AT_LEAST_ZERO if kink.name == "max" else AT_MOST_ZERO
+                if field.ratio_sign(ratio(field, factor)) <= side:
+                    yield from ((factor, kink, part) for part in kink.args)
+
+
+def _few(d: Domain) -> list[Fraction]:
+    """All values of a domain that has few; nothing where it has many."""
+    if not d.integer or d.lower is None or d.upper is None or d.upper - d.lower > MOST_VALUES:
+        return []
+    return [Fraction(n) for n in range(ceil(d.lower), floor(d.upper) + 1) if d.holds(Fraction(n))]
+
+
+def _straddles(d: Domain) -> bool:
+    return (d.lower is None or d.lower < 0) and (d.upper is None or d.upper > 0)
+
+
+def _kinks(expr: Expr) -> Iterator[Call]:
+    for part in children(expr):
+        yield from _kinks(part)
+    if isinstance(expr, Call) and expr.name in ("min", "max", "abs") and symbols(expr):
+        yield expr
