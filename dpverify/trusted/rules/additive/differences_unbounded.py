@@ -35,8 +35,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
     evidence: "sensitivity", how the norm of each difference is derived.
     """
-    if claim.domains or claim.query is not None:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and differences in place of a sensitivity")
+    if claim.domains:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
     noise = process_differences.whole(claim.mechanism, NAME)
     if has_finite_rank(noise):
         raise Rejected(NAME, "the covariance", "it is a finite sum of products f(s) g(t), so that its rank is finite")

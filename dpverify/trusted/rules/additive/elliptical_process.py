@@ -30,8 +30,8 @@ ASSUMED: Final = elliptical_process.ASSUMED
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The infinite lower bound at delta = 0, with the event at the claimed epsilon. No evidence. Raises Rejected, Undecided."""
-    if claim.domains or claim.query is not None:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and a sensitivity")
+    if claim.domains:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
     moved = reach(Run(Part(claim.mechanism, claim.sensitivity)))
     law, shift = elliptical_process.law_and_shift(claim.mechanism, moved)
     if isinstance(claim.mechanism, EllipticalProcess) and evaluations.has_finite_rank(claim.mechanism):
