@@ -66,8 +66,8 @@ imports: .venv/dev  ## the floors of docs/design.md and the trust line
 check: .venv-flint/done  ## re-check every committed certificate with python-flint alone
 	env PYTHONPATH=. .venv-flint/bin/python -P -m dpverify.kernel reports/certificates/*.certs.json
 
-second-opinion: .venv/run  ## both checkers on every committed certificate and on changed ones; fails where they differ
-	$(BIN)/python tools/second_opinion.py $(ARGS)
+second-opinion: .venv-flint/done  ## both checkers, with python-flint alone, on every committed certificate and on changed ones; fails where they differ
+	.venv-flint/bin/python tools/second_opinion.py $(ARGS)
 
 reports-check: .venv/run  ## the committed reports are what the code says today
 	$(BIN)/python tools/reports_check.py
@@ -129,9 +129,9 @@ browser: .venv-browser/done  ## open a report, or PAGES="a.html b.html", in head
 	.venv-browser/bin/dpverify report $(MANY) -o build/browser/families --no-audit
 	.venv-browser/bin/python tools/browser_check.py $(PAGES) $(ARGS)
 
-formal: .venv/run  ## compile the theory of specs/formal in Coq, record what its theorems rest on, replay a few certificates
+formal: .venv/run  ## compile what changed of the theory of specs/formal in Coq, and a sample, and replay a few certificates; ALL=1 everything
 	@$(MAKE) --no-print-directory .coq
-	$(BIN)/python tools/formal.py
+	$(BIN)/python tools/formal.py $(if $(ALL),--all) $(ARGS)
 
 mutants: .venv/dev  ## small wrong changes below the trust line, each against the tests that run its lines, write reports/mutants.md
 	$(BIN)/python tools/mutants $(ARGS)

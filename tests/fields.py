@@ -34,7 +34,7 @@ def finite(value: Value) -> bool:
     return value is not None and not isinstance(value, Infinite)
 
 
-def _less(left: Value, right: Value) -> bool:
+def less(left: Value, right: Value) -> bool:
     """Whether one bound is certainly less than another."""
     if left is None or right is None or isinstance(left, Infinite) or symbols(left):
         return False
@@ -58,7 +58,7 @@ def worse(old: Judgement, new: Judgement) -> bool:
     """Whether it says less of the claim than before: nothing is proved, or a greater bound."""
     if new.verdict != "PROVED" or not finite(upper(new)):
         return True
-    return _less(upper(old), upper(new))
+    return less(upper(old), upper(new))
 
 
 def forged(certificate: Any, claim: Claim) -> Judgement | None:
@@ -128,6 +128,6 @@ def findings(old: Verified, claim: Claim, strict: bool) -> list[str]:
         ("the new certificate puts the old claim above what is true of it", before, back),
         ("the new certificate puts the old claim below what is true of it", back, before),
     ):
-        if above is not None and below is not None and _less(upper(above), lower(below)):
+        if above is not None and below is not None and less(upper(above), lower(below)):
             tell(law, above, below)
     return found

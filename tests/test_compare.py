@@ -615,6 +615,9 @@ def test_a_power_too_large_to_write_out_is_not_written_out() -> None:
     a = Pow(num(2), Num(Fraction(10**9)))
     assert not certainly_equal(Call("log", (a,)), parse("log(2)"))
     assert not certainly_equal(a, add(a, parse("1")))
+    for e in (10**9, -(10**9)):
+        with pytest.raises(Undecided, match="too large"):
+            Forms({}).of(Pow(num(3), Num(Fraction(2 * e + 1, 2))))
 
 
 # -- signs of parts --------------------------------------------------------------------------------

@@ -724,6 +724,16 @@ def test_both_checkers_agree_on_certificates_and_on_changed_ones():
     assert counts["pure certificates", "decided"] == len(names) and counts["changed certificates", "refused"] > 20
 
 
+def test_a_committed_certificate_that_the_first_refuses_is_a_difference_whatever_the_second_says(monkeypatch):
+    certificates = second_opinion.judgements.read()
+    data = certificates["two_point.exact"] | {"verdict": "REFUTED"}
+    for kind in ("undecided", "refused"):
+        answer = check.examine(data)._replace(kind=kind)
+        monkeypatch.setattr(second_opinion.second, "examine", lambda _, answer=answer: answer)
+        assert second_opinion.compare(data).difference == ""
+        assert "the first refuses: the certificate says REFUTED" in second_opinion.compare(data, committed=True).difference
+
+
 def test_noise_that_no_rule_looks_at_is_in_a_norm_too():
     data = certificate("above_threshold_same_noise_told.1-first-broken-by-five-queries")
     data["claim"]["mechanism"]["threshold_noise"]["norm"]["kind"] = "lq"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +21,8 @@ from dpverify.trusted.language.shown import Shown, under
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, sign_over
 from dpverify.trusted.order.shown_signs import show
+from tests import committed
+from tests.effort import examples
 
 F = Fraction
 UNIT = Domain(F(0), F(1))
@@ -144,7 +145,7 @@ TERMS = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(TERMS)
 def test_signs_that_are_found_hold_at_every_point_tried_and_are_shown_again_by_their_entries(text):
     expr = parse(text)
@@ -198,10 +199,8 @@ def test_signs_are_a_list_of_objects(packed):
             kernel.check({**packed, "signs": other})
 
 
-def test_committed_certificates_carry_signs_only_where_lines_need_them():
-    folder = Path(__file__).parents[1] / "reports" / "certificates"
-    for path in sorted(folder.glob("*.cert.json")):
-        data = json.loads(path.read_text())
+def test_committed_certificates_carry_signs_only_where_their_lines_need_them():
+    for data in committed.certificates().values():
         for number in range(len(data.get("signs", ()))):
             less = {**data, "signs": data["signs"][:number] + data["signs"][number + 1 :]}
             with pytest.raises(CertificateError):

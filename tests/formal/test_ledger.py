@@ -12,7 +12,7 @@ from dpverify.trusted.registry import EXPLAINED
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMAL = ROOT / "specs" / "formal"
-FILES = sorted(FORMAL.glob("*.v"))
+FILES = sorted(FORMAL.rglob("*.v"))
 ANCHORS = {re.sub(r"[^\w\s-]", "", head).strip().lower().replace(" ", "-") for page in (ROOT / "docs" / "theory").glob("*.md")
            for head in re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)}  # fmt: skip
 
@@ -20,7 +20,7 @@ ANCHORS = {re.sub(r"[^\w\s-]", "", head).strip().lower().replace(" ", "-") for p
 def test_every_comment_names_a_rule_and_stands_above_a_theorem():
     for file in FILES:
         text = file.read_text(encoding="utf-8")
-        for one in ledger.theorems(file):
+        for one in ledger.theorems(file, FORMAL):
             assert one.rule in EXPLAINED, f"{file.name}: {one.rule} is no rule of the registry"
             assert re.search(rf"^(Theorem|Lemma|Corollary) {re.escape(one.theorem)}\b", text, re.MULTILINE), (file.name, one.theorem)
 
@@ -42,7 +42,7 @@ def test_a_comment_says_the_side_and_what_is_missing(tmp_path):
         "(* Rule: modulus, upper. *)\n(* Rule: staircase, in part: only\n   for D = 1. *)\nTheorem first : True. Proof. exact I. Qed.\n"
         "(* Rule: modulus, lower, in part: one line. *)\n(* a word *)\nLemma second' : True.\n"
     )
-    assert ledger.theorems(file) == [
+    assert ledger.theorems(file, tmp_path) == [
         ledger.Formal("modulus", "first", "some.v", "upper"),
         ledger.Formal("staircase", "first", "some.v", "", "only for D = 1"),
         ledger.Formal("modulus", "second'", "some.v", "lower", "one line"),
@@ -60,7 +60,7 @@ def test_a_comment_that_says_nothing_clear_is_a_fault(tmp_path, text, why):
     file = tmp_path / "some.v"
     file.write_text(text)
     with pytest.raises(ValueError, match=why):
-        ledger.theorems(file)
+        ledger.theorems(file, tmp_path)
 
 
 def test_the_standing_of_a_rule_is_what_its_whole_theorems_cover(monkeypatch):

@@ -163,9 +163,6 @@ def test_randomized_response_without_neighbours_reveals_nothing(adjacent):
     claim = Claim(Compose((alone,)), parse("1/10"), parse("1/100"))
     with pytest.raises(CertificateError, match="there is no pair"):
         verify(claim, 6)
-    evidence = {"curve": {"rule": "optimal-composition"}, "delta": True}
-    with pytest.raises((Rejected, CertificateError)):
-        bound(claim, Step("privacy-profile", evidence), 64)
 
 
 def at_every_pair(plan, *parts):

@@ -10,7 +10,7 @@ from flint import arb
 from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import Claim, Domain, EllipticalProcess, Query
+from dpverify.trusted.language.model import Claim, Domain, EllipticalProcess
 from dpverify.trusted.numbers.balls import constant, hull
 from dpverify.trusted.order import evaluations, infinite_sums, processes
 from dpverify.trusted.order.geometry import Sensitivity
@@ -20,7 +20,6 @@ from dpverify.trusted.rules.curves import elliptical_process, observed_variance,
 
 EXPONENTIAL, T5 = parse("exp(-v)"), parse("v**(-7/2)*exp(-5/(2*v))")
 OPEN = (("a", Domain(Fraction(0))),)
-QUERY = Query(((Fraction(1),),), "replace")
 REFUSED = (Rejected, CertificateError, Undecided)
 
 
@@ -316,8 +315,6 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
     ("rule", "asked", "evidence", "why"),
     [
         (orthogonal_laws, Claim(SEQUENCE, ONE, domains=OPEN), {"difference": 0, "outside": OUT}, "value for every parameter"),
-        (orthogonal_laws, Claim(SEQUENCE, ONE, query=QUERY), {"difference": 0, "outside": OUT}, "value for every parameter"),
-        (orthogonal_laws, Claim(SEQUENCE, ONE, sensitivity=ONE), {"difference": 0, "outside": OUT}, "value for every parameter"),
         (orthogonal_laws, Claim(SEQUENCE, ONE, None), {"difference": 0, "outside": OUT, "quantity": "epsilon"}, "below 1"),
         (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": 0, "outside": OUT, "quantity": "none"}, "not pure, epsilon or delta"),
         (orthogonal_laws, Claim(SEQUENCE, ONE), {"difference": False, "outside": OUT}, "'difference' is"),
@@ -330,7 +327,6 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
         (unbounded, Claim(SOME, ONE), {}, "finitely many numbers"),
         (orthogonal_laws, Claim(STATED, ONE), {"difference": 0, "outside": OUT}, "no process under declared"),
         (unbounded, Claim(WHOLE, ONE, domains=OPEN), {"sensitivity": [{"cells": 1}]}, "value for every parameter"),
-        (unbounded, Claim(WHOLE, ONE, query=QUERY), {"sensitivity": [{"cells": 1}]}, "value for every parameter"),
         (unbounded, Claim(process("brownian", "0"), ONE), {}, "no difference is certainly positive"),
         (unbounded, Claim(process("brownian", "t", atoms=(at("1", "2"),)), ONE), {"sensitivity": [{"cells": 1}]}, "add up"),
         (evaluations_epsilon, Claim(SOME, ONE), {}, "upper, or lower"),
@@ -338,7 +334,6 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
         (evaluations_epsilon, Claim(SOME, ONE), {"side": "upper", "n": 4}, "which alone takes"),
         (evaluations_epsilon, Claim(SOME, ONE), {"side": "upper", "seen": 4}, "which alone takes"),
         (evaluations_epsilon, Claim(SOME, ONE, domains=OPEN), {"side": "upper"}, "without open parameters"),
-        (evaluations_epsilon, Claim(SOME, ONE, query=QUERY), {"side": "upper"}, "takes no query"),
         (evaluations_epsilon, Claim(parse("1"), ONE), {"side": "upper"}, "about a process"),
         (evaluations_epsilon, Claim(SOME, ONE), {"side": "lower", "n": 4}, "itself says how many"),
         (evaluations_epsilon, Claim(WHOLE, ONE), {"side": "lower", "n": True, "seen": 1}, "a positive integer"),
@@ -351,7 +346,6 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
         (evaluations_epsilon, Claim(TWO, ONE), {"side": "lower", "seen": 1}, "'seen' is"),
         (evaluations_epsilon, Claim(WHOLE, ONE), {"side": "lower", "n": 4, "seen": 3}, "not among the 4"),
         (evaluations_epsilon, Claim(BRIDGE, ONE), {"side": "lower", "n": 4, "seen": 2}, "not among the 4"),
-        (evaluations_epsilon, Claim(WHOLE, ONE, sensitivity=ONE), {"side": "lower", "n": 4, "seen": 2}, "stated beside"),
         (evaluations_epsilon, Claim(WHOLE, parse("1/9")), {"side": "lower", "n": 4, "seen": 4, "radius": "0"}, "positive number"),
         (evaluations_epsilon, Claim(WHOLE, parse("x")), {"side": "lower", "n": 4, "seen": 4, "radius": "1/9"}, "positive number"),
         (evaluations_epsilon, Claim(NONE, ONE), {"side": "lower", "n": 4, "seen": 4, "radius": "1/9"}, "positive number"),

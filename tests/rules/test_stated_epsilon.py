@@ -4,7 +4,7 @@ import pytest
 
 from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Guarantee, Query, Radial
+from dpverify.trusted.language.model import L2, Claim, Domain, Guarantee, Radial
 from dpverify.trusted.rules.composition import one_sided
 from dpverify.trusted.rules.guarantees import stated_epsilon as rule
 
@@ -70,9 +70,3 @@ def test_rows_that_are_not_there(row):
 def test_a_row_beyond_what_is_claimed_says_nothing_of_it():
     with pytest.raises(Rejected, match="within what is claimed"):
         one_sided.infer(claim(points([2, "1/100"]), "1", "1/1000"), {"side": "upper", "row": 0}, ())
-
-
-def test_a_guarantee_has_no_sensitivity():
-    for more in ({"sensitivity": num(1)}, {"query": Query(((ONE.value,),), "replace")}):
-        with pytest.raises(Rejected, match="neighbours"):
-            rule.check(claim(points([1, 0]), **more), {})

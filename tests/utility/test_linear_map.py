@@ -114,13 +114,9 @@ def test_what_is_answered_is_the_map_of_the_parts_queries(tmp_path):
     assert query.rows == ((1, 0), (0, 1)) and query.adjacency == "l1"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"adjacency": "replace"}, {"mechanism": PostProcess(Part(Product(parse("exp(-abs(z))"), num(1)), num(1)), "", ((Fraction(1),),))}],
-    ids=["other neighbours around", "a sensitivity"],
-)
-def test_nothing_is_answered_where_no_one_query_with_its_neighbours_is_stated(tmp_path, change):
-    assert answered(replace(claim_of(tmp_path, THIRDS, THREE), **change)) is None
+def test_nothing_is_answered_where_no_query_is_stated(tmp_path):
+    of_one = PostProcess(Part(Product(parse("exp(-abs(z))"), num(1)), num(1)), "", ((Fraction(1),),))
+    assert answered(replace(claim_of(tmp_path, THIRDS, THREE), mechanism=of_one)) is None
 
 
 def test_parts_that_speak_of_other_neighbours_answer_no_query_together():

@@ -4,9 +4,10 @@
         [--slice 0/1] [--tests tests/curves/test_runs.py] [--only law] [--list]
 
 Each change is tried against the claims of the law that every field counts (tests/laws/test_every_field.py): those of its sample that
-run the line, until one does not obey the law. What the law does not catch is tried against the rules' own tests, those that name the
-file or its rule, in the way of `make mutants`. Survivors that are argued are in tests/mutants/survivors.toml, like all others.
-Which claims run which lines, and what became of each change, is kept in build/mutants.
+run the line, until one does not obey the law. What the law does not catch is tried against the laws of what a rule may forget, and the
+rules' own tests, those that name the file or its rule: of them the tests that run the line, as `make mutants` does. With --tests only
+those of some files are recorded and tried. Survivors that are argued are in tests/mutants/survivors.toml, like all others.
+Which claims and tests run which lines, and what became of each change, is kept in build/mutants.
 
 Exit code 0: every change is caught or argued. 1: one survives.
 """
@@ -44,10 +45,16 @@ assert _SPEC is not None and _SPEC.loader is not None
 run_of_mutants = sys.modules[_SPEC.name] = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(run_of_mutants)
 
-KEPT = run_of_mutants.BUILD / "fields.json"
+KEPT = run_of_mutants.BUILD / "fields.jsonl"
+"""What became of each change, a line each time: several runs may write to it at a time. What was caught once is caught."""
+CAUGHT = ("law", "tests")
+UNSURE = "unsure"
+"""A change that was caught by a test that fails by itself."""
 CLAIMS = run_of_mutants.BUILD / "claims.json"
 ALWAYS = ("tests/mutants/test_recorded.py",)
 """Tests of every rule: what the kernel proves of the committed certificates."""
+LAWS = ("tests/laws/test_forgotten_fields.py", "tests/laws/test_asked_in_two_ways.py")
+"""Truths that are about what a rule may forget."""
 
 
 def field(mutant: Mutant) -> str:
@@ -168,7 +175,7 @@ def by_the_law(mutants: Sequence[Mutant], seconds: float) -> Iterator[tuple[int,
 
 def tests_about(files: Iterable[str]) -> list[str]:
     """The test files that name a file below the trust line or its rule."""
-    found = set(ALWAYS)
+    found = {*ALWAYS, *LAWS}
     every = [name for name in run_of_mutants.tests_of(run_of_mutants.below()) if "::" not in name]
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in every}
     for file in files:
@@ -180,18 +187,16 @@ def tests_about(files: Iterable[str]) -> list[str]:
 
 
 class Named(run_of_mutants.Warm):
-    """Tries each change on the test files that name its file, its own first, without a record of which test runs which line.
+    """Tries each change on the tests that run its line, as many as its time allows, those of its own file first.
 
-    Of the tests of committed certificates those of its rule. A test that fails without any change says nothing. chosen: test files to
-    try whatever the file is.
+    Which tests run which lines is recorded once, as for `make mutants`. A test that fails without any change says nothing.
     """
-
-    chosen: list[str] | None = None
 
     def pytest_runtestloop(self, session: Any) -> bool:
         if session.testsfailed:
             raise pytest.UsageError("the tests cannot be collected")
         session.config._tmp_path_factory.getbasetemp()
+        self._record(session)
         items = {item.nodeid: item for item in session.items}
         import_all()
         placed = run_of_mutants._functions()
@@ -204,19 +209,19 @@ class Named(run_of_mutants.Warm):
             except run_of_mutants._Outside:
                 return
             with run_of_mutants.own_folder():
-                began, chosen = time.process_time(), [items[name] for name in names]
+                chosen = [items[name] for name in names]
                 for number, item in enumerate(chosen, 1):
-                    forks.limit_cpu(self.plan.each)
+                    forks.limit_cpu(run_of_mutants.SLACK + self.plan.each)
                     failed = not self._passes(item, chosen[number] if number < len(chosen) else None)
                     print(json.dumps([number, item.nodeid if failed else ""]), file=out, flush=True)
-                    if mutant is not None and (failed or time.process_time() - began > self.plan.each):
+                    if mutant is not None and failed:
                         return
 
         def forked(tasks: list[tuple[Any, list[str]]]) -> Iterator[tuple[Any, list[Any]]]:
             for (mutant, _), ended in forks.forked(tasks, work, self.plan.jobs, lambda task: 600.0, float("inf")):
                 yield mutant, [json.loads(line) for line in ended.lines]
 
-        every = [(mutant, list(items) if self.chosen else self._about(mutant, list(items))) for mutant in self.mutants]
+        every = [(mutant, [ran.name for ran in self.plan.tests(mutant) if ran.name in items]) for mutant in self.mutants]
         killed: dict[Mutant, str] = {}
         for mutant, lines in forked(every):
             number, by = lines[-1] if lines else (0, "")
@@ -225,20 +230,8 @@ class Named(run_of_mutants.Warm):
         for _, lines in forked([(None, sorted(set(killed.values())))]):
             good = {killer for (_, failed), killer in zip(lines, sorted(set(killed.values())), strict=False) if not failed}
             for mutant in (mutant for mutant, by in killed.items() if by not in good):
-                self.keep(run_of_mutants.Result(mutant, "survived", "", 0))
+                self.keep(run_of_mutants.Result(mutant, UNSURE))
         return True
-
-    @staticmethod
-    def _about(mutant: Mutant, names: list[str]) -> list[str]:
-        from dpverify.collected import by_name, read
-
-        files = tests_about([mutant.file])
-        own = [name for name in names if name.partition("::")[0] in files and not name.startswith(ALWAYS)]
-        own.sort(key=lambda name: f"/{touched.test_of(mutant.file)}::" not in name)
-        rule = re.search(r'^(?:NAME|RULE): Final = "(.*)"', (ROOT / mutant.file).read_text(encoding="utf-8"), re.MULTILINE)
-        certificates = [one for one, place in by_name(ROOT / "reports").items() if rule and f'"{rule[1]}"'.encode() in read(place)]
-        ends = tuple(f"[{one}]" for one in certificates[:: 1 + len(certificates) // 12])
-        return [*own, *(name for name in names if name.startswith(ALWAYS) and name.endswith(ends))]
 
 
 def by_the_tests(
@@ -253,15 +246,16 @@ def by_the_tests(
     run_of_mutants.preload()
     run_of_mutants.SCRATCH.mkdir(parents=True, exist_ok=True)
     test_files = chosen or tests_about({mutant.file for mutant in mutants})
-    plan = run_of_mutants.Plan([], {}, touched.Record(), test_files, jobs, seconds, 0, False)
+    files = run_of_mutants.code()
+    sources = {file: (ROOT / file).read_text(encoding="utf-8") for file in files}
+    plan = run_of_mutants.Plan(files, sources, touched.Record.read(run_of_mutants.RECORD), test_files, jobs, seconds, 0, False)
 
     def told(result: Any) -> None:
-        keep(result.mutant, "tests" if result.outcome == "killed" else "survived", result.by or f"{result.tried} tests")
+        outcome = {"killed": "tests"}.get(result.outcome, result.outcome)
+        keep(result.mutant, outcome, result.by or f"{result.tried} tests")
 
-    named = Named(plan, mutants, lambda at: None, told)
-    named.chosen = chosen
-    plugins = [named, run_of_mutants.NoShrinking()]
-    arguments = [*run_of_mutants.ARGUMENTS, f"--basetemp={run_of_mutants.SCRATCH / 'tmp'}", *test_files]
+    plugins = [Named(plan, mutants, lambda at: None, told), run_of_mutants.NoShrinking()]
+    arguments = [*run_of_mutants.ARGUMENTS, f"--basetemp={run_of_mutants.SCRATCH / f'fields{os.getpid()}'}", *test_files]
     code = pytest.main(arguments, plugins=plugins)
     print(f"pytest: {code}" if code else "", end="", flush=True)
     os._exit(0)
@@ -310,17 +304,23 @@ def main() -> int:
     argued = run_of_mutants.argued()
 
     def kept() -> dict[str, list[str]]:
-        return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+        lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
+        found: dict[str, list[str]] = {}
+        for name, outcome, by in map(json.loads, lines):
+            if outcome in (*CAUGHT, UNSURE) or found.get(name, [""])[0] not in CAUGHT:
+                found[name] = [outcome, by]
+        return found
 
     def key(mutant: Mutant) -> str:
         return json.dumps(mutant.key)
 
     def keep(mutant: Mutant, outcome: str, by: str) -> None:
-        KEPT.write_text(json.dumps({**kept(), key(mutant): [outcome, by]}, indent=0), encoding="utf-8")
+        with KEPT.open("a", encoding="utf-8") as out:
+            print(json.dumps([key(mutant), outcome, by]), file=out)
         print(f"{outcome:12} {mutant.title} [{by}]", flush=True)
 
     open_ones = [] if given.table else [each for each in every if each.key not in argued]
-    open_ones = [each for each in open_ones if given.again or kept().get(key(each), [""])[0] not in ("law", "tests")]
+    open_ones = [each for each in open_ones if given.again or kept().get(key(each), [""])[0] not in CAUGHT]
     for at, outcome, by in () if given.only == "tests" else in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
         keep(open_ones[at], outcome, by)
     left = [each for each in open_ones if kept().get(key(each), [""])[0] != "law"]
@@ -329,7 +329,7 @@ def main() -> int:
     outcomes = []
     for mutant in every:
         outcome = kept().get(key(mutant), ["not tried"])[0]
-        outcomes.append((mutant, "argued" if mutant.key in argued else outcome if outcome in ("law", "tests") else "survived"))
+        outcomes.append((mutant, "argued" if mutant.key in argued else outcome if outcome in CAUGHT else "survived"))
     print("\n".join(table(outcomes)))
     return 1 if any(outcome == "survived" for _, outcome in outcomes) else 0
 

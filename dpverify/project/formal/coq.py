@@ -9,10 +9,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -86,30 +88,43 @@ def theory() -> Path:
     """The folder of the theory: in a checkout specs/formal, else beside the shelf of the package."""
     here = Path(__file__).resolve().parents[2]
     folder = (here / "_shelf" if (here / "_shelf").is_dir() else here.parent) / "specs" / "formal"
-    if not (folder / "replay.v").is_file():
+    if not (folder / "replays" / "replay.v").is_file():
         raise CoqError(f"{folder}: the theory is not there. Install dpverify again, or run it from a checkout.")
     return folder
 
 
-def needed(folder: Path, names: tuple[str, ...] = REPLAYS) -> list[Path]:
-    """The files of the theory that others need, in the order in which they are compiled."""
-    ordered = dict[str, Path]()
+def files_of(folder: Path) -> dict[str, Path]:
+    """The files of a theory by their names, which no two have in common, whatever their folders. Raises CoqError where two have."""
+    found = dict[str, Path]()
+    for file in sorted(folder.rglob("*.v")):
+        if found.setdefault(file.stem, file) != file:
+            raise CoqError(f"{found[file.stem]} and {file} have one name; give one of them another.")
+    return found
+
+
+def needed(folder: Path, names: Iterable[str] = REPLAYS) -> list[Path]:
+    """The files of the theory that these need, and they themselves, in the order in which they are compiled."""
+    held, ordered = files_of(folder), dict[str, Path]()
 
     def visit(name: str) -> None:
         if name not in ordered:
-            file = folder / f"{name}.v"
-            for other in _required(file):
+            for other in required(held[name]):
                 visit(other)
-            ordered[name] = file
+            ordered[name] = held[name]
 
     for name in names:
         visit(name)
     return list(ordered.values())
 
 
-def _required(file: Path) -> list[str]:
+def required(file: Path) -> list[str]:
     """The files of the theory that a file names."""
     return [name for names in _REQUIRED.findall(file.read_text(encoding="utf-8")) for name in names.split()]
+
+
+def module(file: Path, folder: Path) -> str:
+    """The whole name that a file of a theory has in Coq."""
+    return ".".join(("dpverify", *file.relative_to(folder).with_suffix("").parts))
 
 
 @contextlib.contextmanager
@@ -118,14 +133,15 @@ def nobody(_: int) -> Iterator[Callable[[int], None]]:
     yield lambda done: None
 
 
-def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS, begun: Begun = nobody) -> Path:
+def compiled_theory(folder: Path | None = None, names: Iterable[str] = REPLAYS, begun: Begun = nobody) -> Path:
     """The theory, compiled as far as these files need it: once for each state of it, in the user's folder for what can be made again.
 
     begun: told how many files are to be compiled, where any are.
     """
     source = theory() if folder is None else folder
     files = needed(source, names)
-    digest = sha256("\n".join([program(), *(file.read_text(encoding="utf-8") for file in files)]).encode()).hexdigest()[:24]
+    texts = (f"{file.relative_to(source)}\n{file.read_text(encoding='utf-8')}" for file in files)
+    digest = sha256("\n".join([program(), *texts]).encode()).hexdigest()[:24]
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpverify-theory"
     made = base / digest
     if made.is_dir():
@@ -139,34 +155,43 @@ def compiled_theory(folder: Path | None = None, names: tuple[str, ...] = REPLAYS
         work = Path(place) / "theory"
         work.mkdir()
         with begun(len(files)) as done:
-            _compile(files, work, done)
+            number = count(1)
+            compile_files(files, source, work, os.cpu_count() or 1, end=lambda file, seconds: done(next(number)))
         with contextlib.suppress(OSError):  # another run was faster
             work.rename(made)
     return made
 
 
-def _compile(files: list[Path], work: Path, done: Callable[[int], None]) -> None:
-    """Compile files, in the order of their needs, into a folder: as many at once as there are cores. done: told how many there are."""
-    begun = dict[str, Future[None]]()
+def compile_files(
+    files: list[Path], folder: Path, work: Path, jobs: int,
+    begin: Callable[[Path], None] = lambda _: None, end: Callable[[Path, float], None] = lambda _, seconds: None,
+) -> None:  # fmt: skip
+    """Compile files of a theory, in the order of their needs, into a folder of the same shape; what else they need is there.
 
-    def one(file: Path, before: list[Future[None]]) -> None:
-        for other in before:
-            other.result()
-        shutil.copy(file, work / file.name)
-        fault, _ = _run(work / file.name, work, LIBRARY_SECONDS)
+    jobs: how many at once; begin and end: are called before and after each, the latter with its seconds. Raises CoqError.
+    """
+    left = {file.stem: file for file in files}
+    before = {name: left.keys() & required(file) for name, file in left.items()}
+    running = dict[Future[float], Path]()
+
+    def one(file: Path) -> float:
+        begin(file)
+        copy, start = work / file.relative_to(folder), time.monotonic()
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
+        fault, _ = _run(copy, work, LIBRARY_SECONDS)
         if fault:
             raise CoqError(f"{file} does not compile here: {fault} Are all of these installed? {INSTALL}")
+        return time.monotonic() - start
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for file in files:
-            begun[file.stem] = pool.submit(one, file, [begun[name] for name in _required(file)])
-        try:
-            for number, future in enumerate(as_completed(begun.values()), start=1):
-                future.result()
-                done(number)
-        except BaseException:  # an interrupt too ends what has not begun
-            pool.shutdown(cancel_futures=True)
-            raise
+    with ThreadPoolExecutor(jobs) as pool:  # an interrupt waits for the files that have begun, and no other begins
+        while left or running:
+            ready = [name for name in left if not before[name] & {*left, *(file.stem for file in running.values())}]
+            for name in ready[: jobs - len(running)]:
+                file = left.pop(name)
+                running[pool.submit(one, file)] = file
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                end(running.pop(future), future.result())
 
 
 def check(text: str, compiled: Path, seconds: float | None, name: str = "claim") -> Checked:
@@ -237,15 +262,15 @@ def foreign(names: Iterable[str]) -> list[str]:
 
 
 def holes(compiled: Path, modules: Iterable[str], seconds: float | None) -> list[str]:
-    """What the modules of a compiled theory assume, as coqchk finds when it checks them once more: axioms of their own, and whatever is not
-    checked. The libraries below are taken as they are; which of their axioms theorems use is another question.
+    """What modules of a compiled theory, by their whole names, assume, as coqchk finds when it checks them once more: axioms of their own,
+    and whatever is not checked. The libraries below are taken as they are; which of their axioms theorems use is another question.
 
     Raises CoqError where coqchk is not there, refuses a module, or answers what is not understood.
     """
     checker = shutil.which("coqchk")
     if checker is None:
         raise CoqError(f"coqchk was not found, so the theory is not checked once more. Install it, in Debian: {INSTALL}")
-    named = [word for module in modules for word in ("-norec", f"dpverify.{module}")]
+    named = [word for module in modules for word in ("-norec", module)]
     code, output, errors = _process([checker, "-silent", "-o", "-Q", str(compiled), "dpverify", *named], compiled, seconds)
     if code:
         raise CoqError(f"coqchk refuses the theory: {_fault(code, f'{output}{errors}') if code > 0 else errors}")

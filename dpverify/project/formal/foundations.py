@@ -58,7 +58,7 @@ def axioms(compiled: Path) -> tuple[str, ...]:
     kept = compiled / _FILE
     if not kept.is_file():
         files = coq.needed(compiled)
-        together = ", ".join((*_PROVED, *(f"@{name}" for file in files for name in theorems(file))))
+        together = ", ".join((*_PROVED, *(f"@{name}" for file in files for name in theorems(file, compiled))))
         modules = " ".join(file.stem for file in files)
         text = f"From dpverify Require {modules}.\n{_TACTICS}\nDefinition together := ({together}).\nPrint Assumptions together.\n"
         found = coq.check(text, compiled, coq.LIBRARY_SECONDS, "together")
@@ -123,13 +123,13 @@ def uncommented(text: str) -> str:
     return "".join([*kept, "" if depth or quoted else text[start:]])
 
 
-def theorems(file: Path) -> Iterator[str]:
-    """The full names of the theorems of a file, with the modules that they stand in."""
+def theorems(file: Path, folder: Path) -> Iterator[str]:
+    """The full names of the theorems of a file in a folder of the theory, with the modules that they stand in."""
     within: list[str] = []
     for found in _NAMED.finditer(uncommented(file.read_text(encoding="utf-8"))):
         if found["opened"]:
             within.append(found["opened"])
         elif found["theorem"]:
-            yield ".".join(("dpverify", file.stem, *within, found["theorem"]))
+            yield ".".join((coq.module(file, folder), *within, found["theorem"]))
         elif within and within[-1] == found["closed"]:
             within.pop()

@@ -1,4 +1,4 @@
-"""Families of densities through specs/formal/replay_kernels.v: Laplace noise that is cut off, and densities between two numbers."""
+"""Families of densities through specs/formal/replays/replay_kernels.v: Laplace noise that is cut off, and densities between two numbers."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _between(book: Book, mechanism: Kernel, density: str, term: str, opened: str
         low, high = _range(mechanism.density)
     except ValueError:
         raise NotReplayedError(
-            f"the density {format_expr(mechanism.density)} is of no form that specs/formal/replay_kernels.v knows."
+            f"the density {format_expr(mechanism.density)} is of no form that specs/formal/replays/replay_kernels.v knows."
         ) from None
     if low is None or high is None or low <= 0:
         raise NotReplayedError(f"the density {format_expr(mechanism.density)} is not seen to be between two positive numbers.")

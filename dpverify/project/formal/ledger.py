@@ -25,7 +25,7 @@ _SAID: Final = re.compile(r"\(\*\s*Rule:")
 
 @dataclass(frozen=True, slots=True)
 class Formal:
-    """A theorem in Coq about a rule. side: empty for both; missing: of the rule, where it is not all of it."""
+    """A theorem in Coq about a rule. file: its path in the theory; side: empty for both; missing: of the rule, if it is not all of it."""
 
     rule: str
     theorem: str
@@ -34,20 +34,23 @@ class Formal:
     missing: str = ""
 
 
-def theorems(file: Path) -> list[Formal]:
-    """Those of one file. Raises ValueError for a comment that is not as the rules of this module say, or that no theorem follows."""
-    text = file.read_text(encoding="utf-8")
+def theorems(file: Path, folder: Path) -> list[Formal]:
+    """Those of one file in a folder of the theory.
+
+    Raises ValueError for a comment that is not as the rules of this module say, or that no theorem follows.
+    """
+    text, name = file.read_text(encoding="utf-8"), file.relative_to(folder).as_posix()
     found = list[Formal]()
     for said in _SAID.finditer(text):
         match = _RULE.match(text, said.start())
         line = text.count("\n", 0, said.start()) + 1
         if match is None:
-            raise ValueError(f"{file.name}, line {line}: this comment is not `Rule: NAME[, upper|lower][, in part: what is missing].`")
+            raise ValueError(f"{name}, line {line}: this comment is not `Rule: NAME[, upper|lower][, in part: what is missing].`")
         following = _NEXT.match(text, match.end())
         if following is None:
-            raise ValueError(f"{file.name}, line {line}: no theorem stands below this comment.")
+            raise ValueError(f"{name}, line {line}: no theorem stands below this comment.")
         missing = " ".join((match["missing"] or "").split())
-        found.append(Formal(match["rule"], following.group(1), file.name, match["side"] or "", missing))
+        found.append(Formal(match["rule"], following.group(1), name, match["side"] or "", missing))
     return found
 
 
@@ -55,11 +58,11 @@ def theorems(file: Path) -> list[Formal]:
 def ledger() -> Mapping[str, tuple[Formal, ...]]:
     """The theorems about each rule that has any; nothing where the theory is not installed."""
     try:
-        files = sorted(theory().glob("*.v"))
+        folder = theory()
     except CoqError:
         return {}
     held = dict[str, list[Formal]]()
-    for one in (one for file in files for one in theorems(file)):
+    for one in (one for file in sorted(folder.rglob("*.v")) for one in theorems(file, folder)):
         held.setdefault(one.rule, []).append(one)
     return {rule: tuple(entries) for rule, entries in held.items()}
 

@@ -1,4 +1,4 @@
-"""By how much the exponent of a density moves with its argument, with the proof in Coq: the lemmas of specs/formal/losses.v put together.
+"""By how much the exponent of a density moves with its argument, with the proof in Coq: lemmas of specs/formal/replays/losses.v together.
 
 A density is the exponential of minus its exponent, which is made up of few functions. Where all of these move most at one place, as
 they do where the exponent is concave, convex or a sum of a multiple of r and another, the sum of their bounds is the tight one.
@@ -85,7 +85,7 @@ class Calculus:
                 return self._floor(exponent, inner)
             case Call("max", (first, second)):
                 return self._greater(exponent, self.of(first), self.of(second))
-        raise NotReplayedError(f"{format_expr(exponent)} is no form that the calculus of specs/formal/losses.v knows.")
+        raise NotReplayedError(f"{format_expr(exponent)} is no form that the calculus of specs/formal/replays/losses.v knows.")
 
     @property
     def _distance(self) -> str:
@@ -109,7 +109,8 @@ class Calculus:
         constants = [factor for factor in expr.args if self.variable not in symbols(factor)]
         others = [factor for factor in expr.args if self.variable in symbols(factor)]
         if len(others) != 1 or not constants:
-            raise NotReplayedError(f"{format_expr(expr)} is no multiple of a form that the calculus of specs/formal/losses.v knows.")
+            known = "a form that the calculus of specs/formal/replays/losses.v knows"
+            raise NotReplayedError(f"{format_expr(expr)} is no multiple of {known}.")
         factor, inner = mul(*constants), self.of(others[0])
         if positive(factor, self.terms.domains):
             return self._scaled(factor, inner)
@@ -137,7 +138,7 @@ class Calculus:
             outer = f"(moves_sqrt {self._real(part.most)} {POSITIVE})"
             proof = f"(moves_comp _ half_line _ sqrt _ _ _ (fun _ _ => Rabs_pos _) {part.proof} {outer})"
             return Moves(sqrt(part.function), sqrt(part.most), proof)
-        raise NotReplayedError(f"{format_expr(expr)} is no root that the calculus of specs/formal/losses.v knows.")
+        raise NotReplayedError(f"{format_expr(expr)} is no root that the calculus of specs/formal/replays/losses.v knows.")
 
     def _absolute(self, expr: Call, inner: Expr) -> Moves:
         part = self.of(inner)
@@ -172,7 +173,7 @@ class Calculus:
             signs = f"{' '.join([POSITIVE] * 3)} (moves_abs {self._distance}) Rabs_pos {SAME}"
             most = Call("log", (div(add(mul(slope, self.distance), constant), constant),))
             return Moves(expr, most, f"(moves_ln_of_line _ {given} {signs})")
-        raise NotReplayedError(f"{format_expr(expr)} is no logarithm that the calculus of specs/formal/losses.v knows.")
+        raise NotReplayedError(f"{format_expr(expr)} is no logarithm that the calculus of specs/formal/replays/losses.v knows.")
 
     def _hyperbolic(self, shift: Expr) -> Expr:
         """D/(2 sqrt(shift)), or the way in which what is to be shown writes it."""

@@ -1,4 +1,4 @@
-"""Claims of mechanisms that are made of parts: the theorem of the whole from those of the parts, through specs/formal/replay_parts.v."""
+"""Claims of mechanisms that are made of parts: the theorem of the whole from theirs, through specs/formal/replays/replay_parts.v."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noisy maximum and above threshold, through specs/formal/replay_selection.v: what their noises lose by shifts to one side decides."""
+"""Noisy maximum and above threshold, through specs/formal/replays/replay_selection.v: what noises lose by shifts to one side decides."""
 
 from __future__ import annotations
 

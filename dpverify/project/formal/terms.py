@@ -14,7 +14,7 @@ from dpverify.trusted.language.model import Domain
 FUNCTIONS: Final = {
     "exp": "exp", "log": "ln", "abs": "Rabs", "cosh": "cosh", "sinh": "sinh", "tanh": "tanh", "asinh": "arcsinh", "floor": "floor",
 }  # fmt: skip
-"""The functions of one argument that both languages have, by their names in Coq; `floor` is defined in specs/formal/losses.v."""
+"""The functions of one argument that both languages have, by their names in Coq; `floor` is defined in specs/formal/replays/losses.v."""
 HALF: Final = Fraction(1, 2)
 _WORDS: Final = frozenset(
     word

@@ -30,6 +30,8 @@ MAX_PAIRS: Final = 20_000
 """The most pairs of terms that a product may have."""
 MAX_EXPONENT: Final = 2_000
 """The highest power of a sum that is multiplied out."""
+MAX_BITS: Final = 100_000
+"""The longest rational that is written out."""
 MAX_ZERO_BITS: Final = 200_000
 """The widest separation bound that is evaluated."""
 
@@ -101,7 +103,7 @@ class Forms:
         """A power with an exponent that is at least 0."""
         if len(p) == 1:
             ((monomial, c),) = p.items()
-            return scaled(self._settled({i: e * n for i, e in monomial}), c**n)
+            return scaled(self._settled({i: e * n for i, e in monomial}), whole_power(c, n))
         if n > MAX_EXPONENT:
             raise Undecided(f"a power beyond {MAX_EXPONENT}.")
         result = ONE
@@ -129,7 +131,7 @@ class Forms:
                 whole = e // period * period
                 e -= whole
                 if whole and isinstance(atom.expr, Num):
-                    factor *= atom.expr.value ** int(whole)
+                    factor *= whole_power(atom.expr.value, int(whole))
                 elif whole:
                     out.append(self.raised(atom.inside[0].top, int(whole)))
             if e:
@@ -505,6 +507,13 @@ HALF: Final = Fraction(1, 2)
 def scaled(p: Poly, factor: Fraction) -> Poly:
     """A rational multiple that is not 0."""
     return p if factor == 1 else {monomial: c * factor for monomial, c in p.items()}
+
+
+def whole_power(value: Fraction, n: int) -> Fraction:
+    """A power of a rational. Raises Undecided where it is too large to be written out."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) * abs(n) > MAX_BITS and abs(value) != 1:
+        raise Undecided("a number too large to be written out.")
+    return Fraction(value**n)
 
 
 def atoms_of(p: Poly) -> set[int]:

@@ -20,7 +20,7 @@ def either_order(claim: Claim) -> bool:
     Noise that is even about 0 is reflected between the two answers; where no query tells how a record moves the answer it may move either
     way, which is shown as an assumption; tables name their pairs. Samples of records are of one order: the record is in one of two inputs.
     """
-    return by_records(claim) and _exchanged(Part(claim.mechanism, claim.sensitivity, claim.query))
+    return by_records(claim) and _exchanged(Part(claim.mechanism, query=claim.query))
 
 
 def by_records(claim: Claim) -> bool:
@@ -57,7 +57,7 @@ def in_order(claim: Claim) -> bool:
 
     Nor in a group of records that queries count: some may have gone and others have come.
     """
-    return by_records(claim) and all(map(_in_order, (Part(claim.mechanism, claim.sensitivity, claim.query), *all_parts(claim.mechanism))))
+    return by_records(claim) and all(map(_in_order, (Part(claim.mechanism), *all_parts(claim.mechanism))))
 
 
 def _in_order(part: Part) -> bool:
@@ -69,13 +69,13 @@ def _in_order(part: Part) -> bool:
 
 
 def _counts(part: Part) -> bool:
-    """Whether something in a part answers a query."""
-    return part.query is not None or any(inner.query is not None for inner in all_parts(part.mechanism))
+    """Whether something in a group answers a query."""
+    return any(inner.query is not None for inner in all_parts(part.mechanism))
 
 
 def worst_way(claim: Claim) -> tuple[str, ...]:
     """What a lower bound of one order takes for granted: nothing where noise is even, or queries tell how a record moves the answer."""
-    noises = (leaf.part for leaf in leaves(Part(claim.mechanism, claim.sensitivity, claim.query)))
+    noises = (leaf.part for leaf in leaves(Part(claim.mechanism, query=claim.query)))
     told = (
         part.query is not None or not isinstance(part.mechanism, model.Translation | model.Product) or even(part.mechanism)
         for part in noises

@@ -33,7 +33,7 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
     moved: what its answer moves by between them. domains: of the parameters that the factor may have.
     """
     if isinstance(part.mechanism, model.Table):
-        return _joined(part.mechanism, _steps(factor, len(part.mechanism.rows))), part.sensitivity, None
+        return _joined(part.mechanism, _steps(factor, len(part.mechanism.rows))), None, None
     if isinstance(part.mechanism, model.Exponential):
         steps = _steps(factor)
         if part.mechanism.points and part.sensitivity is None:
@@ -41,9 +41,9 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
         reached = None if part.sensitivity is None else mul(num(steps), part.sensitivity)
         return _joined(part.mechanism, steps), reached, None
     if isinstance(part.mechanism, model.KaryResponse):
-        return part.mechanism, part.sensitivity, None
+        return part.mechanism, None, None
     if isinstance(part.mechanism, model.Guarantee):
-        return stated.at_distance(part.mechanism, _distance(factor, domains), domains), part.sensitivity, None
+        return stated.at_distance(part.mechanism, _distance(factor, domains), domains), None, None
     if isinstance(part.mechanism, model.Staircase):
         return part.mechanism, mul(factor, part.sensitivity or ONE), None
     if isinstance(part.mechanism, model.Selection):

@@ -81,7 +81,7 @@ def _size(noise: model.Answering | model.Staircase) -> int:
 @remembered(64)
 def answered(claim: Claim) -> Query | None:
     """The query that a claim's mechanism answers with noise: stated, or the map of what its parts state; None where there is none."""
-    if claim.query is not None or not isinstance(claim.mechanism, model.Compose | model.PostProcess):
+    if not isinstance(claim.mechanism, model.Compose | model.PostProcess):
         return claim.query
     try:
         found = released(claim.mechanism)
@@ -90,7 +90,7 @@ def answered(claim: Claim) -> Query | None:
     queries = [noise.part.query for noise in found.noises for _ in range(noise.times)]
     stated = [query for query in queries if query is not None]
     spaces = {(query.adjacency, len(query.rows[0])) for query in stated}
-    if len(stated) < len(queries) or len(spaces) != 1 or claim.adjacency not in ("", stated[0].adjacency):
+    if len(stated) < len(queries) or len(spaces) != 1:
         return None
     stack = tuple(row for query in stated for row in query.rows)
     return Query(stack if found.rows is None else _product(found.rows, stack), stated[0].adjacency)

@@ -11,8 +11,6 @@ def randomized_response(table: Mechanism) -> Expr | None:
     """The epsilon of binary randomized response: log(p/(1 - p)) with p >= 1/2; None for another mechanism."""
     if not isinstance(table, Table) or len(table.rows) != 2 or len(table.rows[0]) != 2:
         return None
-    if table.adjacent is not None and not {(0, 1), (1, 0)} & set(table.adjacent):
-        return None
     (a, b), (c, d) = table.rows
     if not (compare.certainly_equal(a, d) and compare.certainly_equal(b, c)):
         return None

@@ -45,7 +45,7 @@ class Run:
 
 def whole(claim: Claim) -> Run:
     """The run that a claim is about."""
-    return Run(Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency))
+    return Run(Part(claim.mechanism, claim.sensitivity, claim.query))
 
 
 def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
@@ -113,8 +113,6 @@ def reach(run: Run, evidence: Any = None) -> Sensitivity:
     if isinstance(part.mechanism, model.Answering):
         moved = sensitivity_bounds(Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query), evidence)
     elif isinstance(part.mechanism, model.EllipticalProcess) and part.mechanism.differences:
-        if part.sensitivity is not None:
-            raise Rejected(WHAT, "the sensitivity", "it is stated beside the one that the differences have")
         from dpverify.trusted.order.processes import sensitivity
 
         moved = sensitivity(part.mechanism, evidence)
@@ -152,7 +150,7 @@ def times_as_far(factor: Expr, times: Expr, part: Part, domains: Mapping[str, Do
     even = ONE in (factor, times) or (is_whole(factor, domains) and is_whole(times, domains))
     for inner in () if even else (part, *all_parts(part.mechanism)):
         leaf = not isinstance(inner.mechanism, model.Combinator | Repeat)
-        if leaf and on_integers(inner.mechanism) and inner.query is None and not is_whole(inner.sensitivity or ONE, domains):
+        if leaf and on_integers(inner.mechanism) and not is_whole(inner.sensitivity or ONE, domains):
             why = "it is not whole, and another map or a group stands beside it: how far integers behind both move is not known"
             raise Rejected(WHAT, "constant", why)
     return mul(factor, times)

@@ -35,8 +35,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
     evidence: "sensitivity", how the norm of each difference is derived, where they are declared.
     """
-    if claim.domains or claim.query is not None:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and a sensitivity or differences")
+    if claim.domains:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
     noise = elliptical_process.whole(claim.mechanism, NAME)
     if has_finite_rank(noise):
         raise Rejected(NAME, "the covariance", "it is a finite sum of products f(s) g(t), so that its rank is finite")

@@ -74,6 +74,4 @@ def _reach(claim: Claim, evidence: Mapping[str, Any] | None) -> Sensitivity:
         return Sensitivity(moved, moved)
     if not isinstance(claim.mechanism, Staircase | EllipticalProcess):
         return sensitivity_bounds(claim, evidence)
-    if claim.query is not None:
-        raise Rejected(NAME, "the query", "this noise takes its sensitivity as a number; state it")
     return reach(Run(Part(claim.mechanism, claim.sensitivity)))

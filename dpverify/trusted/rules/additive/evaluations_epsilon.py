@@ -56,8 +56,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise CertificateError(f"{NAME}: 'side' is upper, or lower, which alone takes at, n, seen and start.")
     asked, at = fixed(claim, evidence, NAME)
     noise = asked.mechanism
-    if not isinstance(noise, EllipticalProcess) or asked.query is not None or asked.domains:
-        raise Rejected(NAME, "the claim", "it is about a process without open parameters, and takes no query")
+    if not isinstance(noise, EllipticalProcess) or asked.domains:
+        raise Rejected(NAME, "the claim", "it is about a process without open parameters")
     n = _count(noise, evidence)
     moved = _moved(asked, noise, n, evidence.get("seen"))
     process_evaluations.require_scale(noise, moved)
@@ -114,8 +114,6 @@ def _moved(claim: Claim, noise: EllipticalProcess, n: int, seen: Any) -> Sensiti
     steps = (n + 1, seen + 1) if noise.covariance == "bridge" else (n, seen)
     if noise.covariance != "eigenvalues" and steps[0] % steps[1]:
         raise CertificateError(f"{NAME}: the {seen} evaluations are not among the {n}.")
-    if claim.sensitivity is not None:
-        raise Rejected(NAME, "the sensitivity", "it is stated beside the one that the differences have")
     points = evaluations.first_points(noise, seen)
     found = processes.between([evaluations.seen(noise, h, points) for h in noise.differences])
     return Sensitivity(found.lower, found.lower)

@@ -47,8 +47,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
         raise CertificateError(f"{NAME}: 'quantity' is {quantity!r}, not pure, epsilon or delta.")
     if quantity == "epsilon" and (claim.delta is None or not certainly_lt(claim.delta, ONE)):
         raise Rejected(NAME, "delta", "it is not certainly below 1")
-    if claim.domains or claim.query is not None or claim.sensitivity is not None:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter, and differences in place of a sensitivity")
+    if claim.domains:
+        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
     noise = claim.mechanism
     if not isinstance(noise, EllipticalProcess) or not noise.differences:
         raise Rejected(NAME, "the mechanism", "it is no process under declared differences")

@@ -35,8 +35,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     mechanism, domains = claim.mechanism, dict(claim.domains)
     if not isinstance(mechanism, Staircase):
         raise Rejected(NAME, "mechanism", "only staircase noise has these steps")
-    if claim.query is not None:
-        raise Rejected(NAME, "query", "staircase noise takes its sensitivity as a number; state it")
     epsilon, gamma = mechanism.epsilon, mechanism.gamma
     moved = ONE if claim.sensitivity is None else claim.sensitivity
     if not compare.certainly_lt(ZERO, moved, domains):

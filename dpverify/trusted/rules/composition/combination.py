@@ -44,8 +44,6 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     made = isinstance(claim.mechanism, Combinator)
     if not made and not any(leaf.several for leaf in neighbours.leaves(root)):
         raise Rejected(NAME, "mechanism", "it is not made of parts")
-    if made and (claim.sensitivity is not None or claim.query is not None):
-        raise Rejected(NAME, "sensitivity", "every part has its own")
     values.assumed += neighbours_assumed(claim, side)
     return _lower(root, evidence, values, at) if side == "lower" else _upper(root, evidence, values)
 

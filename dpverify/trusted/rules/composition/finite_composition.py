@@ -76,8 +76,6 @@ def choice(run: Run) -> Choice:
     if isinstance(mechanism, Subsample):
         return _of_a_sample(run, mechanism)
     asked = leaf(run)
-    if asked.query is not None:
-        raise Rejected(NAME, "query", "a finite mechanism answers none")
     faces = faces_of(asked.mechanism, asked.sensitivity)
     if isinstance(run.part, OnePair):
         law = of_face(faces, faces.facing(*run.part.pair))

@@ -25,7 +25,6 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.fact import Fact
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import Rejected
 from dpverify.trusted.language.expr import Expr
 from dpverify.trusted.language.model import Mechanism
 from dpverify.trusted.language.rationals import to_whole
@@ -44,8 +43,6 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     CertificateError.
     """
     asked = leaf(run)
-    if asked.query is not None:
-        raise Rejected(NAME, "query", "a finite mechanism answers none")
     facing = run.part.pair if isinstance(run.part, OnePair) else None
     return settled.noise(run, curve(asked.mechanism, parameters.get("row", 0), asked.sensitivity, facing), parameters)
 

@@ -37,7 +37,7 @@ SAYS: Final = {"pair": {"says": "as-far-as-they-can"}}
 def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound, ...]:
     """Both bounds, the lower one where some neighbours certainly have it. Raises Rejected where a part is not Gaussian."""
     measure = measure_of(claim, NAME)
-    root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
+    root = Part(claim.mechanism, claim.sensitivity, claim.query)
     runs = merged(root)
     stated, processed = any(isinstance(run.part.mechanism, Guarantee) for run in runs), any(run.processed for run in runs)
     mu = gaussian_composition.total(runs)

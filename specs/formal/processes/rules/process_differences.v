@@ -1,0 +1,2 @@
+(* The rule process-differences, whose theorems are these. In process_curve.v elliptical_process. *)
+From dpverify Require Export process_curve.
