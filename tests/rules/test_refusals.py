@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from dpverify.trusted.rules.selection.stepwise import stream_of
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.trusted.facts.pairs import Curve
@@ -54,7 +53,6 @@ from dpverify.trusted.rules.curves import gaussian, kernel_pair, laplace, lattic
 from dpverify.trusted.rules.finite import densities, finite, kary_response, kernel_point, normaliser
 from dpverify.trusted.rules.guarantees import stated_guarantee
 from dpverify.trusted.rules.selection import every_word, worst_run
-from dpverify.trusted.rules.selection.compared import asked
 
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 ON_LINE = Translation(parse("exp(-abs(z))"))
@@ -211,7 +209,6 @@ REFUSED = {
         lambda: modulus.check(of(Translation(parse("exp(-k*abs(z))")), domains=(("k", Domain(Fraction(0))),)), {}),
         "range over domains",
     ),
-    "a stream that is none": (lambda: stream_of(asked(of(NoisyMax(LAPLACE, num(2))), UPPER, "here")), "no stream"),
 }
 
 
