@@ -48,7 +48,7 @@ from dpverify.trusted.rules.additive import (
 )
 from dpverify.trusted.rules.additive.independent import moving_alike
 from dpverify.trusted.rules.additive.moves import within
-from dpverify.trusted.rules.composition import basic_composition, combination, parallel_composition
+from dpverify.trusted.rules.composition import combination, parallel_composition
 from dpverify.trusted.rules.curves import gaussian, kernel_pair, laplace, lattice, spherical_caps, uniform_ball, unimodal
 from dpverify.trusted.rules.finite import densities, finite, kary_response, kernel_point, normaliser
 from dpverify.trusted.rules.guarantees import stated_guarantee
@@ -162,10 +162,6 @@ REFUSED = {
         "further apart than one record",
     ),
     "a part in parallel that is not there": (lambda: parallel_composition.curve([Curve(None, None, (), ())], 1), "names no part"),
-    "what parts spend that is no list": (
-        lambda: basic_composition.shares(of(Compose((Part(LAPLACE, ONE),)), None), {"spent": "1"}, ()),
-        "a list of 1",
-    ),
     "a bound with a parameter": (moved(ON_LINE, bound="k"), "no constant"),
     "a query of staircase noise": (
         lambda: equal_answers.check(of(Staircase(ONE, parse("1/2")), None, query=Query(((0,),), "add-remove")), UPPER),
