@@ -16,8 +16,8 @@ from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order import evaluations
 from dpverify.trusted.order.processes import is_finite
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.additive import differences_unbounded, evaluations_epsilon, orthogonal_laws
 from dpverify.trusted.rules.additive import elliptical_process as unbounded
+from dpverify.trusted.rules.additive import evaluations_epsilon, orthogonal_laws
 from dpverify.trusted.rules.curves import process_evaluations
 
 Steps = list[dict[str, Any]]
@@ -36,13 +36,10 @@ def propose(claim: Claim, digits: int) -> Steps:
         return found
     if is_finite(noise):
         return _for_all(claim, noise) if claim.domains else _evaluated(claim, noise)
-    if not noise.differences:
-        unbounded.check(claim, {})
-        return [{"rule": unbounded.NAME, "evidence": {}}]
     with precision(_BITS):
-        evidence = {"sensitivity": processes.derivations(noise, digits)}
-        differences_unbounded.check(claim, evidence)
-    return [*_seen_by_functionals(claim, noise), {"rule": differences_unbounded.NAME, "evidence": evidence}]
+        evidence = {"sensitivity": processes.derivations(noise, digits)} if noise.differences else {}
+        unbounded.check(claim, evidence)
+    return [*(_seen_by_functionals(claim, noise) if noise.differences else ()), {"rule": unbounded.NAME, "evidence": evidence}]
 
 
 def apart(claim: Claim, digits: int) -> Steps:

@@ -50,7 +50,7 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
         case Staircase():
             return ("lattice",)
         case EllipticalProcess():
-            return "elliptical-process", "process-differences", "process-evaluations"
+            return "elliptical-process", "process-evaluations"
         case never:
             assert_never(never)
 

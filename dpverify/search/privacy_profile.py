@@ -87,7 +87,6 @@ from dpverify.trusted.rules.curves import (
     lattice,
     least,
     line,
-    process_differences,
     process_evaluations,
     scale_mixture,
     spherical_caps,
@@ -130,7 +129,6 @@ _EVALUATED = {
     finite_composition.NAME: 1000,
     scale_mixture.NAME: 400,
     elliptical_process.NAME: 400,
-    process_differences.NAME: 400,
     process_evaluations.NAME: 400,
     product.NAME: 2000,
     line.NAME: 2000,
@@ -623,7 +621,7 @@ def _leaf_plans(run: Run, target: Target) -> Iterator[Plan]:
         yield stated_guarantee.leaf_plan(run, target.epsilon, target.delta)
     elif isinstance(noise, Noise):
         for name in curve_rules(noise):
-            if isinstance(noise, EllipticalProcess) and name != elliptical_process.NAME:
+            if isinstance(noise, EllipticalProcess) and (noise.differences or name != elliptical_process.NAME):
                 yield from _of_a_process(name, run, noise, target)
                 continue
             if name == shifts.NAME:

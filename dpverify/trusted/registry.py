@@ -52,7 +52,6 @@ _OF_THE_CLAIM: Final = {
     "closed-profile": "composition.closed_profile",
     "cosets": "additive.cosets",
     "density-mechanism": "spaces.density_mechanism",
-    "differences-unbounded": "additive.differences_unbounded",
     "each-noise": "selection.delta_each",
     "elliptical-process-unbounded": "additive.elliptical_process",
     "evaluations-epsilon": "additive.evaluations_epsilon",
@@ -100,7 +99,6 @@ _OF_CURVES: Final = {
     "optimal-composition": "curves.optimal_composition",
     "parallel-composition": "composition.parallel_composition",
     "poisson-subsampling": "composition.poisson_subsampling",
-    "process-differences": "curves.process_differences",
     "process-evaluations": "curves.process_evaluations",
     "pure-guarantee": "guarantees.pure_guarantee",
     "radial-caps": "curves.spherical_caps",
@@ -181,7 +179,7 @@ OF_CURVES: Final = frozenset(_OF_CURVES)
 
 ANYWHERE: Final = OF_BODIES.union(
     OF_THE_MECHANISM - {"combination", "joint-moves"},
-    ("cosets", "differences-unbounded", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
+    ("cosets", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
 )
 """The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
 

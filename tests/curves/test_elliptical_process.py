@@ -49,9 +49,9 @@ def test_a_constant_factor_of_the_law_does_not_matter():
     assert abs(delta(process("exp(-v)"), "1", 1) / delta(process("7*exp(-v)"), "1", 1) - 1) < 1e-12
 
 
-def test_a_greater_distance_than_is_known_to_occur_gives_no_lower_bound():
-    found = elliptical_process.curve(process("exp(-v)"), Sensitivity(num(2), num(1)))
-    assert found.upper is not None and found.lower is None
+def test_the_distance_that_is_known_to_occur_gives_the_lower_bound():
+    found, one = (elliptical_process.curve(process("exp(-v)"), Sensitivity(num(most), ONE)) for most in (2, 1))
+    assert found.lower.forward(arb(1)).overlaps(one.upper.forward(arb(1))) and found.upper.forward(arb(1)) > found.lower.forward(arb(1))
 
 
 @pytest.mark.parametrize(

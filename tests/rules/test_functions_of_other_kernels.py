@@ -14,8 +14,8 @@ from dpverify.trusted.language.expr import ONE, num, parse
 from dpverify.trusted.language.model import Claim, EllipticalProcess
 from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.order import evaluations, gaussian_functions, processes
-from dpverify.trusted.rules.additive import differences_unbounded
-from dpverify.trusted.rules.curves import process_differences
+from dpverify.trusted.rules.additive import elliptical_process as unbounded
+from dpverify.trusted.rules.curves import elliptical_process
 
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")
 
@@ -247,7 +247,7 @@ def test_a_combination_of_kernels_has_its_norm(kernel, h, expected):
     noise = written(kernel, h)
     [told] = derivations(noise, 6)
     assert float(norm(noise, told).mid()) == pytest.approx(expected)
-    assert process_differences.processes.assumed(noise) == (processes.WRITTEN,)
+    assert elliptical_process.processes.assumed(noise) == (processes.WRITTEN,)
 
 
 def test_the_norm_of_a_combination_agrees_with_that_of_a_named_covariance():
@@ -297,12 +297,12 @@ def test_what_is_no_combination_is_not_decided_and_the_message_says_so():
 
 def test_bounds_from_below_rest_on_infinite_rank_which_a_finite_sum_of_products_has_not():
     told = {"sensitivity": [{"points": ["1"], "weights": ["1"]}]}
-    found = differences_unbounded.check(Claim(written("min(s, t)", "t"), ONE), told)
-    assert (found.value, found.assumed) == (INFINITE, (processes.WRITTEN, process_differences.INFINITE_RANK))
+    found = unbounded.check(Claim(written("min(s, t)", "t"), ONE), told)
+    assert (found.value, found.assumed) == (INFINITE, (processes.WRITTEN, *elliptical_process.below(written("min(s, t)", "t"))))
     with pytest.raises(Rejected, match="rank is finite"):
-        differences_unbounded.check(Claim(written("s*t", "t"), ONE), told)
+        unbounded.check(Claim(written("s*t", "t"), ONE), told)
     one = evaluations.Sensitivity(ONE, ONE)
-    assert process_differences.curve(written("s*t", "t"), one).lower is None
-    assert process_differences.curve(written("min(s, t)", "t"), one).below == (process_differences.WHOLE, process_differences.INFINITE_RANK)
-    assert process_differences.curve(rbf("exp(-t**2)"), one).below == (process_differences.WHOLE,)
+    assert elliptical_process.curve(written("s*t", "t"), one).lower is None
+    assert elliptical_process.curve(written("min(s, t)", "t"), one).below == (elliptical_process.WHOLE, elliptical_process.INFINITE_RANK)
+    assert elliptical_process.curve(rbf("exp(-t**2)"), one).below == (elliptical_process.WHOLE,)
     assert processes.assumed(rbf("exp(-t**2)")) == ()

@@ -14,8 +14,9 @@ from dpverify.trusted.language.model import Claim, Domain, EllipticalProcess
 from dpverify.trusted.numbers.balls import constant, hull
 from dpverify.trusted.order import evaluations, infinite_sums, processes
 from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.additive import cameron_martin, differences_unbounded, evaluations_epsilon, orthogonal_laws
-from dpverify.trusted.rules.curves import elliptical_process, observed_variance, process_differences, process_evaluations
+from dpverify.trusted.rules.additive import cameron_martin, evaluations_epsilon, orthogonal_laws
+from dpverify.trusted.rules.additive import elliptical_process as unbounded
+from dpverify.trusted.rules.curves import elliptical_process, observed_variance, process_evaluations
 
 EXPONENTIAL, T5 = parse("exp(-v)"), parse("v**(-7/2)*exp(-5/(2*v))")
 OPEN = (("a", Domain(Fraction(0))),)
@@ -323,11 +324,11 @@ OUT = {"start": 16, "end": 6, "logarithms": 0}
         (orthogonal_laws, Claim(sequence("1/k**2", "1/k**3"), ONE), {"difference": 0, "outside": OUT}, "not certainly outside"),
         (orthogonal_laws, Claim(replace(SEQUENCE, count=num(3)), ONE), {"difference": 0, "outside": OUT}, "not certainly outside"),
         (orthogonal_laws, Claim(replace(WHOLE, places=at("0", "1")), ONE), {"difference": 0}, "not certainly outside"),
-        (differences_unbounded, Claim(SOME, ONE), {}, "finitely many numbers"),
+        (unbounded, Claim(SOME, ONE), {}, "finitely many numbers"),
         (orthogonal_laws, Claim(STATED, ONE), {"difference": 0, "outside": OUT}, "no process under declared"),
-        (differences_unbounded, Claim(WHOLE, ONE, domains=OPEN), {"sensitivity": [{"cells": 1}]}, "value for every parameter"),
-        (differences_unbounded, Claim(process("brownian", "0"), ONE), {}, "none is certainly positive"),
-        (differences_unbounded, Claim(process("brownian", "t", atoms=(at("1", "2"),)), ONE), {"sensitivity": [{"cells": 1}]}, "add up"),
+        (unbounded, Claim(WHOLE, ONE, domains=OPEN), {"sensitivity": [{"cells": 1}]}, "value for every parameter"),
+        (unbounded, Claim(process("brownian", "0"), ONE), {}, "no difference is certainly positive"),
+        (unbounded, Claim(process("brownian", "t", atoms=(at("1", "2"),)), ONE), {"sensitivity": [{"cells": 1}]}, "add up"),
         (evaluations_epsilon, Claim(SOME, ONE), {}, "upper, or lower"),
         (evaluations_epsilon, Claim(SOME, ONE), {"side": "upper", "at": {}}, "which alone takes"),
         (evaluations_epsilon, Claim(SOME, ONE), {"side": "upper", "n": 4}, "which alone takes"),
@@ -366,12 +367,12 @@ def test_what_a_rule_wants_is_there(rule, asked, evidence, why):
 
 def test_bounds_show_what_they_take_for_granted():
     evidence = {"sensitivity": [{"cells": 1}]}
-    found = differences_unbounded.check(Claim(WHOLE, ONE), evidence)
-    assert (found.value, found.assumed) == (INFINITE, (processes.SPACES["brownian"],)) and found.side == "lower"
+    found = unbounded.check(Claim(WHOLE, ONE), evidence)
+    assert (found.value, found.assumed) == (INFINITE, (processes.SPACES["brownian"], elliptical_process.WHOLE)) and found.side == "lower"
     for quantity, expected in (("pure", INFINITE), ("epsilon", INFINITE), ("delta", ONE)):
         found, *more = orthogonal_laws.check(Claim(SEQUENCE, ONE, parse("1/2")), {"quantity": quantity, "difference": 0, "outside": OUT})
         assert (found.side, found.value, found.quantity) == ("lower", expected, quantity)
-        assert found.assumed == (process_differences.WHOLE,)
+        assert found.assumed == (elliptical_process.WHOLE,)
         assert [(b.side, b.value, b.quantity, b.assumed) for b in more] == [("upper", ONE, "delta", ())] * (quantity == "delta")
     lower = {"side": "lower", "n": 4}
     assumed = [
@@ -419,8 +420,8 @@ def test_the_ball_that_is_shown_has_the_probabilities_of_t_noise():
 
 def test_curves_want_the_process_that_they_are_of():
     far = Sensitivity(ONE, ONE)
-    for noise in (WHOLE, replace(STATED, count=num(3)), replace(STATED, places=at("1/2"))):
-        with pytest.raises(Rejected, match="differences are declared, or it releases"):
+    for noise in (replace(STATED, count=num(3)), replace(STATED, places=at("1/2"))):
+        with pytest.raises(Rejected, match="or it releases finitely many"):
             elliptical_process.curve(noise, far)
     with pytest.raises(Rejected, match="finitely many numbers are released"):
         process_evaluations.curve(WHOLE, far, False)
@@ -428,8 +429,8 @@ def test_curves_want_the_process_that_they_are_of():
         process_evaluations.infer(None, {"exactly": "yes"}, ())
     with pytest.raises(Rejected, match="it is no elliptical process"):
         elliptical_process.curve(ONE, far)
-    curve = process_differences.curve(replace(WHOLE, scale=num(2)), Sensitivity(num(3), num(1)))
-    assert float(curve.lower.forward(arb(1))) < float(curve.upper.forward(arb(1))) and curve.below == (process_differences.WHOLE,)
+    curve = elliptical_process.curve(replace(WHOLE, scale=num(2)), Sensitivity(num(3), num(1)))
+    assert float(curve.lower.forward(arb(1))) < float(curve.upper.forward(arb(1))) and curve.below == (elliptical_process.WHOLE,)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ from dpverify.trusted.language.expr import ONE, ZERO, Num, Sym, num, parse
 from dpverify.trusted.language.model import Claim, Domain, EllipticalProcess
 from dpverify.trusted.numbers.balls import constant, precision
 from dpverify.trusted.order import evaluations, processes
-from dpverify.trusted.rules.additive import cameron_martin, differences_unbounded, evaluations_epsilon, orthogonal_laws
-from dpverify.trusted.rules.curves import process_differences, process_evaluations
+from dpverify.trusted.rules.additive import cameron_martin, evaluations_epsilon, orthogonal_laws
+from dpverify.trusted.rules.additive import elliptical_process as unbounded
+from dpverify.trusted.rules.curves import elliptical_process, process_evaluations
 
 EXPONENTIAL = parse("exp(-v)")
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")
@@ -362,7 +363,7 @@ def test_a_sensitivity_beside_differences_is_refused():
 
 def test_finitely_many_evaluations_are_no_function():
     with pytest.raises(Rejected, match="finitely many"):
-        process_differences.whole(process("brownian", "t", count=num(3)), "a rule")
+        elliptical_process.whole(process("brownian", "t", count=num(3)), "a rule")
     assert (
         verify(Claim(replace(process("brownian", count=num(3)), differences=()), parse("1000"), sensitivity=ONE), 6).judgement.verdict
         == "UNKNOWN"
@@ -372,7 +373,7 @@ def test_finitely_many_evaluations_are_no_function():
 def test_the_pure_refutation_wants_a_norm_that_is_positive():
     evidence = {"sensitivity": [{}]}
     with pytest.raises(DpverifyError):
-        differences_unbounded.check(Claim(process("brownian", "0"), ONE), evidence)
+        unbounded.check(Claim(process("brownian", "0"), ONE), evidence)
 
 
 def test_a_claim_with_a_covariance_is_read_back():
@@ -404,7 +405,7 @@ def test_what_is_no_transform_of_a_variance_is_refused(text):
 
 def test_a_transform_gives_no_curve():
     with pytest.raises(Rejected, match="moment generating function"):
-        process_differences.curve(by_transform("exp(u)", "t"), processes.sensitivity(process("brownian", "t"), [{"cells": 1}]))
+        elliptical_process.curve(by_transform("exp(u)", "t"), processes.sensitivity(process("brownian", "t"), [{"cells": 1}]))
 
 
 # -- tables ------------------------------------------------------------------------------------------------------

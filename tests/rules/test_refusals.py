@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from dpverify.trusted.rules.selection.stepwise import stream_of
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.trusted.facts.pairs import Curve
@@ -18,7 +17,6 @@ from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
-    Compose,
     Domain,
     Guarantee,
     KaryResponse,
@@ -31,7 +29,6 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
-    Staircase,
     Table,
     Translation,
 )
@@ -41,7 +38,6 @@ from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive import (
     concave_exponent,
     cosets,
-    equal_answers,
     mixture_concave,
     modulus,
     modulus_parts,
@@ -49,12 +45,11 @@ from dpverify.trusted.rules.additive import (
 )
 from dpverify.trusted.rules.additive.independent import moving_alike
 from dpverify.trusted.rules.additive.moves import within
-from dpverify.trusted.rules.composition import basic_composition, combination, parallel_composition
+from dpverify.trusted.rules.composition import combination, parallel_composition
 from dpverify.trusted.rules.curves import gaussian, kernel_pair, laplace, lattice, spherical_caps, uniform_ball, unimodal
 from dpverify.trusted.rules.finite import densities, finite, kary_response, kernel_point, normaliser
 from dpverify.trusted.rules.guarantees import stated_guarantee
 from dpverify.trusted.rules.selection import every_word, worst_run
-from dpverify.trusted.rules.selection.compared import asked
 
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 ON_LINE = Translation(parse("exp(-abs(z))"))
@@ -160,15 +155,7 @@ REFUSED = {
         "further apart than one record",
     ),
     "a part in parallel that is not there": (lambda: parallel_composition.curve([Curve(None, None, (), ())], 1), "names no part"),
-    "what parts spend that is no list": (
-        lambda: basic_composition.shares(of(Compose((Part(LAPLACE, ONE),)), None), {"spent": "1"}, ()),
-        "a list of 1",
-    ),
     "a bound with a parameter": (moved(ON_LINE, bound="k"), "no constant"),
-    "a query of staircase noise": (
-        lambda: equal_answers.check(of(Staircase(ONE, parse("1/2")), None, query=Query(((0,),), "add-remove")), UPPER),
-        "takes its sensitivity as a number",
-    ),
     "answers that differ by integers, as cosets": (
         lambda: cosets.check(of(ON_INTEGERS, None, query=Query(((1,),), "add-remove")), {}),
         "not certain that noise on the integers meets",
@@ -207,7 +194,6 @@ REFUSED = {
         lambda: modulus.check(of(Translation(parse("exp(-k*abs(z))")), domains=(("k", Domain(Fraction(0))),)), {}),
         "range over domains",
     ),
-    "a stream that is none": (lambda: stream_of(asked(of(NoisyMax(LAPLACE, num(2))), UPPER, "here")), "no stream"),
 }
 
 

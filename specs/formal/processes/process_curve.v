@@ -256,8 +256,7 @@ Definition norm_reaches (x x' : X) (D : R) := forall e, e < D -> exists f v v',
 
 (* The mean of the curves of normal laws that are D/dev w apart is above the curve where answers differ by norms of at most D, and below it where some
    reach D and the output has functionals without end; it does not fall with D. The answers are as far apart as this in each order of the neighbours. *)
-(* Rule: elliptical-process. *)
-(* Rule: process-differences, in part: that the sum, the integral or the combination that is computed of a difference is its norm. *)
+(* Rule: elliptical-process, in part: not that what is computed of declared differences is their norm. *)
 Theorem elliptical_process (D eps : R) : 0 <= D ->
   [/\ (0 < D)%R -> curve_mean D eps = mean mixing (fun w => gaussian_delta Phi (D / dev w) eps),
       forall D', (D <= D')%R -> (curve_mean D eps <= curve_mean D' eps)%R,

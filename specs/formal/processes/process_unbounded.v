@@ -130,7 +130,7 @@ Definition endless_combinations (x x' : X) := exists (f : nat -> Y -> R) (v v' :
         (\int[k x w]_y ((\sum_(i < n) a i * f i y - \sum_(i < n) a i * v i) ^+ 2)%:E <= (dev w ^+ 2)%:E)%E /\
         (\int[k x' w]_y ((\sum_(i < n) a i * f i y - \sum_(i < n) a i * v' i) ^+ 2)%:E <= (dev w ^+ 2)%:E)%E].
 
-(* Rule: differences-unbounded, lower. *)
+(* Rule: elliptical-process-unbounded, lower. *)
 Theorem differences_unbounded x x' f v v' : both N x x' -> endless_combinations x x' -> functional law k dev x f v -> functional law k dev x' f v' ->
   v != v' -> (tight_epsilon N M 0 = +oo)%E.
 Proof.

@@ -81,7 +81,7 @@ def law_and_shift(claim: Claim, evidence: Any = None) -> tuple[Law | Atoms | Tra
         return *scale_mixture.law_and_shift(noise, moved), ()
     if not noise.differences and processes.is_finite(noise):
         raise Rejected(NAME, "the mechanism", "it releases finitely many numbers of a function of which no covariance is declared")
-    stated = elliptical_process.ASSUMED if not noise.differences else processes.assumed(noise)
+    stated = elliptical_process.assumed(noise)
     shift = div(moved.upper, noise.scale)
     if noise.transform:
         return Transform(noise.transform[0]), shift, (*stated, GENERATES)

@@ -1,13 +1,14 @@
 """Elliptical noise on functions is never purely private.
 
-Theorem: Elliptical noise of infinite rank shows its variance V; given V the loss along a shift is Gaussian, so that no finite epsilon
-bounds it, at any scale and for any law of V.
+Theorem: Elliptical noise of infinite rank shows its variance V; given V the loss along a shift of norm D > 0 is Gaussian, so that no finite
+epsilon bounds it, at any scale and for any law of V. D is stated, or derived from the covariance.
 
 Checked:
-- the law of V is one, and positive
-- the sensitivity is positive
+- the law of V is one, and positive; the scale is positive
+- the norm is certainly positive, and finite
+- a covariance that is written out is no finite sum of products f(s) g(t)
 
-Source: docs/theory/additive.md#elliptical-process-unbounded, Reimherr & Awan 2019, Theorem 4
+Source: docs/theory/additive.md#elliptical-process-unbounded, Reimherr & Awan 2019, Theorem 4, corrected
 """
 
 from __future__ import annotations
@@ -17,27 +18,32 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, format_expr
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Part
-from dpverify.trusted.order import evaluations
+from dpverify.trusted.language.expr import ONE, ZERO, div, format_expr
+from dpverify.trusted.language.model import Claim, Part
 from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.order.evaluations import has_finite_rank
 from dpverify.trusted.parts.runs import Run, reach
-from dpverify.trusted.rules.curves import elliptical_process, observed_variance
+from dpverify.trusted.rules.curves import elliptical_process
+from dpverify.trusted.rules.curves.observed_variance import law_of, observed
 
 NAME: Final = "elliptical-process-unbounded"
-ASSUMED: Final = elliptical_process.ASSUMED
+ASSUMED: Final = ("the sampler is ideal",)
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The infinite lower bound at delta = 0, with the event at the claimed epsilon. No evidence. Raises Rejected, Undecided."""
+    """The infinite lower bound at delta = 0, with the event at the claimed epsilon. Raises Rejected, Undecided.
+
+    evidence: "sensitivity", how the norm of each difference is derived, where they are declared.
+    """
     if claim.domains:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter")
-    moved = reach(Run(Part(claim.mechanism, claim.sensitivity)))
-    law, shift = elliptical_process.law_and_shift(claim.mechanism, moved)
-    if isinstance(claim.mechanism, EllipticalProcess) and evaluations.has_finite_rank(claim.mechanism):
+    noise = elliptical_process.whole(claim.mechanism, NAME)
+    if has_finite_rank(noise):
         raise Rejected(NAME, "the covariance", "it is a finite sum of products f(s) g(t), so that its rank is finite")
-    if not certainly_lt(ZERO, shift):
-        raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
-    observed_variance.observed(law, shift)
+    moved = reach(Run(Part(noise, claim.sensitivity)), evidence.get("sensitivity"))
+    if not certainly_lt(ZERO, moved.lower):
+        raise Rejected(NAME, "the sensitivity", "the norm of no difference is certainly positive")
+    observed(law_of(noise), div(moved.lower, noise.scale))
     witness = {"epsilon": format_expr(ONE if claim.epsilon is None else claim.epsilon), "curve": elliptical_process.NAME}
-    return Bound("lower", INFINITE, witness=witness)
+    assumed = (*elliptical_process.assumed(noise), *elliptical_process.below(noise))
+    return Bound("lower", INFINITE, witness=witness, assumed=assumed)

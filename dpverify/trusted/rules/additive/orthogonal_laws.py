@@ -20,14 +20,15 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, format_expr
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.language.expr import ONE, format_expr
+from dpverify.trusted.language.model import Claim, EllipticalProcess
 from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.order import processes
 from dpverify.trusted.order.compare import certainly_lt
 from dpverify.trusted.order.evaluations import is_apart
-from dpverify.trusted.rules.curves import process_differences
+from dpverify.trusted.rules.curves.elliptical_process import WHOLE
 from dpverify.trusted.rules.curves.observed_variance import check as check_law
+from dpverify.trusted.rules.curves.observed_variance import law_of
 
 NAME: Final = "orthogonal-laws"
 ASSUMED: Final = ("the sampler is ideal",)
@@ -48,9 +49,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
         raise Rejected(NAME, "delta", "it is not certainly below 1")
     if claim.domains:
         raise Rejected(NAME, "the claim", "it wants a value for every parameter")
-    noise = process_differences.declared(claim.mechanism, NAME)
+    noise = claim.mechanism
+    if not isinstance(noise, EllipticalProcess) or not noise.differences:
+        raise Rejected(NAME, "the mechanism", "it is no process under declared differences")
     h = noise.differences[read_whole(evidence, "difference", NAME, 0, len(noise.differences) - 1)]
-    check_law(process_differences.law_and_shift(noise, ZERO)[0])
+    check_law(law_of(noise))
     finite = processes.is_finite(noise)
     if not (is_apart(noise, h) if finite else processes.is_infinite(noise, h, evidence.get("outside"))):
         raise Rejected(NAME, "the difference", "it is not certainly outside the space of the noise")
@@ -61,6 +64,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
         "Q": "0",
     }
     value = ONE if quantity == "delta" else INFINITE
-    released = () if finite else (process_differences.WHOLE,)
+    released = () if finite else (WHOLE,)
     found = Bound("lower", value, witness=witness, quantity=quantity, assumed=(*released, *processes.assumed(noise)))
     return (found, Bound("upper", ONE, quantity="delta")) if quantity == "delta" else (found,)
