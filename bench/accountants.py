@@ -33,9 +33,9 @@ from run import LONG, RUNS, forget
 from dpverify.catalogue import read_spec
 from dpverify.search.decimals import decimal_bounds
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.expr import Expr, Num
+from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.order.enclosed import enclose as ball
 
 T = TypeVar("T")

@@ -57,7 +57,7 @@ def claim(mechanism: str, epsilon: str, delta: str) -> Any:
 
 def width(judgement: Any) -> str:
     """The relative width of delta's enclosure, or the width of epsilon's."""
-    from dpverify.trusted.numbers.balls import constant, precision
+    from dpverify.trusted.kernel.balls import constant, precision
 
     relative = judgement.delta_upper is not None and judgement.delta_lower is not None
     low, high = (judgement.delta_lower, judgement.delta_upper) if relative else (judgement.lower, judgement.upper)
@@ -71,7 +71,7 @@ def width(judgement: Any) -> str:
 def searches() -> Iterator[Row]:
     """Every claim, proved, and its certificate checked again."""
     from dpverify.search.verify import verify
-    from dpverify.trusted import kernel
+    from dpverify.trusted.kernel import judgement as kernel
 
     work = [
         (f"delta, {digits} digits", name, text, "1", '"tight"', digits, limit)
@@ -93,12 +93,12 @@ def distributions() -> Iterator[Row]:
     """The two known compositions once more, by privacy-loss distributions alone."""
     from flint import arb
 
-    from dpverify.search.losses import propose
+    from dpverify.search.composition.loss_distribution import propose
     from dpverify.trusted.facts.pairs import symmetric
-    from dpverify.trusted.language.expr import parse
-    from dpverify.trusted.numbers.balls import precision
-    from dpverify.trusted.rules.composition import losses
-    from dpverify.trusted.rules.curves import gaussian, laplace
+    from dpverify.trusted.kernel.balls import precision
+    from dpverify.trusted.kernel.expr import parse
+    from dpverify.trusted.theories.composition import losses
+    from dpverify.trusted.theories.curves.rules import gaussian, laplace
 
     cases = (
         ("100 x Laplace, eps0 = 0.1", symmetric(laplace.profile(parse("1/10"))), 100, 2.0, None, 6, "0.01857577269954975027676553", 1.0),
@@ -123,10 +123,11 @@ def evaluations() -> Iterator[Row]:
     """A thousand values of a curve, of which a composition takes many."""
     from fractions import Fraction
 
-    from dpverify.trusted.language.expr import num, parse
-    from dpverify.trusted.language.model import Exponential
-    from dpverify.trusted.numbers.balls import rational
-    from dpverify.trusted.rules.curves import finite, gaussian, laplace
+    from dpverify.trusted.kernel.balls import rational
+    from dpverify.trusted.kernel.expr import num, parse
+    from dpverify.trusted.kernel.model import Exponential
+    from dpverify.trusted.theories.curves.rules import finite_curve as finite
+    from dpverify.trusted.theories.curves.rules import gaussian, laplace
 
     scores = tuple(tuple(num(x * y % 6) for y in range(50)) for x in range(12))
     curves = {

@@ -29,12 +29,12 @@ import scipy.optimize
 
 from dpverify.catalogue import read_spec
 from dpverify.samplers import processes
-from dpverify.search.evaluation_tables import table
+from dpverify.search.processes.evaluation_tables import table
 from dpverify.search.verify import Verified, verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.expr import Expr, parse
-from dpverify.trusted.language.model import Claim, EllipticalProcess
-from dpverify.trusted.numbers.balls import constant, exact, precision
+from dpverify.trusted.kernel.balls import constant, exact, precision
+from dpverify.trusted.kernel.expr import Expr, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import Claim, EllipticalProcess
 
 ROOT = Path(__file__).resolve().parents[1]
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")

@@ -28,13 +28,13 @@ from dpverify.project import designer
 from dpverify.project.designer.candidates import Candidate, candidates
 from dpverify.project.optimum import optimum
 from dpverify.samplers import polytope
-from dpverify.search import bodies
+from dpverify.search.utility import bodies
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.bodies import Body
-from dpverify.trusted.language.expr import ONE, Expr, num, parse
-from dpverify.trusted.language.model import L2, Claim, Matrix, Query, Radial
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.expr import ONE, Expr, num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Matrix, Query, Radial
+from dpverify.trusted.kernel.proof import Proof
 
 ROOT = Path(__file__).resolve().parents[1]
 FIFTH = 0.2

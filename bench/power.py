@@ -43,8 +43,8 @@ from dpverify.audits.partition import CurvePoint, joint_counts
 from dpverify.audits.plan import Plan, make_plan, number_up
 from dpverify.audits.run import SCALES, Settings, run
 from dpverify.audits.target import Target
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L2, Claim, Mechanism, Norm, Radial, Sampled, Table, Translation
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Mechanism, Norm, Radial, Sampled, Table, Translation
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "reports" / "power.md"

@@ -130,9 +130,9 @@ def _cells(parameters: Any) -> int:
 
 def width(judgement: Any) -> str:
     """How far apart the proved bounds on the tight epsilon are."""
-    from dpverify.trusted.facts.bounds import Infinite
-    from dpverify.trusted.language.expr import sub, symbols
-    from dpverify.trusted.numbers.balls import constant, precision
+    from dpverify.trusted.kernel.balls import constant, precision
+    from dpverify.trusted.kernel.bounds import Infinite
+    from dpverify.trusted.kernel.expr import sub, symbols
 
     low, high = judgement.lower, judgement.upper
     if low is not None and low == high:
@@ -146,7 +146,7 @@ def width(judgement: Any) -> str:
 def searches(group: str, stems: Sequence[str], limit: Callable[[str], float], recheck: list[Row], name: str = "tight") -> Iterator[Row]:
     """Search, proof and judgement of each claim; the kernel's own time goes to `recheck`."""
     from dpverify.search.verify import verify
-    from dpverify.trusted import kernel
+    from dpverify.trusted.kernel import judgement as kernel
 
     for stem in stems:
         for label, stated in claims(stem, name):
@@ -160,9 +160,9 @@ def searches(group: str, stems: Sequence[str], limit: Callable[[str], float], re
 
 def gauges() -> Iterator[Row]:
     """Gauge certificates of a random polytope, d = 8 with 20 columns, none of whose facets is ever listed."""
-    from dpverify.search.sensitivity import gauges as propose
-    from dpverify.trusted.language.model import Norm
-    from dpverify.trusted.order.lengths import norm_value
+    from dpverify.search.additive.sensitivity import gauges as propose
+    from dpverify.trusted.geometry.lengths import norm_value
+    from dpverify.trusted.kernel.model import Norm
 
     source = random.Random(8)
     points = tuple(tuple(Fraction(source.choice((-1, 1))) for _ in range(8)) for _ in range(20))

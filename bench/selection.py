@@ -293,8 +293,8 @@ def claims(rows: Sequence[Case]) -> list[Any]:
 def tight(judgement: Any) -> tuple[str, str]:
     """The lower and the upper end: exact where that is short, else as the JSON of an answer has them."""
     from dpverify.search.decimals import decimal_bounds
-    from dpverify.trusted.facts.bounds import Infinite
-    from dpverify.trusted.language.expr import ZERO, format_expr, symbols
+    from dpverify.trusted.kernel.bounds import Infinite
+    from dpverify.trusted.kernel.expr import ZERO, format_expr, symbols
 
     at_delta = judgement.claim.delta not in (None, ZERO) and judgement.delta_upper is not None
     ends = (judgement.delta_lower, judgement.delta_upper) if at_delta else (judgement.lower, judgement.upper)
@@ -334,7 +334,7 @@ def eval_fraction(text: str) -> float:
 def main() -> int:
     """Print rows as they are measured, then write the table."""
     from dpverify.search.verify import verify
-    from dpverify.trusted import kernel
+    from dpverify.trusted.kernel import judgement as kernel
 
     rows = cases()
     stated = claims(rows)

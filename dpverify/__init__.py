@@ -37,19 +37,19 @@ _VERBS: Final = {
 """Each function, and the file of the doorway that it is in."""
 
 if TYPE_CHECKING:
-    from dpverify.doorway.audits import audit as audit
-    from dpverify.doorway.calibration import calibrate as calibrate
-    from dpverify.doorway.calibration import calibrated as calibrated
-    from dpverify.doorway.claims import check as check
-    from dpverify.doorway.claims import read_spec as read_spec
-    from dpverify.doorway.claims import tight_delta as tight_delta
-    from dpverify.doorway.claims import tight_epsilon as tight_epsilon
-    from dpverify.doorway.claims import verify as verify
-    from dpverify.doorway.design import design as design
-    from dpverify.doorway.optimum import optimum as optimum
-    from dpverify.doorway.samplers import sampler as sampler
-    from dpverify.doorway.trade_offs import trade_off as trade_off
-    from dpverify.doorway.version import __version__ as __version__
+    from dpverify.api.audits import audit as audit
+    from dpverify.api.calibration import calibrate as calibrate
+    from dpverify.api.calibration import calibrated as calibrated
+    from dpverify.api.claims import check as check
+    from dpverify.api.claims import read_spec as read_spec
+    from dpverify.api.claims import tight_delta as tight_delta
+    from dpverify.api.claims import tight_epsilon as tight_epsilon
+    from dpverify.api.claims import verify as verify
+    from dpverify.api.design import design as design
+    from dpverify.api.optimum import optimum as optimum
+    from dpverify.api.samplers import sampler as sampler
+    from dpverify.api.trade_offs import trade_off as trade_off
+    from dpverify.api.version import __version__ as __version__
 
     # and a function for every kind of mechanism: see __getattr__
 
@@ -57,14 +57,14 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """Load the upper floors only when they are asked for: the kernel and --help need none of them."""
     if name in _VERBS:
-        return getattr(import_module(f"dpverify.doorway.{_VERBS[name]}"), name)
+        return getattr(import_module(f"dpverify.api.{_VERBS[name]}"), name)
     if name == "__version__":
-        from dpverify.doorway.version import __version__
+        from dpverify.api.version import __version__
 
         return __version__
     if name.startswith("_") or (name != "kernel" and find_spec(f"{__name__}.{name}") is not None):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")  # a module of the package, which is being imported
-    from dpverify.doorway.kinds import FUNCTIONS, meant
+    from dpverify.api.kinds import FUNCTIONS, meant
 
     if name in FUNCTIONS:
         return FUNCTIONS[name]
@@ -73,6 +73,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The verbs, and a function for every kind of mechanism."""
-    from dpverify.doorway.kinds import FUNCTIONS
+    from dpverify.api.kinds import FUNCTIONS
 
     return sorted([*_VERBS, *FUNCTIONS, "__version__"])

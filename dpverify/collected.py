@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from dpverify.ground.outside import quoted, read_regular
-from dpverify.trusted.language.certificate import MAX_BYTES, decode
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.runtime.outside import quoted, read_regular
+from dpverify.trusted.kernel.certificate import MAX_BYTES, decode
+from dpverify.trusted.kernel.errors import CertificateError
 
 SCHEMA: Final = "dpverify-collection/1"
 SINGLE: Final = ".cert.json"

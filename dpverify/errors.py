@@ -16,15 +16,15 @@ DpverifyError
 ├── ProjectError       files of somebody's project that cannot be made or added to; lists all of them
 └── SamplerError       a sampled implementation that crashed, hung or gave what is no output: which, on what input and seed
 
-Those that the core raises are in `dpverify.trusted.language.errors`.
+Those that the core raises are in `dpverify.trusted.kernel.errors`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpverify.ground.outside import printable, printable_lines
-from dpverify.trusted.language.errors import DpverifyError as DpverifyError
+from dpverify.runtime.outside import printable, printable_lines
+from dpverify.trusted.kernel.errors import DpverifyError as DpverifyError
 
 
 class SpecError(DpverifyError):

@@ -32,12 +32,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from dpverify.errors import AuditError, DpverifyError, SpecError
-from dpverify.ground.outside import printable_lines, read_regular
+from dpverify.runtime.outside import printable_lines, read_regular
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
-    from dpverify.ground.finding import Finding
     from dpverify.report.answers import Answer
+    from dpverify.runtime.finding import Finding
 
 MARKER: Final = (
     "dp_claim(spec=None, claim=None, **arguments): what the fixtures dp_audit and dp_verify look at: a claim of a claim file "

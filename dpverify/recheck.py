@@ -15,15 +15,15 @@ from typing import Final
 
 from dpverify.collected import places as places_in
 from dpverify.collected import read
-from dpverify.ground import streams
-from dpverify.ground.outside import GONE, gone, printable, quoted
-from dpverify.trusted.kernel import Judgement, check
-from dpverify.trusted.language.canonical_form import TIGHT, to_json
-from dpverify.trusted.language.certificate import decode
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import format_expr
-from dpverify.trusted.language.loading import asked_for
-from dpverify.trusted.language.model import Claim, Measure
+from dpverify.runtime import streams
+from dpverify.runtime.outside import GONE, gone, printable, quoted
+from dpverify.trusted.kernel.canonical_form import TIGHT, to_json
+from dpverify.trusted.kernel.certificate import decode
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import format_expr
+from dpverify.trusted.kernel.judgement import Judgement, check
+from dpverify.trusted.kernel.loading import asked_for
+from dpverify.trusted.kernel.model import Claim, Measure
 
 WAY_OUT: Final = "         Make it again from its claim file: dpverify verify FILE --certificates DIR."
 """What is left to do with a certificate that does not hold."""
@@ -69,7 +69,7 @@ def recheck(path: Path) -> Rechecked:
 
 def _in_full(error: CertificateError) -> str:
     """What is wrong, with what a rule had read where it stopped, as a reader of the certificate finds it."""
-    from dpverify.trusted.facts.stumbles import Unusable  # what a certificate that holds need not load
+    from dpverify.trusted.facts.unusable import Unusable  # what a certificate that holds need not load
 
     stumble = error.__cause__  # the kernel names the line
     if not isinstance(stumble, Unusable):

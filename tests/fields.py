@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from dpverify.search.verify import Verified, verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.kernel import Judgement, check
-from dpverify.trusted.language.canonical_form import claim_hash, to_json
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ZERO, Expr, format_expr, symbols
-from dpverify.trusted.language.model import Claim
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ZERO, Expr, format_expr, symbols
+from dpverify.trusted.kernel.judgement import Judgement, check
+from dpverify.trusted.kernel.model import Claim
 
 DIGITS = 9
 Value = Expr | Infinite | None

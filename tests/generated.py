@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     LINF,
@@ -53,7 +53,7 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.language.model import repeated as as_often
+from dpverify.trusted.kernel.model import repeated as as_often
 
 
 def repeated(part: Part, count: int) -> Part:

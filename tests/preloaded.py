@@ -23,8 +23,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 LOADED = (
-    "dpverify.cli.claims", "dpverify.search.verify", "dpverify.search.events", "dpverify.search.modulus",
-    "dpverify.search.privacy_profile", "dpverify.report.page", "dpverify.pictures", "dpverify.audits", "dpverify.audits.run",
+    "dpverify.cli.claims", "dpverify.search.verify", "dpverify.search.events", "dpverify.search.additive.modulus",
+    "dpverify.search.composition.privacy_profile", "dpverify.report.page", "dpverify.pictures", "dpverify.audits", "dpverify.audits.run",
 )  # fmt: skip
 CLIENT = """
 import json, os, socket, sys

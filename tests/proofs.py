@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpverify.search import plans
 from dpverify.search.certificates import pack, record
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact, as_bounds
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ONE, mul
-from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Repeat, Subsample
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts import at_pair, candidates
-from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.proof import Place, Proof
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.search.composition import plans
+from dpverify.trusted.combinators import at_pair, candidates
+from dpverify.trusted.combinators.places import ONE_STEP
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ONE, mul
+from dpverify.trusted.kernel.fact import Fact, as_bounds
+from dpverify.trusted.kernel.model import Claim, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Repeat, Subsample
+from dpverify.trusted.kernel.proof import Place, Proof
+from dpverify.trusted.kernel.registry import EXPLAINED
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from fractions import Fraction
 import mpmath
 from flint import arb
 
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
-from dpverify.trusted.numbers.balls import rational
+from dpverify.trusted.kernel.balls import rational
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym
 
 MP = mpmath.mp.clone()
 MP.dps = 60

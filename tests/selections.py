@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 from dpverify.search.certificates import pack
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.expr import ONE, ZERO, parse
-from dpverify.trusted.language.model import L1, L2, AboveThreshold, Claim, Domain, NoisyMax, Radial, Translation
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.expr import ONE, ZERO, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import L1, L2, AboveThreshold, Claim, Domain, NoisyMax, Radial, Translation
 
 NATURAL = Domain(Fraction(1), None, lower_open=False, integer=True)
 POSITIVE = Domain(Fraction(0))

@@ -10,8 +10,8 @@ import pytest
 
 import dpverify as dp
 from dpverify.errors import DpverifyError, FoundByAudit, NotCertain, NotProved, SpecError
-from dpverify.ground.finding import as_data, of_data
 from dpverify.report.answers import Enclosure
+from dpverify.runtime.finding import as_data, of_data
 
 
 def answered(epsilon, **more):

@@ -7,11 +7,11 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import Num, Sym, add, call, mul, num, parse, power, symbols
+from dpverify.trusted.kernel.balls import constant, precision, rational, value
+from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.expr import Num, Sym, add, call, mul, num, parse, power, symbols
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import LEAST_START, VARIABLE, End, Germ, Range, end_jet
-from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.numbers.jets import jet
 from tests.effort import examples
 

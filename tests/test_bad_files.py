@@ -10,9 +10,9 @@ from dpverify.cli import main
 from dpverify.errors import SpecError
 from dpverify.search.decimals import decimal_bounds
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import ONE, Pow, num, parse
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.expr import ONE, Pow, num, parse
 
 MECHANISM = '[mechanism]\nkind = "radial"\nprofile = "exp(-r)"\nnorm = "l2"\ndimension = 3\n'
 PAIR = (

@@ -7,9 +7,9 @@ from flint import arb, ctx
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import Num, Sym, add, call, mul, num, parse, power, symbols
-from dpverify.trusted.numbers.balls import MAX_PRECISION, ball_power, finite, hull, precision, rational, value
+from dpverify.trusted.kernel.balls import MAX_PRECISION, ball_power, finite, hull, precision, rational, value
+from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.expr import Num, Sym, add, call, mul, num, parse, power, symbols
 from dpverify.trusted.numbers.jets import JetCompiler, jet
 from dpverify.trusted.numbers.kinks import resolve
 from tests.reference import MP, by_mpmath, holds, to_mpf

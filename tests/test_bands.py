@@ -10,9 +10,9 @@ import pytest
 
 from dpverify.pictures import bands
 from dpverify.pictures.bands import composition_band, delta_band, plan, trade_off_band
-from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     AboveThreshold,

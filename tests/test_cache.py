@@ -17,16 +17,16 @@ from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli.settings import cache_of
 from dpverify.collected import encode
-from dpverify.ground.processes import Ended, in_order, worthwhile
 from dpverify.project import seal
 from dpverify.project.cache import _FINDS, Cache, key, sources, user_folder
 from dpverify.project.config import Config
+from dpverify.runtime.processes import Ended, in_order, worthwhile
 from dpverify.search import verify as judging
 from dpverify.search.verify import rejudged, verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import claim_hash
-from dpverify.trusted.language.certificate import decode
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.kernel.canonical_form import claim_hash
+from dpverify.trusted.kernel.certificate import decode
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.judgement import check
 
 ROOT = Path(__file__).parents[1]
 
@@ -641,7 +641,7 @@ def test_few_claims_are_not_worth_a_process(hits, misses, several):
 
 
 def test_many_claims_are_worth_as_many_processes_as_there_are_cores(monkeypatch):
-    monkeypatch.setattr("dpverify.ground.processes.cores", lambda: 4)
+    monkeypatch.setattr("dpverify.runtime.processes.cores", lambda: 4)
     assert worthwhile(0, 1000) == 4 and worthwhile(1000, 0) == 4
 
 

@@ -12,10 +12,10 @@ from dpverify import catalogue
 from dpverify.catalogue import read_spec, resolve
 from dpverify.catalogue.toml import MAX_BYTES
 from dpverify.errors import SpecError
-from dpverify.trusted.language import model
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.expr import ONE, Num, Sym, parse
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.expr import ONE, Num, Sym, parse
+from dpverify.trusted.kernel.model import Domain
 from tests.effort import examples
 
 SPECS = sorted((Path(__file__).parents[1] / "specs").rglob("*.toml"))

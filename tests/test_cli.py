@@ -23,9 +23,9 @@ from dpverify.cli import output
 from dpverify.collected import encode
 from dpverify.report.stated import stated
 from dpverify.search import verify as judging
-from dpverify.trusted.language.expr import ONE, ZERO, parse
-from dpverify.trusted.language.model import Claim, Compose, Kernel, Part
-from dpverify.trusted.registry import EXPLAINED, RULES
+from dpverify.trusted.kernel.expr import ONE, ZERO, parse
+from dpverify.trusted.kernel.model import Claim, Compose, Kernel, Part
+from dpverify.trusted.kernel.registry import EXPLAINED, RULES
 from tests.proofs import forged, line
 
 # Randomized response that tells the truth with probability 3/4: epsilon = log(3) (theory#finite-table; digits: OEIS A002391)
@@ -527,7 +527,7 @@ def test_help_loads_nothing_heavy():
     probe = "import sys; from dpverify.cli import main\ntry: main(['--help'])\nexcept SystemExit: print(sorted(sys.modules))"
     out = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, env=_environment()).stdout
     assert "Prove or refute" in out
-    assert not any(f"'{name}'" in out for name in ("flint", "sympy", "z3", "numpy", "scipy", "dpverify.trusted.kernel", "dpverify.search"))
+    assert not any(f"'{name}'" in out for name in ("flint", "sympy", "z3", "numpy", "scipy", "dpverify.trusted.kernel.judgement", "dpverify.search"))
 
 
 def test_judging_a_claim_file_loads_neither_pictures_nor_solvers(spec):

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.cli.numbers import Count
-from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.runtime.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 
 KEYS = {"file", "name", "finding", "level", "epsilon_lower", "confidence", "samples", "event", "detectable_epsilon", "seed", "seconds"}
 SAMPLERS = '''

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import dpverify as dp
 from dpverify import cli, collected, recheck
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.kernel.errors import CertificateError
 from tests import committed, tools
 
 NAMES = ("laplace.sensitivity-1-exact", "laplace.sensitivity-1-just-below", "two_point.exact")

@@ -11,13 +11,15 @@ from dpverify.catalogue import read_spec
 from dpverify.catalogue.reader import Spec
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
+from dpverify.trusted.combinators.relations import ONE_RECORD
+from dpverify.trusted.combinators.runs import merged
 from dpverify.trusted.facts.assumed_of_inputs import ANY
-from dpverify.trusted.facts.assumptions import ATTAINED, IDEAL, MOVES
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.assumptions import ATTAINED, IDEAL, MOVES
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import ZERO, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     Claim,
     Compose,
@@ -33,9 +35,7 @@ from dpverify.trusted.language.model import (
     Table,
     once,
 )
-from dpverify.trusted.parts.relations import ONE_RECORD
-from dpverify.trusted.parts.runs import merged
-from dpverify.trusted.rules.composition import post_processing
+from dpverify.trusted.theories.composition.rules import post_processing
 from tests.proofs import Step, bound, forged, saying
 
 LAPLACE = '{ kind = "builtin", name = "laplace", scale = 2 }'

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from dpverify.search import decimals
 from dpverify.search.counterexample import find_counterexample
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.language.errors import DpverifyError, ExprError, Undecided
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt, sign
+from dpverify.trusted.kernel.errors import DpverifyError, ExprError, Undecided
+from dpverify.trusted.kernel.expr import (
     Add,
     Call,
     Expr,
@@ -38,9 +39,8 @@ from dpverify.trusted.language.expr import (
     sub,
     substitute,
 )
-from dpverify.trusted.language.loading import asked_for
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, sign
+from dpverify.trusted.kernel.loading import asked_for
+from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.order.forms import Forms
 from dpverify.trusted.order.local import settled, sign_of

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 from flint import acb, arb
 
-from dpverify.trusted.language.expr import Num
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.numbers.complex_bessel import LogBesselK, _BesselPair
 
 F = Fraction

@@ -16,7 +16,7 @@ import contextlib, importlib, io, json, re, sys
 import pytest
 from dpverify.catalogue import read_spec
 from dpverify.search.verify import verify
-from dpverify.trusted.proof import forget
+from dpverify.trusted.kernel.proof import forget
 
 def run(*arguments):
     forget()

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, Sym, add, call, mul, num, parse, power, symbols
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import precision, rational, value
-from dpverify.trusted.order import limits
-from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.signs import AT_LEAST_ZERO, POSITIVE, minus, plus, square, times
+from dpverify.trusted.kernel.balls import precision, rational, value
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr, Sym, add, call, mul, num, parse, power, symbols
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.signs import AT_LEAST_ZERO, POSITIVE, minus, plus, square, times
+from dpverify.trusted.shapes import limits
+from dpverify.trusted.shapes.convexity import Shapes
 
 X = Sym("x")
 CONSTANTS = st.sampled_from([num(Fraction(n, 2)) for n in (-4, -2, -1, 1, 2, 3, 6)])

@@ -28,7 +28,7 @@ def test_importing_the_package_loads_nothing_of_it():
 
 def test_audits_designs_and_samplers_load_nothing_that_they_seldom_need():
     program = (
-        "import sys, dpverify.doorway.audits, dpverify.doorway.design, dpverify.doorway.samplers\n"
+        "import sys, dpverify.api.audits, dpverify.api.design, dpverify.api.samplers\n"
         "print([name for name in ('dpverify.pictures', 'dpverify.report.page', 'scipy.signal', 'scipy.stats') if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)

@@ -1,8 +1,8 @@
 """Witnesses in words: what a refutation of a claim with delta says of its neighbours."""
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L2, Claim, Compose, Part, Radial, Translation
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Compose, Part, Radial, Translation
 
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(3), num(2))
 ZERO_INSIDE = Radial(parse("(r - 1)**2*exp(-r)"), L2, num(1), num(1))

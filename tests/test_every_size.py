@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Group, Guarantee, KaryResponse, Lipschitz, Part, Product, Radial, Table
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Group, Guarantee, KaryResponse, Lipschitz, Part, Product, Radial, Table
 
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)
 DOMAINS = (("k", COUNT),)

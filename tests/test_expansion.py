@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from dpverify.trusted.language.expr import parse, symbols
-from dpverify.trusted.numbers.balls import value
+from dpverify.trusted.kernel.balls import value
+from dpverify.trusted.kernel.expr import parse, symbols
 from dpverify.trusted.numbers.expansion import monomial
 
 

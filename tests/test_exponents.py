@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, KaryResponse, Norm, Product, Radial, Translation
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts.exponents import Exponent, exponent, stretch
+from dpverify.trusted.combinators.exponents import Exponent, exponent, stretch
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, KaryResponse, Norm, Product, Radial, Translation
 
 F = Fraction
 LAPLACE = parse("exp(-abs(z))")

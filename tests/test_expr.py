@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpverify.trusted.language import expr as language
-from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel import expr as language
+from dpverify.trusted.kernel.balls import constant, precision, rational, value
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import (
     PI,
     Num,
     Pow,
@@ -28,9 +28,9 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
+from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.numbers.balls import constant, precision, rational, value
 
 SMALL = st.fractions(-6, 6, max_denominator=12)
 LEAVES = st.one_of(SMALL.map(Num), st.sampled_from([Sym("r"), Sym("z"), Sym("nu_2"), PI]))

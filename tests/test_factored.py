@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from flint import arb, arb_mat
 
-from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.kernel.balls import exact, hull, precision
+from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.numbers import factored
-from dpverify.trusted.numbers.balls import exact, hull, precision
 
 H = [Fraction(x) for x in (1, -2, 3, 1, 0, 2, -1)]
 

@@ -16,8 +16,8 @@ from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.synonyms import SYNONYMS
 from dpverify.catalogue.values import SCHEMES
 from dpverify.cli import main
-from dpverify.trusted.order.queries import ADJACENCIES
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.trusted.kernel.registry import EXPLAINED
+from dpverify.trusted.sensitivity.queries import ADJACENCIES
 
 NOISE = '[mechanism]\nkind = "builtin"\nname = "laplace"\nscale = 2\n'
 CLAIM = "[[claim]]\nsensitivity = 1\nepsilon = 1\n"

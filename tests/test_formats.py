@@ -22,8 +22,8 @@ from sarif.loader import load_sarif_file
 from dpverify import cli
 from dpverify.report import Entry, sarif
 from dpverify.report.results import NOTE_RULES, RULES, Results, Surprise
-from dpverify.trusted.language.expr import num
-from dpverify.trusted.language.model import Claim, Sampled
+from dpverify.trusted.kernel.expr import num
+from dpverify.trusted.kernel.model import Claim, Sampled
 from tests.consumers import check_jsonschema
 
 ROOT = Path(__file__).parents[1]

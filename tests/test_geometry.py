@@ -11,14 +11,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull, QhullError
 
-from dpverify.search.sensitivity import gauges
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import Expr, Num, add, num, parse, power
-from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.order.eigenvalues import largest_root
-from dpverify.trusted.order.lengths import l1_radius, largest_in, norm_faults, norm_value
-from dpverify.trusted.order.queries import differences, query_faults, sensitivity
+from dpverify.search.additive.sensitivity import gauges
+from dpverify.trusted.geometry.eigenvalues import largest_root
+from dpverify.trusted.geometry.lengths import l1_radius, largest_in, norm_faults, norm_value
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import Expr, Num, add, num, parse, power
+from dpverify.trusted.kernel.model import L1, L2, LINF, Matrix, Norm, Query
+from dpverify.trusted.sensitivity.queries import differences, query_faults, sensitivity
 
 
 def rational(rows) -> Matrix:
@@ -102,7 +102,7 @@ def test_the_norm_of_3_minus_4(norm, value):
 def float_of(expr: Expr) -> float:
     from sympy import N, sympify
 
-    from dpverify.trusted.language.expr import format_expr
+    from dpverify.trusted.kernel.expr import format_expr
 
     return float(N(sympify(format_expr(expr), locals={"max": sympify("Max")}, rational=True), 30))
 

@@ -16,9 +16,10 @@ import pytest
 
 import dpverify
 from dpverify.report.stated import parsed, stated
-from dpverify.trusted import kernel, rules
-from dpverify.trusted.language import model
-from dpverify.trusted.registry import CURVES, EXPLAINED, OF_CURVES, RULES
+from dpverify.trusted import rules
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.registry import CURVES, EXPLAINED, OF_CURVES, RULES
 from tests import committed
 from tests.each import holds_of_each
 
@@ -163,7 +164,7 @@ def test_processes_are_made_in_one_place():
             if re.search(rf"\b{name}\.\w*(context|Process|run|Popen|fork)|\b{name}\(", text):
                 users.add(path.relative_to(PACKAGE).as_posix())
     others = {"cli/pdf.py", "project/formal/coq.py", "project/made.py", "project/origin.py", "search/outside.py"}
-    assert found == {"multiprocessing": {"ground/processes.py"}, "subprocess": others, "os.fork": set()}
+    assert found == {"multiprocessing": {"runtime/processes.py"}, "subprocess": others, "os.fork": set()}
 
 
 def test_the_design_names_the_floors_of_the_trusted_folder_in_the_order_of_the_contract():
@@ -291,21 +292,21 @@ FIRST_OF: dict[str, str] = {
     "report/page/sections/body.py": "the picture is one of its file's",
     "report/proof.py": "a bound on an error is that of a line",
     "samplers/comparisons.py": "the last branch of a stream holds where no other does",
-    "search/combination.py": "the vectors are not 0",
-    "search/joint_moves.py": "StopIteration is caught there",
-    "search/linear_map.py": "the part is one of the runs",
-    "search/noise_error.py": "any is there",
-    "search/polytopes.py": "a row of an echelon form, above its rank; units are points of a basis",
-    "search/selection_violations.py": "any is violated",
-    "search/sensitivity.py": "a row of an echelon form, above its rank",
-    "search/spaces.py": "a tree and a Cantor set are told in any case",
-    "trusted/order/evaluations.py": "a row of an echelon form, above its rank",
-    "trusted/order/gauges.py": "the matrices differ",
-    "trusted/order/polyhedra.py": "rows of zeros are left out",
-    "trusted/rules/curves/outward.py": "the parts reach from 0 to the end",
-    "trusted/rules/curves/shifts.py": "counting does not end",
-    "trusted/rules/curves/student.py": "the last panel is beyond",
-    "trusted/rules/finite/part_slopes.py": "the vectors are independent",
+    "search/composition/combination.py": "the vectors are not 0",
+    "search/composition/joint_moves.py": "StopIteration is caught there",
+    "search/utility/linear_map.py": "the part is one of the runs",
+    "search/utility/noise_error.py": "any is there",
+    "search/utility/polytopes.py": "a row of an echelon form, above its rank; units are points of a basis",
+    "search/selection/violations.py": "any is violated",
+    "search/additive/sensitivity.py": "a row of an echelon form, above its rank",
+    "search/spaces/bounds.py": "a tree and a Cantor set are told in any case",
+    "trusted/theories/processes/evaluations.py": "a row of an echelon form, above its rank",
+    "trusted/geometry/gauges.py": "the matrices differ",
+    "trusted/geometry/polyhedra.py": "rows of zeros are left out",
+    "trusted/theories/curves/outward.py": "the parts reach from 0 to the end",
+    "trusted/theories/curves/shifts.py": "counting does not end",
+    "trusted/theories/curves/student.py": "the last panel is beyond",
+    "trusted/theories/finite/part_slopes.py": "the vectors are independent",
 }
 """Where the first of some things is taken without a word for there being none, and why there is one."""
 

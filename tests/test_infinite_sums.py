@@ -8,10 +8,10 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order import infinite_sums
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.theories.processes import infinite_sums
 
 
 def total(text, start=64, order=2, logarithms=0, **more):

@@ -6,16 +6,16 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.search.asymptotics import infinite_ends, integrable_at, is_integrable
-from dpverify.trusted.language.errors import CertificateError, Undecided
-from dpverify.trusted.language.expr import Num, num, parse
+from dpverify.search.additive.asymptotics import infinite_ends, integrable_at, is_integrable
+from dpverify.trusted.kernel.errors import CertificateError, Undecided
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L1, L2, Product, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import L1, L2, Product, Radial, Translation
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.noise import integrable
 from dpverify.trusted.numbers.pieces import breaks
 from dpverify.trusted.numbers.quadrature import integral, normaliser
-from dpverify.trusted.rules.additive.integrable import integrable_by_shape
+from dpverify.trusted.theories.additive.integrable import integrable_by_shape
 
 mpmath.mp.dps = 40
 

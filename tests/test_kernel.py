@@ -15,16 +15,17 @@ from hypothesis import strategies as st
 from dpverify.collected import encode
 from dpverify.recheck import recheck
 from dpverify.search.certificates import pack
-from dpverify.trusted import kernel, proof
-from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.facts.fact import as_bounds
-from dpverify.trusted.facts.stumbles import unusable
-from dpverify.trusted.language import certificate
-from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
-from dpverify.trusted.language.certificate import MAX_LINES, Line, decode, unpack
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.facts.unusable import unusable
+from dpverify.trusted.kernel import certificate, proof
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.canonical_form import claim_hash, from_json, to_json
+from dpverify.trusted.kernel.certificate import MAX_LINES, Line, decode, unpack
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.fact import as_bounds
+from dpverify.trusted.kernel.model import (
     L1,
     Claim,
     Compose,
@@ -38,9 +39,8 @@ from dpverify.trusted.language.model import (
     Table,
     repeated,
 )
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.registry import ANYWHERE, IN_MEASURES, OF_CURVES, OF_THE_MECHANISM, RULES
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.kernel.registry import ANYWHERE, IN_MEASURES, OF_CURVES, OF_THE_MECHANISM, RULES
 from tests import committed
 from tests.proofs import Step, bound, line, saying
 
@@ -512,6 +512,6 @@ def test_verdicts_have_one_order():
 
 def test_the_trusted_kernel_run_by_itself_says_what_to_run():
     """A script that gives it certificates must not take silence for a pass."""
-    command = [sys.executable, "-P", "-m", "dpverify.trusted.kernel", "a.cert.json"]
+    command = [sys.executable, "-P", "-m", "dpverify.trusted.kernel.judgement", "a.cert.json"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode != 0 and "dpverify.kernel" in run.stderr

@@ -19,9 +19,9 @@ from dpverify.catalogue.kinds import KINDS, STARTERS, is_combinator
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.reader import read_spec
 from dpverify.errors import SpecError
-from dpverify.trusted.language import model
-from dpverify.trusted.language.expr import ONE, ZERO, Num
-from dpverify.trusted.well_formed import WANTED
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num
+from dpverify.trusted.kernel.well_formed import WANTED
 from tests.test_schemas import EXAMPLES, example
 
 ROOT = Path(__file__).resolve().parents[1]

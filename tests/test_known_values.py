@@ -15,8 +15,8 @@ import pytest
 
 from dpverify.catalogue import read_spec
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import INFINITE
 
 TABLE = tomllib.loads((Path(__file__).parent / "golden" / "known_values.toml").read_text())["value"]
 FINITE = [entry for entry in TABLE if entry["epsilon"] != "inf"]

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli, recheck
-from dpverify.ground import outside
 from dpverify.project.designer import HEADING
+from dpverify.runtime import outside
 
 ROOT = Path(__file__).parents[1]
 TABLE = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n'

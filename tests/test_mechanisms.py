@@ -16,8 +16,8 @@ from scipy import special, stats
 from scipy.spatial import ConvexHull
 
 from dpverify import declare
-from dpverify.trusted.language import model
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow
 from tests.each import holds_of_each
 
 FOLDER = Path(__file__).parents[1] / "mechanisms"

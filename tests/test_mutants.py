@@ -59,7 +59,7 @@ CHANGES = [
     ("assumption", "x = Bound(a, assumed=(*rule.ASSUMED, b))", "x = Bound(a, assumed=(b,))"),
     ("assumption", "facts.assumed += more", "pass"),
     ("field", "x = f(part.query, 1)", "x = f(None, 1)"),
-    ("field", "x = mul(a.rate, b)", "x = mul(__import__('dpverify.trusted.language.expr', fromlist=['ONE']).ONE, b)"),
+    ("field", "x = mul(a.rate, b)", "x = mul(__import__('dpverify.trusted.kernel.expr', fromlist=['ONE']).ONE, b)"),
     ("field", "x = a.query.adjacency", "x = ''"),
     ("check", "require(a)", "pass"),
     ("return at once", "def f(x):\n    require(x)", "def f(x):\n    return\n    require(x)"),
@@ -101,7 +101,7 @@ def test_what_gives_more_answers_is_no_guard(tmp_path, source):
 def test_only_reads_of_parts_are_forgotten_and_the_texts_of_errors_are_not(tmp_path):
     made = [each for each, _ in changes(tmp_path, "def f(run):\n    if g(run.part.query, space.rate):\n        raise E(run.times)")]
     assert [each.change for each in made if each.operator == "field"] == ["`run.part.query` is forgotten", "`space.rate` is forgotten"]
-    spaces = "dpverify/trusted/rules/spaces/shapes.py"
+    spaces = "dpverify/trusted/theories/spaces/shapes.py"
     assert not [each for each in operators.mutants(ROOT / spaces, spaces) if each.change == "`space.rate` is forgotten"]
 
 
@@ -196,7 +196,7 @@ def test_tests_of_many_mechanisms_and_functions_are_tried_before_many_of_one(tmp
 
 
 @pytest.mark.parametrize(
-    ("file", "tests"), [("dpverify/trusted/kernel.py", "test_kernel.py"), ("numbers/asymptotics.py", "test_asymptotics.py")]
+    ("file", "tests"), [("dpverify/trusted/kernel/judgement.py", "test_kernel.py"), ("numbers/asymptotics.py", "test_asymptotics.py")]
 )
 def test_the_own_tests_of_a_file_bear_its_name_or_the_one_that_is_listed(file, tests):
     assert touched.test_of(file) == tests

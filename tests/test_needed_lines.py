@@ -6,10 +6,10 @@ import pytest
 
 from dpverify.search import verify as path
 from dpverify.search.certificates import lines
-from dpverify.trusted import kernel
-from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Claim, Radial, Translation
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.certificate import unpack
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Radial, Translation
 
 LAPLACE = Translation(parse("exp(-abs(z)/2)"))
 T_NOISE = Radial(parse("(1 + r**2/5)**(-4)"), L2, num(3))

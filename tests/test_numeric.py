@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dpverify.search.numeric import number, vectorised
-from dpverify.trusted.language.expr import FUNCTIONS, Sym, call, num, parse
-from dpverify.trusted.numbers.balls import precision, rational, value
+from dpverify.trusted.kernel.balls import precision, rational, value
+from dpverify.trusted.kernel.expr import FUNCTIONS, Sym, call, num, parse
 
 POINTS = [Fraction(1, 7), Fraction(1, 2), Fraction(9, 10)]
 

@@ -9,10 +9,10 @@ from dpverify.catalogue import read_spec
 from dpverify.cli import main
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
-from dpverify.trusted.language.certificate import SCHEMA
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.kernel.canonical_form import claim_hash, from_json, to_json
+from dpverify.trusted.kernel.certificate import SCHEMA
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.judgement import check
 
 THRESHOLD = """
 [mechanism]

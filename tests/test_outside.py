@@ -20,13 +20,13 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.errors import ProjectError, SpecError
-from dpverify.ground.outside import printable, printable_lines, read_regular, visible
 from dpverify.project.config import leads_inside, read_config
 from dpverify.project.files import Action, Planned, carry_out
 from dpverify.report.listed import is_page, listed
 from dpverify.report.markdown import code_span, literal
 from dpverify.report.page import html
 from dpverify.report.page.blocks import Link, Paragraph, beside
+from dpverify.runtime.outside import printable, printable_lines, read_regular, visible
 from dpverify.search.grids import diagonally
 
 ROOT = Path(__file__).parents[1]

@@ -5,14 +5,14 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from dpverify.trusted.facts.assumptions import EVERY, REAL
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, KaryResponse, Product, Query, Radial, Translation
+from dpverify.trusted.kernel.assumptions import EVERY, REAL
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Domain, KaryResponse, Product, Query, Radial, Translation
 from dpverify.trusted.language.signs import NEGATIVE
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.additive import points
-from dpverify.trusted.rules.additive.points import Points
+from dpverify.trusted.theories.additive import points
+from dpverify.trusted.theories.additive.points import Points
 
 F = Fraction
 LAPLACE = Translation(parse("exp(-abs(z))"))

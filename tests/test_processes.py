@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.errors import CodeForbidden, SpecError
-from dpverify.ground.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
-from dpverify.ground.finding import Path as Trail
-from dpverify.ground.processes import Bounds, Ended, Failed, apart, in_order
+from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
+from dpverify.runtime.finding import Path as Trail
+from dpverify.runtime.processes import Bounds, Ended, Failed, apart, in_order
 from dpverify.search import verify as judging
 
 ROOT = Path(__file__).parents[1]
@@ -352,20 +352,20 @@ def test_patches_threads_and_hooks_of_foreign_code_stay_in_its_process(tmp_path)
         import builtins
         import threading
 
-        import dpverify.trusted.kernel
+        import dpverify.trusted.kernel.judgement
 
-        dpverify.trusted.kernel.check = builtins.sorted = lambda *_: True
+        dpverify.trusted.kernel.judgement.check = builtins.sorted = lambda *_: True
         os.chdir("/")
         atexit.register(wait)
         threading.Thread(target=wait).start()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         return "done"
 
-    import dpverify.trusted.kernel
+    import dpverify.trusted.kernel.judgement
 
-    before, here = dpverify.trusted.kernel.check, Path.cwd()
+    before, here = dpverify.trusted.kernel.judgement.check, Path.cwd()
     assert apart(work, ()) == "done" and not (tmp_path / "waited").exists()
-    assert dpverify.trusted.kernel.check is before and Path.cwd() == here and sorted([2, 1]) == [1, 2]
+    assert dpverify.trusted.kernel.judgement.check is before and Path.cwd() == here and sorted([2, 1]) == [1, 2]
 
 
 def test_foreign_code_that_leaves_no_way_to_answer_has_ended_and_at_once(tmp_path):
@@ -453,11 +453,11 @@ def test_a_declaration_that_does_not_return_is_an_error_with_its_name(folder):
 
 def test_a_declaration_patches_and_prints_without_touching_the_answer(folder):
     Path("evil.py").write_text(
-        "import builtins, os, sys\nimport dpverify.trusted.kernel, dpverify.search.verify, dpverify.report.record\n"
+        "import builtins, os, sys\nimport dpverify.trusted.kernel.judgement, dpverify.search.verify, dpverify.report.record\n"
         "from dpverify.declare import *\n"
         "print('noise'); os.write(1, b'noise'); os.system('echo noise')\n"
         "m = Mechanism('m', Radial(L1(), 'exp(-r)', 1), {})\n"
-        "dpverify.trusted.kernel.judge = dpverify.trusted.kernel.check = dpverify.report.record.render = lambda *_: 'PROVED'\n"
+        "dpverify.trusted.kernel.judgement.judge = dpverify.trusted.kernel.judgement.check = dpverify.report.record.render = lambda *_: 'PROVED'\n"
         "builtins.min = builtins.max; os.chdir('/'); sys.modules.clear()\n"
     )
     Path("evil.toml").write_text(USE.replace("epsilon = 1", 'epsilon = "1/2"'))

@@ -14,18 +14,23 @@ import pytest
 from flint import arb
 
 from dpverify.collected import encode
-from dpverify.search import plans
 from dpverify.search.certificates import pack, record
+from dpverify.search.composition import plans
 from dpverify.search.events import told
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel, proof
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact, as_bounds
+from dpverify.trusted.combinators.one_pair import OnePair
+from dpverify.trusted.combinators.places import ONE_STEP
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.pairs import Curve, symmetric
-from dpverify.trusted.language.certificate import MAX_DEPTH, Line, decode, unpack
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, Num, call, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel import proof
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.certificate import MAX_DEPTH, Line, decode, unpack
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, Num, call, num, parse
+from dpverify.trusted.kernel.fact import Fact, as_bounds
+from dpverify.trusted.kernel.model import (
     L2,
     Claim,
     Compose,
@@ -43,13 +48,9 @@ from dpverify.trusted.language.model import (
     all_parts,
     repeated,
 )
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.kernel.registry import OF_CURVES
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.one_pair import OnePair
-from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.registry import OF_CURVES
 from tests.curves.test_orientation import asked, sampled_delta
 from tests.laws.test_combinators_sound import divergence, neighbours
 from tests.proofs import forged, line

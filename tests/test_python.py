@@ -19,7 +19,7 @@ from dpverify.catalogue import inline
 from dpverify.cli import main
 from dpverify.errors import AuditError, CalibrationError, SpecError
 from dpverify.project import calibration
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.kernel.errors import CertificateError
 
 ROOT = Path(__file__).parents[1]
 T_NOISE = {"norm": "l2", "dimension": 3}

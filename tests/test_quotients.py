@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.numbers.balls import rational, value
+from dpverify.trusted.kernel.balls import rational, value
+from dpverify.trusted.kernel.expr import parse
 from dpverify.trusted.numbers.quotients import MAX_DEGREE, divided
 
 

@@ -8,10 +8,10 @@ import scipy.special
 from flint import arb, ctx
 
 from dpverify.search import same_floats
-from dpverify.search.selection_delta import event_of
-from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Part
-from dpverify.trusted.parts.runs import Run
+from dpverify.search.selection.curves import event_of
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.kernel.model import Part
 from tests.selections import gaussian, laplace, largest, sparse
 
 POINTS = np.concatenate([np.linspace(-37.9, 37.9, 997), np.linspace(-1e-9, 1e-9, 7), [0.0, 1 / 64, -1 / 64, 690.0, -699.0]])

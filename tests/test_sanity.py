@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dpverify.search.sanity import faults
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, KaryResponse, Radial, Translation
+from dpverify.search.additive.sanity import faults
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Domain, KaryResponse, Radial, Translation
 
 
 def radial(profile, dimension=1):

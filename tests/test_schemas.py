@@ -26,12 +26,12 @@ from dpverify.catalogue.toml import Fields
 from dpverify.catalogue.values import METRICS, SCHEMES, VERDICTS
 from dpverify.errors import SpecError
 from dpverify.project.render import render
-from dpverify.trusted.language import model
-from dpverify.trusted.language.certificate import MAX_LINES, PRECISIONS, unpack
-from dpverify.trusted.language.certificate import VERDICTS as VERDICT_WORDS
-from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import FUNCTIONS
-from dpverify.trusted.order.queries import ADJACENCIES
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.certificate import MAX_LINES, PRECISIONS, unpack
+from dpverify.trusted.kernel.certificate import VERDICTS as VERDICT_WORDS
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import FUNCTIONS
+from dpverify.trusted.sensitivity.queries import ADJACENCIES
 from tests import committed
 
 ROOT = Path(__file__).parents[1]

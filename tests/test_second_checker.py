@@ -24,9 +24,9 @@ import intervals as iv  # noqa: E402
 import second_opinion  # noqa: E402
 import terms  # noqa: E402
 
-from dpverify.trusted import kernel  # noqa: E402
-from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
-from dpverify.trusted.language.errors import CertificateError, Rejected  # noqa: E402
+from dpverify.trusted.kernel import judgement as kernel  # noqa: E402
+from dpverify.trusted.kernel.canonical_form import claim_hash  # noqa: E402
+from dpverify.trusted.kernel.errors import CertificateError, Rejected  # noqa: E402
 from tests import committed  # noqa: E402
 
 # other tests have modules of these names

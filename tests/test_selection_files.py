@@ -6,8 +6,8 @@ from dpverify import declare
 from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 from dpverify.report import mathml, words
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import NoisyMax, Translation
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import NoisyMax, Translation
 
 LAPLACE = '{ kind = "builtin", name = "laplace", scale = 2 }'
 LARGEST = f'kind = "noisy_max"\nnoise = {LAPLACE}\ncandidates = 3\n'

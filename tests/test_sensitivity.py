@@ -9,12 +9,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpverify.search import sensitivity as search
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, Claim, Norm, Query, Radial, Sampled
-from dpverify.trusted.order.lengths import l1_radius, norm_value
-from dpverify.trusted.order.queries import sensitivity
+from dpverify.search.additive import sensitivity as search
+from dpverify.trusted.geometry.lengths import l1_radius, norm_value
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, Claim, Norm, Query, Radial, Sampled
+from dpverify.trusted.sensitivity.queries import sensitivity
 
 entries = st.integers(-5, 5)
 

@@ -5,14 +5,14 @@ from fractions import Fraction
 import pytest
 from flint import arb, ctx
 
+from dpverify.trusted.combinators.one_pair import OnePair
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import Compose, Group, Lipschitz, Part, PostProcess, Query, Table, Translation
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.parts.one_pair import OnePair
-from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Part, PostProcess, Query, Table, Translation
 
 F = Fraction
 LAPLACE = Translation(parse("exp(-abs(z))"))

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from dpverify.search.signs.seek import Sought
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.language.canonical_form import write
-from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import num, parse, substitute
-from dpverify.trusted.language.model import Claim, Domain, Translation
-from dpverify.trusted.language.shown import Shown, under
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt, sign_over
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.canonical_form import write
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt, sign_over
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import num, parse, substitute
+from dpverify.trusted.kernel.model import Claim, Domain, Translation
+from dpverify.trusted.kernel.shown import Shown, under
 from dpverify.trusted.order.shown_signs import show
 from tests import committed
 from tests.effort import examples

@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import smt
-from dpverify.search.smt import counterexample
+from dpverify.search.composition import smt
+from dpverify.search.composition.smt import counterexample
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.expr import Num, num, parse, substitute
-from dpverify.trusted.language.model import L2, Claim, Domain, Radial
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.expr import Num, num, parse, substitute
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Radial
 
 POSITIVE = Domain(Fraction(0))
 REAL = Domain()
@@ -79,7 +79,7 @@ def test_functions_that_it_has_no_words_for_are_left_alone():
 
 
 def test_z3_is_loaded_in_its_process_only():
-    code = "import sys, dpverify.search.positivstellensatz, dpverify.search.smt; print('z3' in sys.modules)"
+    code = "import sys, dpverify.search.composition.positivstellensatz, dpverify.search.composition.smt; print('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
 
 

@@ -8,20 +8,22 @@ from pathlib import Path
 import pytest
 
 from dpverify.report import exact
-from dpverify.search import asymptotics, outside, positivstellensatz, smt, stationary
-from dpverify.search import modulus as search
-from dpverify.search.stationary import Peak, closed_forms
+from dpverify.search import outside
+from dpverify.search.additive import asymptotics, stationary
+from dpverify.search.additive import modulus as search
+from dpverify.search.additive.stationary import Peak, closed_forms
+from dpverify.search.composition import positivstellensatz, smt
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import Num, add, format_expr, num, parse, substitute
-from dpverify.trusted.language.model import L2, Claim, Domain, Radial, Translation
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import Num, add, format_expr, num, parse, substitute
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Radial, Translation
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.additive import modulus, point_witness
-from dpverify.trusted.rules.additive.axis import Line
-from dpverify.trusted.rules.additive.cells import WAYS, Cell, summit
+from dpverify.trusted.theories.additive.axis import Line
+from dpverify.trusted.theories.additive.cells import WAYS, Cell, summit
+from dpverify.trusted.theories.additive.rules import modulus, point_witness
 
 PAGE = (Path(__file__).parents[1] / "docs" / "solvers.md").read_text(encoding="utf-8")
 POSITIVE = Domain(Fraction(0))

@@ -9,8 +9,8 @@ import pytest
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.numbers.balls import exact
+from dpverify.trusted.kernel.balls import exact
+from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.order.enclosed import enclose
 
 SPECS = Path(__file__).parents[1] / "specs"

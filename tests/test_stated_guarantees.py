@@ -9,12 +9,12 @@ import pytest
 from dpverify.catalogue.reader import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Guarantee
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import Claim, EllipticalProcess, Guarantee
 from tests.proofs import Step, bound
 
 SPECS = sorted((Path(__file__).parents[1] / "specs").glob("guarantee*.toml"))

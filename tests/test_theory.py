@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dpverify
 from dpverify.trusted import rules
-from dpverify.trusted.registry import CURVES, EXPLAINED, RULES
+from dpverify.trusted.kernel.registry import CURVES, EXPLAINED, RULES
 from tests.each import holds_of_each
 
 ROOT = Path(__file__).resolve().parents[1]

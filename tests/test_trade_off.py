@@ -10,11 +10,11 @@ import dpverify
 from dpverify.catalogue.shapes import read_shape
 from dpverify.errors import SpecError
 from dpverify.project.trade_off import trade_off
-from dpverify.search import near_tables
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, KaryResponse, Space
-from dpverify.trusted.numbers.balls import constant
+from dpverify.search.spaces import near_tables
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, KaryResponse, Space
 
 TREE = Space(read_shape({"kind": "tree", "ratio": "1/2", "branching": [2, "inf"]}), databases="bounded", diameter=num(1))
 

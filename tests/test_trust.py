@@ -12,9 +12,9 @@ import pytest
 
 from dpverify import recheck as rechecking
 from dpverify.report.trust import TRUSTED, rests_on
-from dpverify.trusted.language.loading import asked_for, remembered
-from dpverify.trusted.proof import forget
-from dpverify.trusted.rules.curves import gaussian
+from dpverify.trusted.kernel.loading import asked_for, remembered
+from dpverify.trusted.kernel.proof import forget
+from dpverify.trusted.theories.curves.rules import gaussian
 from tests import committed
 
 ROOT = Path(__file__).parents[1]
@@ -86,11 +86,11 @@ def test_what_is_remembered_asks_again_for_what_it_loaded():
 def test_a_record_inside_a_record_counts_for_both_and_ends_alone():
     with asked_for() as outer:
         with asked_for() as inner:
-            from dpverify.trusted.numbers.balls import constant
-        from dpverify.trusted.language import model
+            from dpverify.trusted.kernel.balls import constant
+        from dpverify.trusted.kernel import model
     from dpverify.trusted.numbers import series
     found = [module.removeprefix("dpverify.trusted.") for module in outer]
-    assert (list(inner), found) == (["dpverify.trusted.numbers.balls"], ["numbers.balls", "language.model"])
+    assert (list(inner), found) == (["dpverify.trusted.kernel.balls"], ["numbers.balls", "language.model"])
     assert constant and model and series
 
 

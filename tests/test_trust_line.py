@@ -40,12 +40,12 @@ def test_the_kernel_and_all_rules_load_only_the_standard_library_and_flint(loade
 
 def test_the_kernel_and_all_rules_load_nothing_from_above_the_line(loaded):
     inside = {name for name in loaded if name.startswith("dpverify.")}
-    assert {"dpverify.trusted.kernel", "dpverify.trusted.rules.additive.modulus"} <= inside
+    assert {"dpverify.trusted.kernel.judgement", "dpverify.trusted.theories.additive.rules.modulus"} <= inside
     assert {name for name in inside if not name.startswith("dpverify.trusted")} == {
         "dpverify.recheck",
-        "dpverify.ground",
-        "dpverify.ground.outside",
-        "dpverify.ground.streams",
+        "dpverify.runtime",
+        "dpverify.runtime.outside",
+        "dpverify.runtime.streams",
     }
 
 

@@ -15,14 +15,14 @@ from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.reader import read_spec
 from dpverify.cli import main
 from dpverify.errors import SpecError
-from dpverify.ground.outside import named
 from dpverify.recheck import statement
+from dpverify.runtime.outside import named
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import claim_hash, to_json
-from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import (
     Claim,
     Compose,
     Domain,
@@ -39,7 +39,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
 )
-from dpverify.trusted.well_formed import WANTED, faults
+from dpverify.trusted.kernel.well_formed import WANTED, faults
 
 ROOT = Path(__file__).parents[1]
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))

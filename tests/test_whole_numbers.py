@@ -7,10 +7,10 @@ import pytest
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import Num, parse, substitute
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel.expr import Num, parse, substitute
+from dpverify.trusted.kernel.integers import is_whole
+from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.order.integers import is_whole
 
 DOMAINS = {
     "k": Domain(Fraction(1), None, lower_open=False, integer=True),

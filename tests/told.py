@@ -2,14 +2,14 @@
 
 from types import MappingProxyType
 
-from dpverify.search import hints
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.rules.composition import product as product_rule
-from dpverify.trusted.rules.curves import gauge as gauge_rule
-from dpverify.trusted.rules.curves import lattice as lattice_rule
-from dpverify.trusted.rules.curves import line as line_rule
-from dpverify.trusted.rules.curves import spherical_caps as caps_rule
-from dpverify.trusted.rules.curves import unimodal
+from dpverify.search.additive import hints
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.theories.composition.rules import independent_coordinates as product_rule
+from dpverify.trusted.theories.curves import unimodal
+from dpverify.trusted.theories.curves.rules import lattice as lattice_rule
+from dpverify.trusted.theories.curves.rules import line as line_rule
+from dpverify.trusted.theories.curves.rules import lipschitz_exponent as gauge_rule
+from dpverify.trusted.theories.curves.rules import radial_caps as caps_rule
 
 NOTHING = MappingProxyType({})
 

@@ -1,6 +1,6 @@
 """Each field of the model made much worse: what a change is, and why some change nothing. The one table of the law that every field counts.
 
-`CHANGES` has, for each field of each class of `dpverify.trusted.language.model`, what makes a claim with it worse: a function of where it
+`CHANGES` has, for each field of each class of `dpverify.trusted.kernel.model`, what makes a claim with it worse: a function of where it
 stands that gives new values, each of which must cost something. `NEUTRAL` has the fields, or the places of fields, where no change costs
 anything, each with why. A field that is in neither is a fault of the law (`forgotten`), and it says what to write.
 """
@@ -13,9 +13,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.language import model
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, div, mul, num, parse, sub, substitute, symbols
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, div, mul, num, parse, sub, substitute, symbols
+from dpverify.trusted.kernel.model import (
     NEARNESS,
     ONE_SIDED,
     REVERSE,

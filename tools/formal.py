@@ -31,8 +31,8 @@ from dpverify.collected import by_name, read  # noqa: E402
 from dpverify.project.formal import coq, foundations  # noqa: E402
 from dpverify.project.formal.ledger import theorems  # noqa: E402
 from dpverify.project.formal.replay import replay  # noqa: E402
-from dpverify.trusted.kernel import check  # noqa: E402
-from dpverify.trusted.language.certificate import decode, unpack  # noqa: E402
+from dpverify.trusted.kernel.certificate import decode, unpack  # noqa: E402
+from dpverify.trusted.kernel.judgement import check  # noqa: E402
 
 THEORY = ROOT / "specs" / "formal"
 RECORD = THEORY / "compiled.txt"

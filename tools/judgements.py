@@ -30,17 +30,17 @@ sys.path.insert(0, str(ROOT))
 
 from dpverify.collected import by_name  # noqa: E402
 from dpverify.collected import read as text_of  # noqa: E402
-from dpverify.trusted import kernel  # noqa: E402
-from dpverify.trusted.facts.bounds import Infinite  # noqa: E402
-from dpverify.trusted.facts.fact import Fact, as_bounds  # noqa: E402
-from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
-from dpverify.trusted.language.certificate import Line, decode, unpack  # noqa: E402
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected  # noqa: E402
-from dpverify.trusted.language.expr import Expr, format_expr  # noqa: E402
-from dpverify.trusted.language.model import Claim  # noqa: E402
-from dpverify.trusted.proof import Proof, forget  # noqa: E402
-from dpverify.trusted.registry import OF_CURVES, RULES  # noqa: E402
-from dpverify.trusted.rules.composition import privacy_profile  # noqa: E402
+from dpverify.trusted.kernel import judgement as kernel  # noqa: E402
+from dpverify.trusted.kernel.bounds import Infinite  # noqa: E402
+from dpverify.trusted.kernel.canonical_form import claim_hash  # noqa: E402
+from dpverify.trusted.kernel.certificate import Line, decode, unpack  # noqa: E402
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected  # noqa: E402
+from dpverify.trusted.kernel.expr import Expr, format_expr  # noqa: E402
+from dpverify.trusted.kernel.fact import Fact, as_bounds  # noqa: E402
+from dpverify.trusted.kernel.model import Claim  # noqa: E402
+from dpverify.trusted.kernel.proof import Proof, forget  # noqa: E402
+from dpverify.trusted.kernel.registry import OF_CURVES, RULES  # noqa: E402
+from dpverify.trusted.theories.composition.rules import privacy_profile  # noqa: E402
 
 KINDS = {"lines": 6, "others": 5, "claims": 4, "asked": 2}
 """How many changes of each kind are tried."""

@@ -21,11 +21,11 @@ import graph  # noqa: E402
 
 from dpverify.collected import by_name, read  # noqa: E402
 from dpverify.report.trust import lines_of_code, rests_on  # noqa: E402
-from dpverify.trusted.kernel import check  # noqa: E402
-from dpverify.trusted.language.certificate import decode  # noqa: E402
-from dpverify.trusted.language.loading import asked_for  # noqa: E402
-from dpverify.trusted.proof import forget  # noqa: E402
-from dpverify.trusted.registry import CURVES, OF_CURVES, PLACES, RULES  # noqa: E402
+from dpverify.trusted.kernel.certificate import decode  # noqa: E402
+from dpverify.trusted.kernel.judgement import check  # noqa: E402
+from dpverify.trusted.kernel.loading import asked_for  # noqa: E402
+from dpverify.trusted.kernel.proof import forget  # noqa: E402
+from dpverify.trusted.kernel.registry import CURVES, OF_CURVES, PLACES, RULES  # noqa: E402
 
 PAGE = ROOT / "docs" / "design.md"
 HEADING = "## In numbers\n"

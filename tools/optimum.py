@@ -17,10 +17,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from dpverify.project.optimum import optimum  # noqa: E402
-from dpverify.search.private_tables import Task, ratio  # noqa: E402
-from dpverify.search.remaps import remap, remapped, truncated_geometric  # noqa: E402
-from dpverify.trusted.language.expr import parse  # noqa: E402
-from dpverify.trusted.numbers.balls import constant  # noqa: E402
+from dpverify.search.spaces.private_tables import Task, ratio  # noqa: E402
+from dpverify.search.utility.remaps import remap, remapped, truncated_geometric  # noqa: E402
+from dpverify.trusted.kernel.balls import constant  # noqa: E402
+from dpverify.trusted.kernel.expr import parse  # noqa: E402
 
 PAGE = ROOT / "docs" / "explanation" / "best-count.md"
 HEADING = "## In numbers\n"

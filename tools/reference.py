@@ -25,8 +25,8 @@ from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.values import DOMAIN_HELP
 from dpverify.project import config
 from dpverify.report.stated import stated
-from dpverify.trusted.language.expr import FUNCTIONS
-from dpverify.trusted.registry import CURVES, RULES
+from dpverify.trusted.kernel.expr import FUNCTIONS
+from dpverify.trusted.kernel.registry import CURVES, RULES
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "dpverify" / "schemas"
@@ -37,21 +37,21 @@ PYTHON = {
     "Claims and proofs": ("dpverify", ("verify", "tight_epsilon", "tight_delta", "check")),
     "Calibration": ("dpverify", ("calibrate", "calibrated")),
     "What verify and check return": ("dpverify.report.answers", ("Answer", "Enclosure")),
-    "What calibrated returns": ("dpverify.doorway.calibration", ("Calibrated",)),
+    "What calibrated returns": ("dpverify.api.calibration", ("Calibrated",)),
     "Claim files": ("dpverify.catalogue", ("read_spec", "resolve", "Spec", "Stated")),
-    "The kernel": ("dpverify.trusted.kernel", ("check", "Judgement")),
-    "Mechanisms for a query": ("dpverify.doorway.design", ("design",)),
+    "The kernel": ("dpverify.trusted.kernel.judgement", ("check", "Judgement")),
+    "Mechanisms for a query": ("dpverify.api.design", ("design",)),
     "The mechanism of least error": ("dpverify.project.optimum", ("optimum", "Optimum")),
     "Nearness against privacy": ("dpverify.project.trade_off", ("trade_off", "TradeOff")),
     "Evaluations against privacy": ("dpverify.project.evaluations", ("evaluations", "Evaluations")),
     "Mechanisms on nets": ("dpverify.samplers.nearness", ("near_mechanism", "NearMechanism")),
-    "The best remap of a mechanism's outputs": ("dpverify.search.remaps", ("remap", "remapped", "truncated_geometric")),
-    "Nearness and privacy": ("dpverify.doorway.trade_offs", ("trade_off",)),
+    "The best remap of a mechanism's outputs": ("dpverify.search.utility.remaps", ("remap", "remapped", "truncated_geometric")),
+    "Nearness and privacy": ("dpverify.api.trade_offs", ("trade_off",)),
     "What trade_off returns": ("dpverify.project.trade_off", ("TradeOff", "Point")),
-    "Samplers": ("dpverify.doorway.samplers", ("sampler",)),
+    "Samplers": ("dpverify.api.samplers", ("sampler",)),
     "Walks": ("dpverify.samplers.walks", ("walk", "hit_and_run", "grid_walk", "hull", "facets", "Walked", "weakened")),
     "Audits": ("dpverify.audits", ("audit", "audit_spec")),
-    "Findings": ("dpverify.ground.finding", ("Finding",)),
+    "Findings": ("dpverify.runtime.finding", ("Finding",)),
     "Privacy curves": ("dpverify.pictures.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),
 }
 """What people use from Python: a module and its names under each heading."""

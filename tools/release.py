@@ -28,7 +28,7 @@ def faults(root: Path) -> Iterator[str]:
         yield "The tree has changes that are not committed. Commit them, so that the tag holds what is built."
     tagged = git(root, "rev-parse", "--verify", "--quiet", f"refs/tags/v{version}^{{commit}}")
     if tagged and tagged != git(root, "rev-parse", "HEAD"):
-        yield f"The tag v{version} is at another commit. Raise the version in dpverify/ground/version.py."
+        yield f"The tag v{version} is at another commit. Raise the version in dpverify/runtime/version.py."
 
 
 def git(root: Path, *arguments: str) -> str:

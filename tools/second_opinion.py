@@ -28,11 +28,11 @@ import check as second  # noqa: E402
 import judgements  # noqa: E402
 import terms  # noqa: E402
 
-from dpverify.trusted import kernel  # noqa: E402
-from dpverify.trusted.facts.bounds import Infinite  # noqa: E402
-from dpverify.trusted.language.canonical_form import claim_hash  # noqa: E402
-from dpverify.trusted.language.errors import DpverifyError  # noqa: E402
-from dpverify.trusted.language.expr import format_expr  # noqa: E402
+from dpverify.trusted.kernel import judgement as kernel  # noqa: E402
+from dpverify.trusted.kernel.bounds import Infinite  # noqa: E402
+from dpverify.trusted.kernel.canonical_form import claim_hash  # noqa: E402
+from dpverify.trusted.kernel.errors import DpverifyError  # noqa: E402
+from dpverify.trusted.kernel.expr import format_expr  # noqa: E402
 
 FAMILIES = {
     "tables": ("table", "kary_response", "exponential"),

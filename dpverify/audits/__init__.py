@@ -36,15 +36,15 @@ from dpverify.audits.told import as_told
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
 from dpverify.errors import AuditError
-from dpverify.ground.finding import FLOAT as FLOAT
-from dpverify.ground.finding import MODEL as MODEL
-from dpverify.ground.finding import NONCONFORMING
-from dpverify.ground.finding import VIOLATION as VIOLATION
-from dpverify.ground.finding import Finding as Finding
-from dpverify.ground.version import __version__
-from dpverify.trusted.language.canonical_form import claim_hash, to_json
-from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import Claim, Sampled
+from dpverify.runtime.finding import FLOAT as FLOAT
+from dpverify.runtime.finding import MODEL as MODEL
+from dpverify.runtime.finding import NONCONFORMING
+from dpverify.runtime.finding import VIOLATION as VIOLATION
+from dpverify.runtime.finding import Finding as Finding
+from dpverify.runtime.version import __version__
+from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
+from dpverify.trusted.kernel.expr import Num
+from dpverify.trusted.kernel.model import Claim, Sampled
 
 CONFIDENCE: Final = 1 - 1e-6
 

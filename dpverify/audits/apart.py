@@ -14,9 +14,9 @@ from typing import Any, Final
 from dpverify.audits import audit_spec, intact
 from dpverify.catalogue import Spec, Stated
 from dpverify.errors import AuditError, SamplerError
-from dpverify.ground.finding import Finding, as_data, of_data
-from dpverify.ground.processes import Bounds, Ended, apart
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.runtime.finding import Finding, as_data, of_data
+from dpverify.runtime.processes import Bounds, Ended, apart
+from dpverify.trusted.kernel.errors import DpverifyError
 
 PATIENCE: Final = 10
 """So many times what one call may take may pass before the first sample: neighbours are searched for, with many calls of a query."""

@@ -10,7 +10,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from dpverify.catalogue.toml import meant
 from dpverify.errors import AuditError
-from dpverify.ground.finding import FLOAT, MODEL
+from dpverify.runtime.finding import FLOAT, MODEL
 
 P = ParamSpec("P")
 R = TypeVar("R")

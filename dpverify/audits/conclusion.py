@@ -16,8 +16,8 @@ from dpverify.audits.run import Crossing, Run, Test, event_text
 from dpverify.audits.schedule import Decision, fewest
 from dpverify.audits.target import Target, show
 from dpverify.audits.trail import bounded_path, path
-from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Sides
-from dpverify.trusted.language.model import Claim
+from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Sides
+from dpverify.trusted.kernel.model import Claim
 
 MOST_OUTPUTS: Final = 200  # of a side that a finding carries
 

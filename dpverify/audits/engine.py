@@ -35,8 +35,8 @@ from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Counts, Partition, code_counts
 from dpverify.audits.target import TIMEOUT, Beat, Failing, Target, overdue, show
 from dpverify.errors import AuditError, SamplerError
-from dpverify.ground.outside import printable
-from dpverify.ground.processes import Worker, heard
+from dpverify.runtime.outside import printable
+from dpverify.runtime.processes import Worker, heard
 
 SEGMENTS: Final = 16
 FIRST_BLOCK: Final = 256

@@ -19,10 +19,10 @@ from dpverify.audits.target import show
 from dpverify.errors import AuditError
 from dpverify.search.decimals import decimal_bounds
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, symbols
-from dpverify.trusted.language.model import Claim, Space
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr, symbols
+from dpverify.trusted.kernel.model import Claim, Space
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 CONTINUOUS = ("line", "radial", "product")

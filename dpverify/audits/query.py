@@ -25,7 +25,7 @@ from dpverify.audits.outputs import Outputs, exact_number, exact_vector
 from dpverify.audits.places import shown_exactly
 from dpverify.audits.traced import exact_answers
 from dpverify.errors import AuditError
-from dpverify.ground.finding import FLOAT, MODEL
+from dpverify.runtime.finding import FLOAT, MODEL
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Pair = tuple[Any, Any]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.ground.finding import FLOAT
+from dpverify.runtime.finding import FLOAT
 
 Replay = Callable[[int, int], str]
 """From a seed and the fewest samples a side to the line."""

@@ -48,7 +48,7 @@ from dpverify.audits.places import Moved, Placed
 from dpverify.audits.plan import CONTINUOUS, Pair, Plan
 from dpverify.audits.schedule import Decision, Schedule
 from dpverify.audits.trail import Look, marks
-from dpverify.ground.finding import FLOAT, MODEL
+from dpverify.runtime.finding import FLOAT, MODEL
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -27,7 +27,7 @@ import numpy as np
 from dpverify.audits.outputs import NotAnOutput, NotANumber, Outputs, encode
 from dpverify.catalogue.toml import meant
 from dpverify.errors import AuditError, SamplerError
-from dpverify.ground.outside import printable
+from dpverify.runtime.outside import printable
 
 RNG_NAMES: Final = frozenset({"rng", "random_state", "generator", "random"})
 SIZE_NAMES: Final = frozenset({"size", "n", "num_samples", "n_samples", "samples"})

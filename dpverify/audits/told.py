@@ -14,7 +14,7 @@ from dpverify.audits.outputs import Outputs
 from dpverify.audits.plan import Plan
 from dpverify.audits.target import Target
 from dpverify.errors import AuditError
-from dpverify.trusted.language.model import on_integers
+from dpverify.trusted.kernel.model import on_integers
 
 _LOOKED_AT: Final = 64
 _KEY: Final = 1 << 31

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpverify.audits import bounds
 from dpverify.audits.partition import Counts
-from dpverify.ground.finding import Known, Path
+from dpverify.runtime.finding import Known, Path
 
 MOST: Final = 100  # looks of a path
 RESOLUTION: Final = 1e-3  # in epsilon, of what is only drawn

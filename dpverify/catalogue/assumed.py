@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpverify.trusted.facts import assumptions as known
 from dpverify.trusted.facts.assumed_of_moves import WHOLE_ATTAINED
+from dpverify.trusted.kernel import assumptions as known
 
 TIGHTNESS: Final = "(tightness only) "
 UPPER: Final = "(upper bound only) "

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from dpverify.catalogue.shapes import changed
 from dpverify.catalogue.toml import meant, shorten
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, children, substitute, symbols
-from dpverify.trusted.language.model import (
+from dpverify.trusted.claims.kinds import of_losses
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, children, substitute, symbols
+from dpverify.trusted.kernel.model import (
     CLAIMED_MEASURES,
     Answering,
     Branch,
@@ -31,9 +33,7 @@ from dpverify.trusted.language.model import (
     kind_of,
     noises_of,
 )
-from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.well_formed import LEAST, NOT_NEGATIVE, POSITIVE, RISING, SHARE, WANTED, Unfit, free, of_number
-from dpverify.trusted.well_formed_kinds import of_losses
+from dpverify.trusted.kernel.well_formed import LEAST, NOT_NEGATIVE, POSITIVE, RISING, SHARE, WANTED, Unfit, free, of_number
 
 MAX_NODES: Final = 20_000
 GREATEST: Final = 10**6

@@ -27,9 +27,10 @@ from dpverify.catalogue.mechanisms import from_table
 from dpverify.catalogue.toml import Fault, Fields, Unwritten, meant
 from dpverify.catalogue.values import LEAST, binary, read_expression, read_number, read_value_or_domain
 from dpverify.errors import SpecError
-from dpverify.trusted.language import model
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import (
     ONE,
     PI,
     ZERO,
@@ -47,8 +48,7 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.language.model import Domain, Source
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.kernel.model import Domain, Source
 
 Scalar = Any
 """An exact expression: a sympy expression, a string in the language of claim files, an int, a Fraction or a Decimal."""

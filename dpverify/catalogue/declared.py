@@ -12,11 +12,11 @@ from typing import Any
 
 from dpverify.catalogue.declarations import Mechanism as Declaration
 from dpverify.catalogue.toml import Fault, meant
-from dpverify.ground.outside import printable
-from dpverify.ground.processes import Bounds, Ended, Failed, apart
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.errors import CertificateError, DpverifyError
-from dpverify.trusted.language.model import Claim, Domain, Mechanism
+from dpverify.runtime.outside import printable
+from dpverify.runtime.processes import Bounds, Ended, Failed, apart
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError
+from dpverify.trusted.kernel.model import Claim, Domain, Mechanism
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dpverify.catalogue.declarations import FUNCTIONS, PARAMETERS, Declared, Len
 from dpverify.catalogue.mechanisms import read_mechanism
 from dpverify.catalogue.reader import Stated, read_tables
 from dpverify.errors import SpecError
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.model import Claim
 
 Noise = Declared | Mechanism
 """What Python declares a mechanism as."""

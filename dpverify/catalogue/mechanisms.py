@@ -26,8 +26,8 @@ from dpverify.catalogue.values import (
     read_value_or_domain,
 )
 from dpverify.errors import SpecError
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import (
     FUNCTIONS,
     ONE,
     ZERO,
@@ -38,7 +38,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.model import (
     ADJACENCIES,
     L2,
     ONE_WAY,
@@ -61,8 +61,8 @@ from dpverify.trusted.language.model import (
     names_of,
     repeated,
 )
-from dpverify.trusted.order.queries import query_faults
-from dpverify.trusted.well_formed import expressions
+from dpverify.trusted.kernel.well_formed import expressions
+from dpverify.trusted.sensitivity.queries import query_faults
 
 MAX_PARAMETERS: Final = 1000
 
@@ -459,7 +459,7 @@ class Mechanisms:
             table.fault(f"adjacency = {show(adjacency)}, but the mechanism states {show(self.adjacency)}.")
         if not isinstance(mechanism, Combinator):
             return
-        from dpverify.trusted.parts.relations import adjacency_faults
+        from dpverify.trusted.combinators.relations import adjacency_faults
 
         for fault in adjacency_faults(mechanism, adjacency or self.adjacency):
             table.fault(f"adjacency: {fault}")

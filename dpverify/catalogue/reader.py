@@ -48,20 +48,22 @@ from dpverify.catalogue.values import (
     within,
 )
 from dpverify.errors import CodeFailed, CodeForbidden, SpecError
-from dpverify.ground.folders import claim_files
-from dpverify.ground.processes import Bounds
-from dpverify.search import sanity
+from dpverify.runtime.folders import claim_files
+from dpverify.runtime.processes import Bounds
+from dpverify.search.additive import sanity
 from dpverify.search.certificates import pack
-from dpverify.trusted.language.canonical_form import TIGHT
-from dpverify.trusted.language.certificate import PRECISIONS, unpack
-from dpverify.trusted.language.errors import CertificateError, ExprError
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.claims.nearness import DISTANCES
+from dpverify.trusted.combinators.adjacencies import stated_adjacencies
+from dpverify.trusted.kernel.canonical_form import TIGHT
+from dpverify.trusted.kernel.certificate import PRECISIONS, unpack
+from dpverify.trusted.kernel.errors import CertificateError, ExprError
+from dpverify.trusted.kernel.expr import (
     ZERO,
     Expr,
     symbols,
 )
-from dpverify.trusted.language.fitting import unseen
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.fitting import unseen
+from dpverify.trusted.kernel.model import (
     ADJACENCIES,
     CLAIMED_MEASURES,
     NEARNESS,
@@ -80,9 +82,7 @@ from dpverify.trusted.language.model import (
     kind_of,
     noises_of,
 )
-from dpverify.trusted.language.nearness import DISTANCES
-from dpverify.trusted.parts.adjacencies import stated_adjacencies
-from dpverify.trusted.well_formed import CLAIMED, NOT_NEGATIVE, expressions, require_well_formed
+from dpverify.trusted.kernel.well_formed import CLAIMED, NOT_NEGATIVE, expressions, require_well_formed
 
 if TYPE_CHECKING:
     from dpverify.catalogue.declared import Declared

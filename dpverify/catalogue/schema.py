@@ -13,8 +13,8 @@ from dpverify.catalogue.kinds.fields import BOUNDS, CANDIDATES, NORM, OF_A_PART,
 from dpverify.catalogue.kinds.kind import Builtin, Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS, given
 from dpverify.catalogue.values import BODIES, SCHEMES
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.model import (
     LEFT_OUT,
     MEASURES,
     Answering,

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.toml import Fault, meant, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix, read_norm, read_number
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import Expr, num
-from dpverify.trusted.language.model import L2, LINF, Shape
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import Expr, num
+from dpverify.trusted.kernel.model import L2, LINF, Shape
 
 Reader = Callable[[Any], Any]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from dpverify.catalogue.synonyms import SYNONYMS
-from dpverify.ground.folders import MAX_BYTES
-from dpverify.ground.outside import plainly, printable, read_regular
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
+from dpverify.runtime.folders import MAX_BYTES
+from dpverify.runtime.outside import plainly, printable, read_regular
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import (
     MAX_DIGITS,
     Expr,
     format_expr,

@@ -9,18 +9,18 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.catalogue.toml import Decimal, Fault, Unwritten, meant, show
-from dpverify.trusted.language.canonical_form import TIGHT
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.canonical_form import TIGHT
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import (
     Expr,
     Num,
     num,
     parse,
     parse_number,
 )
-from dpverify.trusted.language.fitting import unseen
-from dpverify.trusted.language.model import L1, L2, LINF, Domain, Matrix, Norm, Vector
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.fitting import unseen
+from dpverify.trusted.kernel.model import L1, L2, LINF, Domain, Matrix, Norm, Vector
 from dpverify.trusted.order.domains import is_empty
 
 SCHEMES: Final = ("poisson", "without_replacement")

@@ -25,10 +25,10 @@ import click
 from dpverify.cli.completion import complete
 from dpverify.cli.output import fault, say, unwritten
 from dpverify.errors import SpecError
-from dpverify.ground import streams
-from dpverify.ground.outside import GONE, gone
-from dpverify.ground.version import __version__
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.runtime import streams
+from dpverify.runtime.outside import GONE, gone
+from dpverify.runtime.version import __version__
+from dpverify.trusted.kernel.errors import DpverifyError
 
 INTERRUPTED: Final = 130
 VERBS: Final[Mapping[str, Callable[[], click.Command]]] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from dpverify.errors import SpecError
-from dpverify.ground.outside import plainly, read_regular, visible
 from dpverify.report.results import AUDIT_RULES, CLAIM_RULES, RULES, Results
-from dpverify.trusted.language.certificate import MAX_BYTES
+from dpverify.runtime.outside import plainly, read_regular, visible
+from dpverify.trusted.kernel.certificate import MAX_BYTES
 
 SCHEMA: Final = "dpverify-baseline/1"
 NAME: Final = "dpverify-baseline.json"

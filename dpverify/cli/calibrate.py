@@ -44,8 +44,8 @@ def calibrate(file: Path, digits: int, written: bool, certificates: Path | None,
     the safe side, every claim is proved; at the next one, a unit in the last digit further, one of them is not. Where every smaller value
     will do, as of a sampling rate, "least" gives the greatest, and says so.
     """
-    from dpverify.ground.processes import Bounds, Ended, in_order
     from dpverify.project.config import read_config
+    from dpverify.runtime.processes import Bounds, Ended, in_order
 
     config = read_config(Path.cwd())
     bounds = Bounds(timeout or None, config.memory)

@@ -18,9 +18,9 @@ from dpverify.cli.settings import bounds_of, codeless, timed
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.cli.replays import Replays
-    from dpverify.ground.processes import Bounds
     from dpverify.recheck import Rechecked
-    from dpverify.trusted.language.model import Claim
+    from dpverify.runtime.processes import Bounds
+    from dpverify.trusted.kernel.model import Claim
 
 
 _TRIED = (20, *range(1, 61))
@@ -54,10 +54,10 @@ def check(
     written, and nothing else.
     Exit code 1 where a certificate is missing, is another than was meant, or is refused.
     """
-    from dpverify.ground.outside import printable
-    from dpverify.ground.processes import Ended, in_order, worthwhile
     from dpverify.project.config import read_config
     from dpverify.recheck import Rechecked
+    from dpverify.runtime.outside import printable
+    from dpverify.runtime.processes import Ended, in_order, worthwhile
 
     config = read_config(Path.cwd())
     bounds = bounds_of(config, claim_timeout)
@@ -107,9 +107,9 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
 
     apart: from nothing, so that what it loads does not depend on the files before it.
     """
-    from dpverify.ground.outside import printable
     from dpverify.recheck import Rechecked, recheck
-    from dpverify.trusted.proof import forget
+    from dpverify.runtime.outside import printable
+    from dpverify.trusted.kernel.proof import forget
 
     try:
         if apart:
@@ -123,8 +123,8 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
 
 def _sane(file: Path, one: Rechecked) -> Rechecked:
     """The same, refused as a claim file would be where a density is certainly none: what is checked by the rules shows that as assumed."""
-    from dpverify.ground.outside import printable
-    from dpverify.trusted.language.model import Claim, Kernel, all_parts
+    from dpverify.runtime.outside import printable
+    from dpverify.trusted.kernel.model import Claim, Kernel, all_parts
 
     if one.judgement is None:
         return one
@@ -133,7 +133,7 @@ def _sane(file: Path, one: Rechecked) -> Rechecked:
     kernels = [claim for claim in inside if isinstance(claim.mechanism, Kernel)]
     if not kernels:
         return one
-    from dpverify.search import sanity
+    from dpverify.search.additive import sanity
 
     faults = list(dict.fromkeys(fault for claim in kernels for fault in sanity.faults(claim)))
     if not faults:
@@ -183,9 +183,9 @@ def _has_page(folder: Path) -> bool:
 def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[str]:
     """What is other in the folder of a report than its page lists, or says of a claim; nothing where there is no page."""
     from dpverify.cli.found import MAX_PAGE, NAME, found_in
-    from dpverify.ground.outside import quoted, read_regular
     from dpverify.report.listed import PAGE, is_page, listed
     from dpverify.report.page.compared import Page
+    from dpverify.runtime.outside import quoted, read_regular
 
     if not _has_page(folder):
         return
@@ -221,9 +221,9 @@ def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[
 
 def _beside_verdicts(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[str]:
     """What is other in a folder of evidence than its list of verdicts says; nothing where there is no such list."""
-    from dpverify.ground.outside import read_regular
     from dpverify.report.evidence import VERDICTS, digits_of, listed
-    from dpverify.trusted.language.certificate import MAX_BYTES
+    from dpverify.runtime.outside import read_regular
+    from dpverify.trusted.kernel.certificate import MAX_BYTES
 
     verdicts = folder / VERDICTS
     text = read_regular(verdicts, MAX_BYTES).decode("utf-8", "replace") if verdicts.is_file() else ""
@@ -253,7 +253,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[P
 
     A claim that is expected to stay undecided has no certificate, and none is demanded of it.
     """
-    from dpverify.trusted.language.canonical_form import claim_hash, to_json
+    from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
 
     left = {file: one.judgement for file, one in rechecked.items() if one.judgement is not None}
     exact: dict[str, list[Path]] = {}
@@ -280,7 +280,7 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[P
 
 def _difference(certified: Claim, meant: Claim) -> str:
     """Where two claims differ, in their canonical forms."""
-    from dpverify.trusted.language.canonical_form import to_json
+    from dpverify.trusted.kernel.canonical_form import to_json
 
     ours, theirs = to_json(certified), to_json(meant)
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]

@@ -18,16 +18,16 @@ import click
 
 from dpverify.cli import output
 from dpverify.errors import BadFiles, CodeFailed, CodeForbidden, SpecError
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.kernel.errors import DpverifyError
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.cli.judging import Outcome
-    from dpverify.ground.finding import Finding
-    from dpverify.ground.processes import Bounds, Ended
     from dpverify.project.cache import Cache
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
+    from dpverify.runtime.finding import Finding
+    from dpverify.runtime.processes import Bounds, Ended
 
 LONGEST: Final = 120
 """Bytes of a claim file's name that names of other files begin with; a file system takes 255 in all."""
@@ -44,8 +44,8 @@ def specs_of(
     """
     from dpverify.catalogue import Spec, resolve
     from dpverify.cli.progress import LONG, Progress
-    from dpverify.ground.processes import Bounds, Ended, in_order, worthwhile
     from dpverify.report.results import UNREAD, Fault
+    from dpverify.runtime.processes import Bounds, Ended, in_order, worthwhile
 
     bounds = bounds or Bounds()
     files: list[Path] = []
@@ -165,7 +165,7 @@ def verified(
     import dpverify.search  # noqa: F401  # before the processes are forked, which need it
     from dpverify.cli.judging import Judge, Outcome, Task
     from dpverify.cli.progress import Progress
-    from dpverify.ground.processes import Bounds, in_order, worthwhile
+    from dpverify.runtime.processes import Bounds, in_order, worthwhile
 
     bounds, writing = bounds or Bounds(), writing or output.Writing()
 
@@ -212,8 +212,8 @@ def _entry(
 ) -> Entry:  # fmt: skip
     """The entry of a claim, with its certificate written."""
     from dpverify.collected import encode
-    from dpverify.ground.processes import Ended
     from dpverify.report import Entry
+    from dpverify.runtime.processes import Ended
 
     common: dict[str, Any] = {
         "file": spec.file, "mechanism": spec.mechanism, "claim": stated.claim, "expected": stated.expect, "line": stated.line,
@@ -265,8 +265,8 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> Results:
     """The findings of every claim of files with an [audit] table, and the audits that could not be made."""
     from dpverify.audits.apart import audit_apart
-    from dpverify.ground.processes import Failed
     from dpverify.report.results import Fault, Results
+    from dpverify.runtime.processes import Failed
 
     work = [(spec, stated) for spec in specs for stated in spec.claims]
     findings: list[Finding] = []
@@ -306,6 +306,6 @@ def not_audited(specs: Sequence[Spec]) -> list[Fault]:
 
 def _audit_digest(spec: Spec, stated: Stated) -> str:
     """Of what a claim and its file's [audit] table say."""
-    from dpverify.trusted.language.canonical_form import to_json
+    from dpverify.trusted.kernel.canonical_form import to_json
 
     return sha256(json.dumps([to_json(stated.claim), spec.audit], sort_keys=True, default=str).encode()).hexdigest()

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from dpverify.ground.folders import claim_files
-from dpverify.ground.outside import printable, read_regular
+from dpverify.runtime.folders import claim_files
+from dpverify.runtime.outside import printable, read_regular
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -131,7 +131,7 @@ def _shelf() -> Path:
 
 def _rules() -> dict[str, str]:
     """The names of rules and of theorems about curves; the registry imports none of them."""
-    from dpverify.trusted.registry import CURVES, EXPLAINED
+    from dpverify.trusted.kernel.registry import CURVES, EXPLAINED
 
     return {name: "theorem about curves" if name in CURVES else "rule" for name in EXPLAINED}
 

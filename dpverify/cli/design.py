@@ -13,7 +13,7 @@ from dpverify.cli.settings import Settings, judging, profiled
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec
-    from dpverify.trusted.kernel import Judgement
+    from dpverify.trusted.kernel.judgement import Judgement
 
 UNDECIDED = 4
 

@@ -20,18 +20,18 @@ from dpverify.cli import output
 from dpverify.cli.progress import LONG, Progress
 from dpverify.project.cache import sources
 from dpverify.report import delta_enclosure, short
-from dpverify.search.plans import plan_of
-from dpverify.trusted.language.canonical_form import to_json
-from dpverify.trusted.rules.composition import privacy_profile
+from dpverify.search.composition.plans import plan_of
+from dpverify.trusted.kernel.canonical_form import to_json
+from dpverify.trusted.theories.composition.rules import privacy_profile
 
 if TYPE_CHECKING:
-    from dpverify.ground.processes import Bounds
     from dpverify.pictures.bands import Band, Bands
     from dpverify.pictures.error_curves import ErrorCurves
     from dpverify.project.cache import Cache
     from dpverify.report import Entry
     from dpverify.report.page.subject import Pictures, Plane
-    from dpverify.trusted.language.model import Claim
+    from dpverify.runtime.processes import Bounds
+    from dpverify.trusted.kernel.model import Claim
 
 T = TypeVar("T")
 DRAWS: Final = 150
@@ -52,7 +52,7 @@ def curves_and_pictures(
     bounds: of what is drawn of one mechanism, in a process of its own, that can be ended: what was drawn before leaves no trace in it.
     jobs: how many of these there are at a time, None for as many as are worth it.
     """
-    from dpverify.ground.processes import Bounds, Ended, in_order, worthwhile
+    from dpverify.runtime.processes import Bounds, Ended, in_order, worthwhile
 
     bounds = bounds or Bounds()
     tasks: list[tuple[str, list[Entry]]] = []
@@ -85,7 +85,7 @@ def curves_and_pictures(
 def _ready(*, every_rule: bool) -> None:
     """Load what draws here, once, rather than in one process after the other; every rule too, or each as it is needed."""
     from dpverify.pictures import bands, loss, noise_error
-    from dpverify.trusted.registry import EXPLAINED
+    from dpverify.trusted.kernel.registry import EXPLAINED
 
     assert all((bands, loss, noise_error, *(EXPLAINED.values() if every_rule else ())))
 

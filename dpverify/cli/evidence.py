@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dpverify.cli.output import Writing, writable
 from dpverify.collected import MANY, SCHEMA, read, within
 from dpverify.errors import SpecError
-from dpverify.ground.outside import read_regular
-from dpverify.trusted.language.certificate import MAX_BYTES, decode
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.runtime.outside import read_regular
+from dpverify.trusted.kernel.certificate import MAX_BYTES, decode
+from dpverify.trusted.kernel.errors import CertificateError
 
 if TYPE_CHECKING:
     from dpverify.report.page.subject import Run

@@ -13,7 +13,7 @@ from dpverify.cli.numbers import Whole
 from dpverify.cli.output import say
 from dpverify.cli.settings import codeless
 from dpverify.errors import SpecError
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
 
 if TYPE_CHECKING:
     from dpverify.report import Entry
@@ -41,7 +41,7 @@ def explain(name: str | None, claims: tuple[str, ...], digits: int, style: str, 
         say(*listed(["rules", "shelf"]))
         return 0
     from dpverify.project.config import read_config
-    from dpverify.trusted.registry import EXPLAINED
+    from dpverify.trusted.kernel.registry import EXPLAINED
 
     code = read_config(Path.cwd()).code and not no_code
     said: Iterable[str]
@@ -74,7 +74,7 @@ def _of_certificate(path: Path) -> Entry:
     from dpverify.collected import read
     from dpverify.report import Entry
     from dpverify.search.verify import rejudged
-    from dpverify.trusted.language.certificate import decode, unpack
+    from dpverify.trusted.kernel.certificate import decode, unpack
 
     try:
         packed = decode(read(path))
@@ -112,7 +112,7 @@ def _rule_lines(name: str) -> Iterator[str]:
     from dpverify.catalogue.assumed import plain
     from dpverify.project.formal.ledger import told
     from dpverify.report.stated import stated
-    from dpverify.trusted.registry import EXPLAINED
+    from dpverify.trusted.kernel.registry import EXPLAINED
 
     said = stated(name)
     yield f"{name}: {said.statement}"
@@ -127,7 +127,7 @@ def _rule_lines(name: str) -> Iterator[str]:
 def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
     from dpverify.catalogue import read_spec, resolve, shelf
     from dpverify.report import brief, understood
-    from dpverify.trusted.registry import EXPLAINED
+    from dpverify.trusted.kernel.registry import EXPLAINED
 
     try:
         files = resolve(name)
@@ -158,7 +158,7 @@ def _uses() -> Iterator[tuple[str, set[str]]]:
     """Of every readable certificate in reports/, here or beside the shelf, the mechanism and the rules it uses."""
     from dpverify.catalogue import shelf
     from dpverify.collected import read, within
-    from dpverify.trusted.language.certificate import decode, unpack
+    from dpverify.trusted.kernel.certificate import decode, unpack
 
     folders = dict.fromkeys(folder.resolve() for folder in (Path("reports"), shelf() / "reports") if folder.is_dir())
     for file in (place for folder in folders for place in within(folder)):

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.cli.output import write
 from dpverify.errors import SpecError
-from dpverify.ground.outside import read_regular
 from dpverify.report.listed import PAGE, is_page
+from dpverify.runtime.outside import read_regular
 
 if TYPE_CHECKING:
     from dpverify.search.verify import Verified
-    from dpverify.trusted.language.model import Claim
+    from dpverify.trusted.kernel.model import Claim
 
 NAME: Final = "certificates.json"
 SCHEMA: Final = "dpverify-certificates/1"
@@ -58,7 +58,7 @@ class Found:
     def outcome(self, name: str, claim: Claim, digits: int) -> Verified | None:
         """What the kernel says today of the claim's certificate in the folder; None where a search could say more."""
         from dpverify.search.verify import rejudged
-        from dpverify.trusted.language.certificate import decode
+        from dpverify.trusted.kernel.certificate import decode
 
         if not self.has(name, digits) or not (self.folder / name).is_file():
             return None

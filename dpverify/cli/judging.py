@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpverify.cli import output
-from dpverify.trusted.language.canonical_form import claim_hash, to_json
+from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
 
 if TYPE_CHECKING:
     from dpverify.cli.found import Found
     from dpverify.project.cache import Cache
     from dpverify.search.verify import Verified
-    from dpverify.trusted.language.model import Claim
+    from dpverify.trusted.kernel.model import Claim
 
 
 class Task(NamedTuple):

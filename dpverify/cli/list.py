@@ -70,7 +70,7 @@ def _comment(file: Path) -> str:
 
 def _rules() -> dict[str, str]:
     from dpverify.report.stated import stated
-    from dpverify.trusted.registry import EXPLAINED
+    from dpverify.trusted.kernel.registry import EXPLAINED
 
     return {name: stated(name).statement for name in EXPLAINED}
 

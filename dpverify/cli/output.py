@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from dpverify.ground.outside import plainly, printable
-from dpverify.ground.processes import Failed
-from dpverify.ground.whole import scratch_of as scratch_of
-from dpverify.ground.whole import write as write
-from dpverify.ground.whole import write_bytes as write_bytes
+from dpverify.runtime.outside import plainly, printable
+from dpverify.runtime.processes import Failed
+from dpverify.runtime.whole import scratch_of as scratch_of
+from dpverify.runtime.whole import write as write
+from dpverify.runtime.whole import write_bytes as write_bytes
 
 if TYPE_CHECKING:
-    from dpverify.ground.processes import Bounds, Ended
     from dpverify.report.results import Results
     from dpverify.report.text import Detail
+    from dpverify.runtime.processes import Bounds, Ended
 
 FORMATS: Final = {"text": "text", "json": "record", "sarif": "sarif", "junit": "junit", "github": "github", "markdown": "markdown"}
 """Each output format and the module of dpverify.report that renders it."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dpverify.cli.output import scratch_of
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.trusted.kernel.errors import DpverifyError
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 """What browsers that can print without a screen are called on the path."""

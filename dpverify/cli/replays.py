@@ -11,12 +11,12 @@ from pathlib import Path
 from dpverify.cli.output import say, write
 from dpverify.cli.progress import Progress
 from dpverify.collected import SINGLE, read
-from dpverify.ground.outside import printable
 from dpverify.project.formal import coq, foundations
 from dpverify.project.formal.replay import replay
 from dpverify.project.formal.terms import NotReplayedError
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.certificate import decode, unpack
+from dpverify.runtime.outside import printable
+from dpverify.trusted.kernel.certificate import decode, unpack
+from dpverify.trusted.kernel.judgement import Judgement
 
 _INDENT = " " * 9
 

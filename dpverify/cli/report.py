@@ -16,8 +16,8 @@ from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, Writing, columns, is_terminal, paint, rendered, say, writable
 from dpverify.cli.settings import Settings, configured, judging
-from dpverify.ground.outside import read_regular
-from dpverify.trusted.language.errors import DpverifyError
+from dpverify.runtime.outside import read_regular
+from dpverify.trusted.kernel.errors import DpverifyError
 
 if TYPE_CHECKING:
     from dpverify.report.page.subject import Folders, Run
@@ -246,7 +246,7 @@ def _list(output: Path, certificates: Path, told: Sequence[str], digits: int) ->
 
 def _mechanism(file: Path) -> str | None:
     """The mechanism of a certificate; None for what is none."""
-    from dpverify.trusted.language.certificate import MAX_BYTES, decode, unpack
+    from dpverify.trusted.kernel.certificate import MAX_BYTES, decode, unpack
 
     try:
         return unpack(decode(read_regular(file, MAX_BYTES + 1))).claim.mechanism_name

@@ -14,11 +14,11 @@ from dpverify.cli import output
 from dpverify.cli.numbers import Count, Whole
 from dpverify.cli.settings import Settings, codeless, profiled
 from dpverify.errors import DataError, SpecError
-from dpverify.ground.outside import plainly
+from dpverify.runtime.outside import plainly
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec
-    from dpverify.trusted.language.model import Claim
+    from dpverify.trusted.kernel.model import Claim
 
 _MOST_DATA: Final = 1_000_000
 

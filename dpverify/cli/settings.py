@@ -14,7 +14,7 @@ import click
 from dpverify.cli.numbers import Seconds, Whole
 from dpverify.cli.output import say, watched
 from dpverify.errors import SpecError
-from dpverify.ground.processes import Bounds
+from dpverify.runtime.processes import Bounds
 
 if TYPE_CHECKING:
     from dpverify.cli.accepted import Baseline

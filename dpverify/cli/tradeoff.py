@@ -15,7 +15,7 @@ from dpverify.cli.settings import codeless
 from dpverify.errors import SpecError
 
 if TYPE_CHECKING:
-    from dpverify.trusted.language.model import Claim
+    from dpverify.trusted.kernel.model import Claim
 
 TIMEOUT: Final = 600.0
 """Seconds that a table may take, where nobody says otherwise."""
@@ -52,8 +52,8 @@ def tradeoff(
     Of a claim about a space: the least epsilon of any mechanism whose answers are within each of some distances of the truth, but with
     probability beta. Of a claim about t noise on functions: the epsilon of the first 1, 2, ... evaluations, which has no bound.
     """
-    from dpverify.ground.processes import Bounds, Ended, in_order
     from dpverify.project.config import read_config
+    from dpverify.runtime.processes import Bounds, Ended, in_order
 
     config = read_config(Path.cwd())
     bounds = Bounds(timeout or None, config.memory)
@@ -92,7 +92,7 @@ class _Asked:
         """The table as text and as a JSON value. Raises SpecError."""
         from dpverify.project.evaluations import evaluations
         from dpverify.project.trade_off import trade_off
-        from dpverify.trusted.language.model import Space
+        from dpverify.trusted.kernel.model import Space
 
         path, claim = self._claim(file)
         of: dict[str, Any] = {"file": path, "claim": claim.name}
@@ -109,7 +109,7 @@ class _Asked:
     def _claim(self, file: str) -> tuple[str, Claim]:
         """The claim that is meant, with the file that it is in."""
         from dpverify.catalogue import read_spec, resolve
-        from dpverify.trusted.language.model import EllipticalProcess, Space
+        from dpverify.trusted.kernel.model import EllipticalProcess, Space
 
         specs = [(str(path), read_spec(path, code=self.code)) for path in resolve(file)]
         claims = [(path, stated.claim) for path, spec in specs for stated in spec.claims]
@@ -124,8 +124,8 @@ class _Asked:
 
     def _has_numbers(self, claim: Claim) -> bool:
         """Whether nothing is open in a claim but what the table is against."""
-        from dpverify.trusted.language.expr import symbols
-        from dpverify.trusted.language.model import Space
+        from dpverify.trusted.kernel.expr import symbols
+        from dpverify.trusted.kernel.model import Space
 
         if not isinstance(claim.mechanism, Space):
             return claim.sensitivity is not None or len(getattr(claim.mechanism, "differences", ())) == 1
@@ -135,8 +135,8 @@ class _Asked:
     def _with_beta(self, claim: Claim) -> Claim:
         from dataclasses import replace
 
-        from dpverify.trusted.language.errors import ExprError
-        from dpverify.trusted.language.expr import parse
+        from dpverify.trusted.kernel.errors import ExprError
+        from dpverify.trusted.kernel.expr import parse
 
         if self.beta is None:
             return claim
@@ -147,7 +147,7 @@ class _Asked:
 
     def _near(self, claim: Claim) -> list[str]:
         """The distances that are named, or multiples of that of the claim."""
-        from dpverify.trusted.language.expr import format_expr, mul, parse, symbols
+        from dpverify.trusted.kernel.expr import format_expr, mul, parse, symbols
 
         if self.within is not None:
             return [text.strip() for text in self.within.split(",")]

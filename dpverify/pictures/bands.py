@@ -16,18 +16,21 @@ from flint import arb, ctx
 
 from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.pictures.trade_offs import FINER, TradeOff
-from dpverify.search import losses, plans, premises, privacy_profile
+from dpverify.search import premises
+from dpverify.search.composition import loss_distribution as losses
+from dpverify.search.composition import plans, privacy_profile
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.facts.assumptions import SIDES, of_a_bound, of_a_verdict
-from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.combinators import neighbours
+from dpverify.trusted.combinators.runs import Run, merged
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num
-from dpverify.trusted.language.model import ONE_WAY, Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess, repeated
-from dpverify.trusted.numbers.balls import constant, exact, precision, rational
-from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.runs import Run, merged
-from dpverify.trusted.rules.composition import (
+from dpverify.trusted.kernel.assumptions import SIDES, of_a_bound, of_a_verdict
+from dpverify.trusted.kernel.balls import constant, exact, precision, rational
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, num
+from dpverify.trusted.kernel.model import ONE_WAY, Claim, Combinator, Compose, Group, Lipschitz, Part, PostProcess, repeated
+from dpverify.trusted.theories.composition.rules import (
+    bounded_range,
     gaussian_composition,
     group_privacy,
     laplace_sums,
@@ -37,9 +40,12 @@ from dpverify.trusted.rules.composition import (
     post_processing,
     renyi_composition,
     sampling_without_replacement,
+    stated_guarantee,
 )
-from dpverify.trusted.rules.curves import every_shift, finite, gauge, gaussian, laplace, lattice, line, optimal_composition
-from dpverify.trusted.rules.guarantees import bounded_range, guarantees, pure_guarantee, stated_guarantee
+from dpverify.trusted.theories.composition.rules import several_guarantees as guarantees
+from dpverify.trusted.theories.curves.rules import every_shift, gaussian, laplace, lattice, line, optimal_composition, pure_guarantee
+from dpverify.trusted.theories.curves.rules import finite_curve as finite
+from dpverify.trusted.theories.curves.rules import lipschitz_exponent as gauge
 
 DIGITS: Final = 10
 """Significant digits of the bounds."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dpverify.pictures.exponent import NEAR_PRECISION
 from dpverify.search.numeric import number
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.model import Claim, KaryResponse
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.tables import Cell, LogBalls, finite
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.model import Claim, KaryResponse
+from dpverify.trusted.theories.finite.tables import Cell, LogBalls, finite
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from dpverify.pictures.polyline import Point
-from dpverify.search import polytopes
 from dpverify.search.numeric import Array
-from dpverify.trusted.language.model import Claim, Matrix, Mixture, Norm, Product, Query, Radial
-from dpverify.trusted.order.lengths import norm_faults
-from dpverify.trusted.order.linear import matrix
-from dpverify.trusted.order.queries import differences
-from dpverify.trusted.parts.released import answered
+from dpverify.search.utility import polytopes
+from dpverify.trusted.combinators.released import answered
+from dpverify.trusted.geometry.lengths import norm_faults
+from dpverify.trusted.geometry.linear import matrix
+from dpverify.trusted.kernel.model import Claim, Matrix, Mixture, Norm, Product, Query, Radial
+from dpverify.trusted.sensitivity.queries import differences
 
 DIMENSIONS: Final = (2, 3)
 DRAWS: Final = 200

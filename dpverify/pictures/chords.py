@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpz
 
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.pairs import Pair, Profile
-from dpverify.trusted.numbers.balls import exact, finite, rational
+from dpverify.trusted.kernel.balls import exact, finite, rational
 
 
 def remembered(pair: Pair) -> Pair:

@@ -12,10 +12,10 @@ import numpy as np
 from dpverify.pictures.polyline import sampled
 from dpverify.pictures.supremum import SAME, Supremum, grown
 from dpverify.search.numeric import Array, number, vectorised
-from dpverify.trusted.language.expr import Num, substitute
-from dpverify.trusted.language.expr import symbols as free_symbols
+from dpverify.trusted.kernel.expr import Num, substitute
+from dpverify.trusted.kernel.expr import symbols as free_symbols
+from dpverify.trusted.kernel.model import Kernel
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Kernel
 from dpverify.trusted.numbers.pieces import breaks
 
 INPUTS: Final = 33

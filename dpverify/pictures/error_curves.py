@@ -15,16 +15,16 @@ import numpy as np
 
 from dpverify.pictures.exponent import exponent
 from dpverify.pictures.polyline import Point
-from dpverify.search import necessary
+from dpverify.search.utility import necessary
+from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.facts.fact import as_errors
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ZERO, Expr, Num, num, parse, symbols
-from dpverify.trusted.language.model import L1, Claim, Product, Query
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts.released import answered
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, num, parse, symbols
+from dpverify.trusted.kernel.fact import as_errors
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import L1, Claim, Product, Query
+from dpverify.trusted.kernel.proof import Proof
 
 MOST_QUERIES: Final = 6
 LARGE: Final = 8

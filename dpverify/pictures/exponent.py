@@ -16,17 +16,17 @@ import numpy as np
 from flint import arb
 from scipy import interpolate
 
-from dpverify.search.asymptotics import integrable_at
-from dpverify.search.mixtures import scale_of
+from dpverify.search.additive.asymptotics import integrable_at
+from dpverify.search.additive.mixtures import scale_of
 from dpverify.search.numeric import Array, number, vectorised
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ONE, Call, Expr, Num, Sym, add, call, children, mul, neg, num, rebuild, sub, symbols
+from dpverify.trusted.combinators import closed_forms
+from dpverify.trusted.kernel.balls import constant, precision, rational, value
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ONE, Call, Expr, Num, Sym, add, call, children, mul, neg, num, rebuild, sub, symbols
+from dpverify.trusted.kernel.model import Claim, Mechanism, Mixture, Product, Radial, Staircase, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Claim, Mechanism, Mixture, Product, Radial, Staircase, Translation
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.balls import constant, precision, rational, value
 from dpverify.trusted.numbers.pieces import breaks
-from dpverify.trusted.parts import closed_forms
 
 FAR_BITS: Final = ((200, 100), (48, 24), (24, 12))
 """How far out a limit is looked for, as powers of two: the first pair at which the exponent has a value."""

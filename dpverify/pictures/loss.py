@@ -16,13 +16,13 @@ from dpverify.pictures.law import size_law
 from dpverify.pictures.polyline import Point, infinite_spans, polylines, sampled
 from dpverify.pictures.rays import Ray, directions
 from dpverify.pictures.supremum import Scan, Supremum, scan
-from dpverify.search import sensitivity
+from dpverify.search.additive import sensitivity
 from dpverify.search.numeric import Array, number
-from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Kernel, Product, Staircase, Table
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.model import Claim, Exponential, KaryResponse, Kernel, Product, Staircase, Table
+from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
 
 SPREADS: Final = 6
 """How far the picture reaches beyond both answers, in spreads of the noise."""

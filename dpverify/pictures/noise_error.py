@@ -15,8 +15,8 @@ from dpverify.pictures.law import Law, size_law
 from dpverify.pictures.polyline import Point
 from dpverify.pictures.sums import norm_law
 from dpverify.search.numeric import Array
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Claim, Mechanism, Mixture, Norm, Product, Radial
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.model import Claim, Mechanism, Mixture, Norm, Product, Radial
 
 PROBABILITIES: Final = (0.5, 0.9, 0.95, 0.99)
 GRID: Final = 121

@@ -15,11 +15,11 @@ import numpy as np
 from flint import arb
 
 from dpverify.pictures.exponent import Exponent
+from dpverify.search.additive.sensitivity import propose_radius
 from dpverify.search.numeric import Array
-from dpverify.search.sensitivity import propose_radius
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Norm, Product
-from dpverify.trusted.order.vertices import sign_vectors
+from dpverify.trusted.geometry.vertices import sign_vectors
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.model import Norm, Product
 
 MOST_SIGNS: Final = 8
 """Greatest dimension whose diagonals are all tried."""

@@ -11,7 +11,7 @@ from scipy import interpolate
 from dpverify.pictures.exponent import Exponent
 from dpverify.pictures.law import Law, size_law
 from dpverify.search.numeric import Array
-from dpverify.trusted.language.model import Norm
+from dpverify.trusted.kernel.model import Norm
 
 CELLS: Final = 1 << 13
 MOST_COORDINATES: Final = 64

@@ -13,7 +13,7 @@ from flint import arb
 from dpverify.pictures.exponent import FAR_BITS, FAR_PRECISION, NEAR_PRECISION
 from dpverify.pictures.rays import Ray
 from dpverify.search.numeric import Array
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.kernel.balls import precision
 
 OFFSETS: Final = 2400
 """Points looked at about all kinks together."""

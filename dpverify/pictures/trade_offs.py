@@ -17,8 +17,8 @@ from typing import Final
 from flint import arb, ctx
 
 from dpverify.trusted.facts.pairs import Pair
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Undecided
 
 NAME: Final = "trade-off"
 

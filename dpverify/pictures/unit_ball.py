@@ -13,9 +13,9 @@ from dpverify.pictures.law import size_law
 from dpverify.pictures.noise_error import size_law_of
 from dpverify.pictures.polyline import Point
 from dpverify.search.numeric import Array
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Mechanism, Mixture, Norm, Product, Radial
-from dpverify.trusted.order.lengths import norm_faults
+from dpverify.trusted.geometry.lengths import norm_faults
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.model import Mechanism, Mixture, Norm, Product, Radial
 
 PLANE: Final = 2
 SMOOTH_POINTS: Final = 128

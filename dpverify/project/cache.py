@@ -22,13 +22,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from dpverify.ground.outside import read_regular
-from dpverify.ground.version import __version__
 from dpverify.project import seal
+from dpverify.runtime.outside import read_regular
+from dpverify.runtime.version import __version__
 from dpverify.search.verify import Verified, rejudged
-from dpverify.trusted.language.canonical_form import claim_hash, to_json
-from dpverify.trusted.language.certificate import MAX_BYTES, decode
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
+from dpverify.trusted.kernel.certificate import MAX_BYTES, decode
+from dpverify.trusted.kernel.model import Claim
 
 SCHEMA: Final = "dpverify-cache/1"
 LIMIT: Final = 256 << 20

@@ -34,12 +34,12 @@ from dpverify.search.threshold import GREATEST as GREATEST
 from dpverify.search.threshold import LEAST as LEAST
 from dpverify.search.threshold import Grid, Seen, Threshold
 from dpverify.search.verify import Verified, verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.canonical_form import TIGHT
-from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, symbols
-from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.canonical_form import TIGHT
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, symbols
+from dpverify.trusted.kernel.model import Claim
 
 DIGITS: Final = 20
 """Of the tight epsilon: the same in the search as in the answers on both sides, which are found with the same means then."""

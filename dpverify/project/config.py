@@ -28,8 +28,8 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.toml import Decimal, Fault, Fields, meant, show
 from dpverify.errors import SpecError
-from dpverify.ground.outside import plainly, read_regular
-from dpverify.ground.processes import MEMORY, TIMEOUT
+from dpverify.runtime.outside import plainly, read_regular
+from dpverify.runtime.processes import MEMORY, TIMEOUT
 
 FILE: Final = "pyproject.toml"
 VARIABLE: Final = "DPVERIFY_PROFILE"

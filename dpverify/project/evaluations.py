@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dpverify.errors import SpecError
-from dpverify.search import evaluation_tables
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import Claim, EllipticalProcess
-from dpverify.trusted.numbers.balls import exact
+from dpverify.search.processes import evaluation_tables
+from dpverify.trusted.kernel.balls import exact
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Num
+from dpverify.trusted.kernel.model import Claim, EllipticalProcess
 
 MOST: Final = 100_000
 _SHOWN: Final = (1, 2, 5)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from dpverify.errors import ProjectError
-from dpverify.ground.outside import read_regular
+from dpverify.runtime.outside import read_regular
 
 MAX_BYTES: Final = 16 << 20
 """Of a file that lines are added to."""

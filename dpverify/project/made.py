@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from dpverify.ground.outside import read_regular
-from dpverify.ground.version import __version__
 from dpverify.project.config import MAX_BYTES
+from dpverify.runtime.outside import read_regular
+from dpverify.runtime.version import __version__
 
 EPOCH: Final = "SOURCE_DATE_EPOCH"
 """The variable that says which date builds that are to be repeated give."""

@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from dpverify.errors import SpecError
-from dpverify.search.private_tables import Dual, Pair, Task, ratio, solved
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, mul, parse, symbols
-from dpverify.trusted.language.model import Claim, Matrix, Table, Vector
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.search.spaces.private_tables import Dual, Pair, Task, ratio, solved
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, format_expr, mul, parse, symbols
+from dpverify.trusted.kernel.model import Claim, Matrix, Table, Vector
 
 Number = int | Fraction | Decimal | str
 Point = Number | Sequence[Number]

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import url2pathname
 
 from dpverify.errors import ProjectError
-from dpverify.ground.version import __version__
+from dpverify.runtime.version import __version__
 
 NAME: Final = "dpverify"
 KEPT: Final = ".dpverify"

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpverify.errors import ProjectError
-from dpverify.ground.outside import plainly
 from dpverify.project.config import leads_inside
 from dpverify.project.files import Action, Planned, extended, planned, read
 from dpverify.project.origin import KEPT, Origin, running
 from dpverify.project.render import render
+from dpverify.runtime.outside import plainly
 
 CI_SYSTEMS: Final[Mapping[str, str]] = {"github": ".github/workflows/dpverify.yml", "gitlab": ".gitlab/dpverify.yml"}
 """Each system of continuous integration, and the file that is made for it."""

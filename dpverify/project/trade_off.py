@@ -14,12 +14,12 @@ from typing import Any
 from dpverify.errors import SpecError
 from dpverify.search.numeric import number
 from dpverify.search.verify import Verified, verify
-from dpverify.trusted.facts.bounds import INFINITE, Infinite
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, format_expr, num, parse, symbols
-from dpverify.trusted.language.model import Claim, Space
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.well_formed import expressions
+from dpverify.trusted.kernel.bounds import INFINITE, Infinite
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, num, parse, symbols
+from dpverify.trusted.kernel.model import Claim, Space
+from dpverify.trusted.kernel.well_formed import expressions
 
 
 @dataclass(frozen=True, slots=True)

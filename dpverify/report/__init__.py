@@ -15,13 +15,13 @@ from typing import Any, Final
 from dpverify.catalogue.assumed import plain
 from dpverify.catalogue.notes import Note
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.canonical_form import to_json
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, Num, Pow, format_expr, mul, num, symbols
-from dpverify.trusted.language.model import NEARNESS, Claim
+from dpverify.trusted.kernel.bounds import Bound, Infinite
+from dpverify.trusted.kernel.canonical_form import to_json
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr, Num, Pow, format_expr, mul, num, symbols
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import NEARNESS, Claim
 
 _LONGEST: Final = 30
 """Signs of a claimed number that is told as a decimal."""

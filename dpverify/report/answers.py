@@ -13,15 +13,15 @@ from typing import Any, Final
 from dpverify.catalogue import NotCertain, NotProved, Stated
 from dpverify.catalogue.notes import Note
 from dpverify.collected import encode
-from dpverify.ground.outside import printable
-from dpverify.ground.whole import write
 from dpverify.report import Entry, asked, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, quantity, short, text
 from dpverify.report.enclosures import common
 from dpverify.report.results import Results
+from dpverify.runtime.outside import printable
+from dpverify.runtime.whole import write
 from dpverify.search.verify import Verified, verify
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import ZERO, Expr, format_expr
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.expr import ZERO, Expr, format_expr
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim
 
 _Real = int | float | Fraction | Decimal
 

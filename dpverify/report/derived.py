@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
-from dpverify.trusted.language.model import Claim, Norm, Query
-from dpverify.trusted.order.apart import off_the_integers
-from dpverify.trusted.order.sensitivity import sensitivity_bounds
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Expr, Num, format_expr, symbols
+from dpverify.trusted.kernel.model import Claim, Norm, Query
+from dpverify.trusted.sensitivity.apart import off_the_integers
+from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
 
 if TYPE_CHECKING:
     from dpverify.report import Entry

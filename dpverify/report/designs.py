@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dpverify.ground.outside import printable
 from dpverify.project.designer import Design, Designed
 from dpverify.project.designer.isotropy import Isotropy
 from dpverify.report import decimal, short
 from dpverify.report.utility import NEIGHBOURS, called
+from dpverify.runtime.outside import printable
 from dpverify.trusted.facts.errors import EUCLIDEAN, Measure
-from dpverify.trusted.language.expr import ZERO, div, format_expr
+from dpverify.trusted.kernel.expr import ZERO, div, format_expr
 
 SHOWN = 6
 

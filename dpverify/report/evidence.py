@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpverify.collected import MANY, SINGLE, collection
-from dpverify.ground.outside import printable
 from dpverify.report import Entry, brief
 from dpverify.report.families import Family
 from dpverify.report.overview import tight
 from dpverify.report.page import markdown
 from dpverify.report.page.by_family import by_family, overview
 from dpverify.report.page.subject import File, Run
+from dpverify.runtime.outside import printable
 
 CERTIFICATES: Final = "certificates"
 VERDICTS: Final = "verdicts.txt"

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import NEARNESS, Claim, Norm, Radial, kind_of
+from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.model import NEARNESS, Claim, Norm, Radial, kind_of
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Noise that is added": {

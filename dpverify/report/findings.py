@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path
-from dpverify.ground.outside import printable
+from dpverify.runtime.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path
+from dpverify.runtime.outside import printable
 
 _VERDICTS = {VIOLATION: "REFUTED", NONCONFORMING: "REFUTED", NO_VIOLATION_SEEN: "UNKNOWN"}
 """Findings are painted as the verdicts that they resemble; never as PROVED."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpverify.ground.outside import printable_lines
 from dpverify.report.results import Results, Surprise
 from dpverify.report.sources import resolved, root_of_repository
+from dpverify.runtime.outside import printable_lines
 
 
 def render(results: Results) -> str:

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from dpverify.ground.outside import printable_lines
 from dpverify.report.results import UNREAD, Results, Surprise
+from dpverify.runtime.outside import printable_lines
 
 _AUDITS: Final = "audits"
 _COUNTS: Final = ("tests", "failures", "errors", "skipped")

@@ -12,8 +12,8 @@ from dpverify.catalogue import kinds
 from dpverify.catalogue.formulas.boxes import Box, Lines, Number, Op, Sub, Sup, Words, comma, row
 from dpverify.catalogue.formulas.pieces import EQUAL, MOST_ENTRIES, M
 from dpverify.catalogue.formulas.typeset import raised, typeset
-from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Combinator, Mechanism, Part, once, parts_of
+from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.kernel.model import Combinator, Mechanism, Part, once, parts_of
 
 MOST_LINES: Final = 20
 """As many lines as a combinator and its parts take, at every depth together."""

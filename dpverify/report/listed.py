@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from dpverify.ground.outside import read_regular
+from dpverify.runtime.outside import read_regular
 
 PAGE: Final = "index.html"
 MAX_BYTES: Final = 1 << 30

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from dpverify.ground.outside import printable, printable_lines
 from dpverify.report.results import Results, Surprise
+from dpverify.runtime.outside import printable, printable_lines
 
 LIMIT: Final = 60_000
 """Characters; a comment holds 65,536."""

@@ -7,8 +7,8 @@ from html import escape
 from dpverify.catalogue.formulas.boxes import Box, linear, markup
 from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.report.laws import law
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Mechanism
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.model import Mechanism
 
 
 def mathml(expr: Expr, *, block: bool = False) -> str:

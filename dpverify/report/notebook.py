@@ -5,16 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from dpverify.ground.finding import Finding
 from dpverify.report import Entry, mathml
 from dpverify.report.page.blocks import Badge, Block, Math, Paragraph
 from dpverify.report.page.html import fragment
 from dpverify.report.page.sections import OF_CLAIM, audit, loss
 from dpverify.report.page.sections import shown as shown_sections
 from dpverify.report.page.subject import Claimed, File, Pictures
+from dpverify.runtime.finding import Finding
 from dpverify.search.verify import Verified
-from dpverify.trusted.language.canonical_form import claim_hash, to_json
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
+from dpverify.trusted.kernel.model import Claim
 
 if TYPE_CHECKING:
     from dpverify.pictures.loss import LossCurve

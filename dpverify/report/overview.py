@@ -10,7 +10,7 @@ from typing import Final
 from dpverify.report import Entry, asked, delta_enclosure, enclosure, exact, quantity, short
 from dpverify.report.enclosures import plain_decimal
 from dpverify.report.phrases import delta_text, tight_text
-from dpverify.trusted.language.expr import format_expr
+from dpverify.trusted.kernel.expr import format_expr
 
 DIGITS: Final = 8
 """Of a tight value."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from dpverify.ground.outside import named
 from dpverify.report import Entry, asked, ceiling, delta_enclosure, enclosure, exact, quantity, short
 from dpverify.report.enclosures import common, plain_decimal, witness_text
-from dpverify.trusted.language.expr import ZERO
+from dpverify.runtime.outside import named
+from dpverify.trusted.kernel.expr import ZERO
 
 _SHORT: Final = 20
 """The longest fraction that is told as one."""

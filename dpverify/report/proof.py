@@ -11,20 +11,20 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dpverify.catalogue.assumed import plain
-from dpverify.ground.outside import named
 from dpverify.report import Entry, brief, quantity
 from dpverify.report.phrases import delta_text, tight_text
 from dpverify.report.stated import stated
 from dpverify.report.utility import NAMES
+from dpverify.runtime.outside import named
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.facts.assumptions import marked, of_a_bound
-from dpverify.trusted.facts.bounds import Bound, Infinite
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, Num, format_expr, symbols
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.trusted.kernel.assumptions import marked, of_a_bound
+from dpverify.trusted.kernel.bounds import Bound, Infinite
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr, Num, format_expr, symbols
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.registry import EXPLAINED
 
 _DIGITS: Final = 12
 _QUANTITIES: Final = {

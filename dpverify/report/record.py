@@ -23,7 +23,7 @@ from dpverify.report import (
 from dpverify.report.derived import also
 from dpverify.report.dyadic import readable
 from dpverify.report.results import Results
-from dpverify.trusted.language.model import Selection
+from dpverify.trusted.kernel.model import Selection
 
 
 def render(results: Results) -> str:

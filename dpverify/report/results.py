@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dpverify.catalogue import shelf
 from dpverify.catalogue.notes import UNSTATED, UNUSED, ZERO, Note
-from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
 from dpverify.report import Entry
 from dpverify.report import summary as claims_summary
 from dpverify.report.phrases import replay, surprise_text
-from dpverify.trusted.language.canonical_form import claim_hash, to_json
+from dpverify.runtime.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding
+from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
 
 if TYPE_CHECKING:
     from dpverify.project.made import Made

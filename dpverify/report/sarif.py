@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from dpverify.ground.version import __version__
 from dpverify.report.markdown import literal
 from dpverify.report.results import NOTE_RULES, RULES, Results, Surprise
 from dpverify.report.sarif_rules import descriptor
 from dpverify.report.sources import Related, Sources, resolved, root_of_repository
+from dpverify.runtime.version import __version__
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS: Final = 5_000

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dpverify.catalogue.notes import UNSTATED, UNUSED, ZERO
-from dpverify.ground.finding import NONCONFORMING, VIOLATION
 from dpverify.report.results import NOTE_RULES, RULES
+from dpverify.runtime.finding import NONCONFORMING, VIOLATION
 
 _SHORT: Final = {**RULES, **NOTE_RULES}
 _PRIVACY: Final = ("security", "privacy", "differential-privacy")

@@ -12,25 +12,18 @@ from itertools import groupby
 from typing import Any, Final
 
 from dpverify.report import Entry
-from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr, Num, format_expr
-from dpverify.trusted.language.model import AboveThreshold, NoisyMax, Stream, Vector
-from dpverify.trusted.parts.streams import FAMILIES, MIRRORED
-from dpverify.trusted.rules.selection import (
-    alignment,
-    chances,
-    noisy_max,
-    shifted,
-    threshold,
-    told_words,
-    worst_output,
-    worst_run,
-    worst_words,
-)
-from dpverify.trusted.rules.selection.compared import Asked, Value, asked, greatest
-from dpverify.trusted.rules.selection.ways import Way, read_way
+from dpverify.trusted.combinators.streams import FAMILIES, MIRRORED
+from dpverify.trusted.kernel.bounds import Bound, Infinite
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Expr, Num, format_expr
+from dpverify.trusted.kernel.model import AboveThreshold, NoisyMax, Stream, Vector
+from dpverify.trusted.theories.selection import chances, shifted
+from dpverify.trusted.theories.selection.compared import Asked, Value, asked, greatest
+from dpverify.trusted.theories.selection.rules import alignment, told_words, worst_output, worst_run, worst_words
+from dpverify.trusted.theories.selection.rules import log_concave_noisy_max as noisy_max
+from dpverify.trusted.theories.selection.rules import log_concave_threshold as threshold
+from dpverify.trusted.theories.selection.ways import Way, read_way
 
 FAR: Final = 3
 """Of answers that are ever further apart: at how many times their move they are drawn."""

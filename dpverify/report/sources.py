@@ -14,8 +14,8 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from dpverify.catalogue import shelf
-from dpverify.ground.folders import MAX_BYTES
-from dpverify.ground.outside import read_regular
+from dpverify.runtime.folders import MAX_BYTES
+from dpverify.runtime.outside import read_regular
 
 MOST_LINES: Final = 30
 """Of a claim, as far as it is shown."""

@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 
 from dpverify.trusted import rules
-from dpverify.trusted.language.model import Source
-from dpverify.trusted.registry import PLACES
+from dpverify.trusted.kernel.model import Source
+from dpverify.trusted.kernel.registry import PLACES
 
 _FOLDER = Path(rules.__file__).parent
 _HEADS = ("Theorem: ", "Checked:\n- ", "Source: ")

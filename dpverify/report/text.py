@@ -8,14 +8,14 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from dpverify.catalogue.assumed import bare
-from dpverify.ground.outside import named, printable
 from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short
 from dpverify.report.enclosures import witness_text
 from dpverify.report.phrases import advice, delta_text, replay, tight_text
 from dpverify.report.results import Results
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import format_expr
-from dpverify.trusted.language.model import Claim
+from dpverify.runtime.outside import named, printable
+from dpverify.trusted.kernel.expr import format_expr
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim
 
 ERROR_DIGITS: Final = 10
 """Of errors, for people."""

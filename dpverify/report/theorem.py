@@ -10,19 +10,19 @@ from dpverify.catalogue.formulas.boxes import row
 from dpverify.catalogue.formulas.latex import latex, words
 from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.collected import encode
-from dpverify.ground.version import __version__
 from dpverify.report import Entry, delta_enclosure, enclosure, exact, exact_delta, literature, quantity
 from dpverify.report import words as plain
 from dpverify.report.laws import law
 from dpverify.report.page.blocks import Inline
 from dpverify.report.page.sections.statement import inequality, sentence
 from dpverify.report.stated import stated
+from dpverify.runtime.version import __version__
 from dpverify.search.verify import Verified
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Claim, Space
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim, Space
+from dpverify.trusted.kernel.registry import EXPLAINED
 
 PREAMBLE = "% needs \\usepackage{amsmath, amssymb, amsthm}, \\newtheorem{theorem}{Theorem} and the references as BibTeX\n"
 KEY = "dpverify"

@@ -16,7 +16,7 @@ from typing import Final
 
 from dpverify import trusted
 from dpverify.project.formal.ledger import together
-from dpverify.trusted import kernel
+from dpverify.trusted.kernel import judgement as kernel
 
 TRUSTED: Final = "dpverify.trusted"
 _FOLDER: Final = Path(trusted.__file__).parent

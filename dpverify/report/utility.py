@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.assumed import plain
 from dpverify.report.enclosures import common, plain_decimal
-from dpverify.search.utility import lacking
-from dpverify.trusted.facts.bounds import Infinite
+from dpverify.search.utility.errors import lacking
+from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound, Measure
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import ZERO, Expr, div, format_expr, symbols
-from dpverify.trusted.language.model import Claim
-from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts.released import answered
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.expr import ZERO, Expr, div, format_expr, symbols
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim
 
 Decimals = Callable[[Expr | Infinite | None, int], str | None]
 """A bound as a decimal, rounded down (0) or up (1)."""

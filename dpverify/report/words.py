@@ -9,10 +9,10 @@ from dpverify.catalogue import kinds
 from dpverify.catalogue.kinds.kind import Sensitivity
 from dpverify.report import Entry, delta_enclosure, enclosure, quantity, short
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr
-from dpverify.trusted.language.model import Claim, Domain, Mechanism
-from dpverify.trusted.parts.adjacencies import stated_adjacencies
+from dpverify.trusted.combinators.adjacencies import stated_adjacencies
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr
+from dpverify.trusted.kernel.model import Claim, Domain, Mechanism
 
 _DIGITS: Final = 17
 ADJACENCIES: Final = {

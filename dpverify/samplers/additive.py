@@ -22,11 +22,11 @@ from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import EXACT, Array, Floats, Generator, Law, Noise, ending, ends, floats, inverted, whole
 from dpverify.samplers.powers import power_law
 from dpverify.samplers.walked import Walking
-from dpverify.search.mixtures import scale_of
+from dpverify.search.additive.mixtures import scale_of
 from dpverify.search.numeric import kinks_of, number, vectorised
-from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, format_expr, mul, num, substitute
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, format_expr, mul, num, substitute
+from dpverify.trusted.kernel.model import Mixture, Product, Radial, Staircase, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import Mixture, Product, Radial, Staircase, Translation
 
 Additive = Radial | Mixture | Product | Translation | Staircase
 

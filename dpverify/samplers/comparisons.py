@@ -19,9 +19,9 @@ from dpverify.samplers.digits import TINY, Key, Lazy, Noise, Sum, as_float, cons
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import ANY, EXACT, MOST, Array, Floats, Generator, Law, ending, whole
 from dpverify.search.numeric import number
-from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, neg, sub, substitute, symbols
-from dpverify.trusted.language.model import AboveThreshold, Branch, Drawn, Guard, Named, NoisyMax, OnLine, Stream, on_integers
-from dpverify.trusted.parts.streams import Form, Step, faults, start_of, step_of
+from dpverify.trusted.combinators.streams import Form, Step, faults, start_of, step_of
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, neg, sub, substitute, symbols
+from dpverify.trusted.kernel.model import AboveThreshold, Branch, Drawn, Guard, Named, NoisyMax, OnLine, Stream, on_integers
 
 NOTHING: Final = -1
 """The code of a step that tells nothing any more."""

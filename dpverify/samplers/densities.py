@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from dpverify.samplers import inversion
 from dpverify.search.numeric import kinks_of, log_of
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr, Sym, add, num, substitute
+from dpverify.trusted.kernel.balls import precision, value
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Expr, Sym, add, num, substitute
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.numbers.balls import precision, value
 
 Array = NDArray[np.float64]
 

@@ -22,10 +22,10 @@ from dpverify.samplers.additive import additive
 from dpverify.samplers.law import EXACT, Floats, Generator
 from dpverify.samplers.powers import power_law
 from dpverify.search.numeric import number
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, call, div, mul, neg, num, power, sub
+from dpverify.trusted.kernel.balls import exact, precision, rational, value
+from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, call, div, mul, neg, num, power, sub
+from dpverify.trusted.kernel.model import OnLine, Product, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import OnLine, Product, Radial, Translation
-from dpverify.trusted.numbers.balls import exact, precision, rational, value
 
 BITS: Final = 53
 """Of a uniform number, before more are needed: what floats hold exactly."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpverify.errors import NoSampler
 from dpverify.samplers import polytope
-from dpverify.trusted.language.model import Norm
+from dpverify.trusted.kernel.model import Norm
 
 Array = NDArray[np.float64]
 Directions = Callable[[int, np.random.Generator], Array]

@@ -19,10 +19,10 @@ import numpy as np
 from flint import arb, ctx
 
 from dpverify.errors import NoSampler
-from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import Expr, neg, substitute
-from dpverify.trusted.language.expr import Sym as Symbol
-from dpverify.trusted.numbers.balls import exact, precision, value
+from dpverify.trusted.kernel.balls import exact, precision, value
+from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.expr import Expr, neg, substitute
+from dpverify.trusted.kernel.expr import Sym as Symbol
 from dpverify.trusted.numbers.lattice_sums import lattice_sum
 
 WORD: Final = 64

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers.grids import Grid
 from dpverify.search.numeric import number
-from dpverify.trusted.language.expr import Expr, Num
+from dpverify.trusted.kernel.expr import Expr, Num
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

@@ -23,8 +23,8 @@ from dpverify.samplers.law import ANY, MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
 from dpverify.samplers.processes import evaluations
 from dpverify.samplers.walked import Walking, require_walked, walking
-from dpverify.trusted.language.expr import Num
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.expr import Num
+from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
     Compose,

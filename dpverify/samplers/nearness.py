@@ -19,13 +19,13 @@ import numpy as np
 from dpverify.errors import NoSampler
 from dpverify.samplers.integers import below, happens
 from dpverify.search.verify import Verified, verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Num, div, mul, num
-from dpverify.trusted.language.model import Claim, Shape, Space
-from dpverify.trusted.numbers.balls import constant, exact, precision
-from dpverify.trusted.rules.spaces import net_mechanism
-from dpverify.trusted.rules.spaces.nets import cube
+from dpverify.trusted.kernel.balls import constant, exact, precision
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Num, div, mul, num
+from dpverify.trusted.kernel.model import Claim, Shape, Space
+from dpverify.trusted.theories.spaces.nets import cube
+from dpverify.trusted.theories.spaces.rules import net_mechanism
 
 Point = Any
 """A number of one of finitely many points; a tuple of coordinates; the children of the nodes on the way to a leaf."""

@@ -16,8 +16,8 @@ from dpverify.samplers.enclosed import Enclosed, finite
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import EXACT, IN_FLOATS, Array, Generator, Law, ends, floats, inverted
 from dpverify.search.numeric import number
-from dpverify.trusted.language.expr import ONE, Num, call, format_expr, mul, num, sub, substitute
-from dpverify.trusted.language.model import Exponential, KaryResponse, Kernel, Table
+from dpverify.trusted.kernel.expr import ONE, Num, call, format_expr, mul, num, sub, substitute
+from dpverify.trusted.kernel.model import Exponential, KaryResponse, Kernel, Table
 
 BY_ROWS: Final = "inversion with enclosed probabilities, of as many bits as it takes"
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpverify.errors import NoSampler
-from dpverify.search import polytopes
-from dpverify.search.polytopes import Simplices
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Matrix
-from dpverify.trusted.order.linear import to_fraction
-from dpverify.trusted.order.triangulations import Boundary
+from dpverify.search.utility import polytopes
+from dpverify.search.utility.polytopes import Simplices
+from dpverify.trusted.geometry.linear import to_fraction
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.model import Matrix
+from dpverify.trusted.theories.utility.triangulations import Boundary
 
 Array = NDArray[np.float64]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dpverify.search.numeric import number
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ONE, Add, Expr, Mul, Pow, Sym, mul, neg, substitute, symbols
-from dpverify.trusted.order.convexity import Shapes
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ONE, Add, Expr, Mul, Pow, Sym, mul, neg, substitute, symbols
+from dpverify.trusted.shapes.convexity import Shapes
 
 
 def power_law(exponent: Expr, name: str, *, two_sided: bool) -> tuple[Expr, Expr] | None:

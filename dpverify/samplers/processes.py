@@ -19,14 +19,14 @@ from scipy.linalg import solve_triangular
 from dpverify.errors import NoSampler
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import Generator, Law, Noise, ending, floats, whole
-from dpverify.search import covariances
 from dpverify.search.numeric import vectorised
-from dpverify.trusted.language.errors import DpverifyError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import Num, num
-from dpverify.trusted.language.model import EllipticalProcess
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.evaluations import Independent, first_points, independent, number_of, points_of
-from dpverify.trusted.rules.curves.process_evaluations import inverse_gamma
+from dpverify.search.processes import covariances
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import DpverifyError, ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import Num, num
+from dpverify.trusted.kernel.model import EllipticalProcess
+from dpverify.trusted.theories.processes.evaluations import Independent, first_points, independent, number_of, points_of
+from dpverify.trusted.theories.processes.rules.process_evaluations import inverse_gamma
 
 Array = NDArray[np.float64]
 Kernel = Callable[[Array, Array], Array]

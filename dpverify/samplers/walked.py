@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import walks
 from dpverify.samplers.walks import LABEL, Body, Step
-from dpverify.trusted.language.model import Norm
+from dpverify.trusted.kernel.model import Norm
 
 Array = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from scipy.optimize import linprog
 
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers.polytope import Polytope
-from dpverify.trusted.language.model import Matrix
+from dpverify.trusted.kernel.model import Matrix
 
 Array = NDArray[np.float64]
 

@@ -9,11 +9,16 @@ from typing import Any
 import dpverify.search.signs  # noqa: F401  # finds signs wherever they are asked for
 from dpverify.search.proposal import Premise, Proposal, Steps
 from dpverify.search.proposal import bound as proved
-from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.facts.fact import as_bounds
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators import neighbours
+from dpverify.trusted.combinators.one_pair import is_told
+from dpverify.trusted.combinators.runs import whole
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import Bound, Infinite
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.fact import as_bounds
+from dpverify.trusted.kernel.model import (
     NEARNESS,
     ONE_WAY,
     Claim,
@@ -30,20 +35,15 @@ from dpverify.trusted.language.model import (
     Translation,
     all_parts,
 )
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.parts import neighbours
-from dpverify.trusted.parts.one_pair import is_told
-from dpverify.trusted.parts.runs import whole
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.registry import ANYWHERE
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.kernel.registry import ANYWHERE
 
 
 def propose(claim: Claim, digits: int = 20) -> Proposal:
     """Evidence for bounds on the tight epsilon, or the tight delta, from both sides, to `digits` digits where that can be had."""
     proposal = Proposal(prec=precision_for(digits))
     if claim.measure is not None and claim.measure.name == NEARNESS:
-        from dpverify.search import nearness
+        from dpverify.search.utility import nearness
 
         proposal.extend(nearness.propose, claim, digits)
         return proposal
@@ -51,16 +51,16 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
         extend_in_measure(proposal, claim, digits)
         return proposal
     if claim.delta != ZERO and isinstance(claim.mechanism, Translation):
-        from dpverify.search import cosets
+        from dpverify.search.additive import cosets
 
         proposal.extend(cosets.propose, claim, digits)
     if claim.delta != ZERO and isinstance(claim.mechanism, EllipticalProcess):
-        from dpverify.search import elliptical_process
+        from dpverify.search.processes import elliptical_process
 
         if proposal.extend(elliptical_process.apart, claim, digits):
             return proposal
         if claim.mechanism.transform:  # which has no curve
-            from dpverify.search import measures
+            from dpverify.search.divergences import orders as measures
 
             proposal.extend(lambda claim, _: measures.propose(claim), claim, digits)
             return proposal
@@ -74,20 +74,20 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     if claim.delta == ZERO and stated and _sampled_in_one_order(claim.mechanism):
         extend_with_curve(proposal, claim, digits)  # a delta above 0 at the claimed epsilon is what refutes here
     if claim.delta != ZERO and not claim.domains:
-        from dpverify.search import measures
+        from dpverify.search.divergences import orders as measures
 
         if isinstance(claim.mechanism, Guarantee):
-            from dpverify.search import stated_epsilon
+            from dpverify.search.composition import stated_epsilon
 
             proposal.extend(stated_epsilon.propose, claim, digits)
         if any(step["rule"] == "privacy-profile" and step.get("premises") for step in proposal.steps):
             proposal.extend(lambda claim, _: measures.propose(claim), claim, digits)
     if claim.delta != ZERO and claim.domains and isinstance(claim.mechanism, Compared):
-        from dpverify.search import selection_violations
+        from dpverify.search.selection import violations as selection_violations
 
         proposal.extend(lambda claim, _: selection_violations.propose(claim, proposal.steps), claim, digits)
     if claim.order or any(isinstance(part.mechanism, Guarantee) for part in all_parts(claim.mechanism)):
-        from dpverify.search import one_sided, privacy_profile
+        from dpverify.search.composition import one_sided, privacy_profile
 
         if claim.order and claim.delta != ZERO:
             proposal.extend(privacy_profile.listed, claim, digits)
@@ -99,7 +99,7 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
 
 def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Add bounds on the tight value in the measure that is claimed."""
-    from dpverify.search import in_measures
+    from dpverify.search.divergences import in_measures
 
     known, found = premises(digits, above=True), dict[Claim, Proposal]()
 
@@ -125,7 +125,7 @@ def _sampled_in_one_order(mechanism: Mechanism) -> bool:
 
 def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     """Add bounds read off the mechanism's privacy curve, where it has one."""
-    from dpverify.search import privacy_profile
+    from dpverify.search.composition import privacy_profile
 
     found = premises(digits, above=True)
 
@@ -180,31 +180,32 @@ def _pure(proposal: Proposal, claim: Claim, digits: int) -> None:
     """Evidence for bounds on the tight epsilon at delta = 0."""
     mechanism = claim.mechanism
     if isinstance(mechanism, Kernel):
-        from dpverify.search import normaliser
+        from dpverify.search.finite import normaliser
 
         if wrong := normaliser.faults(claim):
             proposal.reasons.extend(wrong)
             return
     if isinstance(mechanism, Combinator):
-        from dpverify.search import combination
+        from dpverify.search.composition import combination
 
         found = premises(digits)
         proposal.extend(lambda claim, _: combination.propose(claim, found), claim, digits)
     else:
-        from dpverify.search import equal_answers, kinds
+        from dpverify.search import kinds
+        from dpverify.search.additive import equal_answers
 
         if isinstance(mechanism, Noise | Kernel) and proposal.extend(equal_answers.propose, claim, digits):
             return  # nothing is less than 0
         kinds.extend(proposal, claim, mechanism, digits, premises(digits, above=True))
         if any(leaf.several for leaf in neighbours.leaves(whole(claim).part)) and _far_apart(claim, proposal.steps):
-            from dpverify.search import combination
+            from dpverify.search.composition import combination
 
             found = premises(digits)
             proposal.extend(lambda claim, _: combination.propose(claim, found), claim, digits)
         if isinstance(mechanism, EllipticalProcess) and not proposal.steps and claim.epsilon is not None:
             extend_with_curve(proposal, claim, digits)
     if claim.domains:
-        from dpverify.search import positivstellensatz
+        from dpverify.search.composition import positivstellensatz
 
         proposal.extend(lambda claim, _: positivstellensatz.propose(claim, proposal.steps), claim, digits)
 

@@ -1,14 +1,14 @@
-"""Certificates written: the claim, its hash and the lines of its proof, as `language.certificate` reads them."""
+"""Certificates written: the claim, its hash and the lines of its proof, as `kernel.certificate` reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.canonical_form import claim_hash, to_json
-from dpverify.trusted.language.certificate import SCHEMA, Line
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
+from dpverify.trusted.kernel.certificate import SCHEMA, Line
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import Claim
 
 
 def pack(claim: Claim, prec: int, verdict: str, lines: Iterable[Line], signs: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from math import floor
 from typing import Final
 
 from dpverify.search.grids import diagonally
-from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import Expr, Num, substitute, symbols
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.expr import Expr, Num, substitute, symbols
+from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.order.domains import closed
 from dpverify.trusted.order.enclosed import enclose
 

@@ -9,11 +9,11 @@ from typing import Final
 
 from flint import arb, fmpz
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.numbers.balls import constant, exact, precision
-from dpverify.trusted.order.compare import sign
-from dpverify.trusted.order.signs import FINEST
+from dpverify.trusted.kernel.balls import constant, exact, precision
+from dpverify.trusted.kernel.compare import sign
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr, Num
+from dpverify.trusted.kernel.signs import FINEST
 
 MAX_BINARY_EXPONENT: Final = 1_000_000
 """The largest power of two that is written out as a decimal."""

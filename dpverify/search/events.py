@@ -14,17 +14,22 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.search import budgets, measure_words, output_sets
+from dpverify.search.composition import budgets
+from dpverify.search.curves import output_sets
 from dpverify.search.decimals import decimal_bounds
+from dpverify.search.divergences import measure_words
 from dpverify.search.witness_words import in_words
-from dpverify.trusted.facts.assumptions import marked
-from dpverify.trusted.facts.fact import Fact, as_bounds
+from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
+from dpverify.trusted.combinators.runs import Run, merged, reach, whole
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import Num, format_expr, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.assumptions import marked
+from dpverify.trusted.kernel.balls import constant, exact, precision, rational
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import Num, format_expr, parse
+from dpverify.trusted.kernel.fact import Fact, as_bounds
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import (
     ONE_SIDED,
     REVERSE,
     Claim,
@@ -38,12 +43,10 @@ from dpverify.trusted.language.model import (
     Translation,
     on_integers,
 )
-from dpverify.trusted.numbers.balls import constant, exact, precision, rational
-from dpverify.trusted.parts import at_pair, candidates, neighbours, one_pair
-from dpverify.trusted.parts.runs import Run, merged, reach, whole
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.additive import cameron_martin
-from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries, joint_neighbours, loss_distribution
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.composition import gaussian_queries
+from dpverify.trusted.theories.composition.rules import gaussian_composition, joint_neighbours, loss_distribution
+from dpverify.trusted.theories.processes.rules import cameron_martin
 
 _DIGITS: Final = 9
 _ENDS: Final = 12
@@ -89,7 +92,7 @@ def _witness(claim: Claim, witness: dict[str, Any], facts: Sequence[Fact]) -> Ma
         if isinstance(claim.mechanism, Kernel) and isinstance(witness.get(key), list):  # the ends of an enclosure
             witness[key] = [decimal_bounds(Num(Fraction(end)), _ENDS)[side] for side, end in enumerate(witness[key])]
     if "at" in witness and isinstance(claim.mechanism, Compared):
-        from dpverify.search import selection_events
+        from dpverify.search.selection import events as selection_events
 
         with suppress(DpverifyError), precision(_BITS):
             found = selection_events.described_at(claim, facts)

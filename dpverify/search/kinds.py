@@ -6,10 +6,12 @@ from functools import partial
 from typing import assert_never
 
 from dpverify.search.proposal import Premise, Proposal, Steps, bound
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.facts.fact import as_bounds
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.fact import as_bounds
+from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
     EllipticalProcess,
@@ -30,9 +32,7 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.kernel.proof import Proof
 
 
 def curve_rules(noise: Noise) -> tuple[str, ...]:
@@ -61,45 +61,47 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
         case Radial() | Translation() | Product():
             _additive(proposal, claim, digits)
         case Mixture():
-            from dpverify.search import mixture_closed, mixture_concave
+            from dpverify.search.additive import mixture_closed_form as mixture_closed
+            from dpverify.search.additive import mixture_concave
 
             if not proposal.extend(mixture_closed.propose, claim, digits):
                 proposal.extend(mixture_concave.propose, claim, digits)
         case Table() | Exponential():
-            from dpverify.search import exponential, table
+            from dpverify.search.additive import exponential
+            from dpverify.search.finite import finite_table as table
 
             proposal.extend(table.propose, claim, digits)
             proposal.extend(exponential.propose, claim, digits)
         case KaryResponse():
-            from dpverify.search import kary_response
+            from dpverify.search.finite import kary_response
 
             proposal.extend(kary_response.propose, claim, digits)
         case Staircase():
-            from dpverify.search import staircase
+            from dpverify.search.additive import staircase
 
             proposal.extend(staircase.propose, claim, digits)
         case Kernel():
-            from dpverify.search import kernel_box
+            from dpverify.search.finite import kernel_box
 
             proposal.extend(kernel_box.propose, claim, digits)
         case EllipticalProcess():
-            from dpverify.search import elliptical_process
+            from dpverify.search.processes import elliptical_process
 
             proposal.extend(elliptical_process.propose, claim, digits)
         case NoisyMax() | AboveThreshold():
-            from dpverify.search import selection
+            from dpverify.search.selection import bounds as selection
 
             selection.extend(proposal, claim, digits, known)
         case Stream():
-            from dpverify.search import streams
+            from dpverify.search.selection import streams
 
             streams.extend(proposal, claim, digits, known)
         case Guarantee():
-            from dpverify.search import stated_epsilon
+            from dpverify.search.composition import stated_epsilon
 
             proposal.extend(stated_epsilon.propose, claim, digits)
         case Space():
-            from dpverify.search import spaces
+            from dpverify.search.spaces import bounds as spaces
 
             proposal.reasons += spaces.extend(proposal, claim, digits)
         case Sampled():
@@ -120,47 +122,47 @@ def _additive(proposal: Proposal, claim: Claim, digits: int) -> None:
     known = _known(proposal, claim) if exact else None
     if known is not None and (claim.epsilon is None or certainly_le(known, claim.epsilon, {})):
         return  # nothing is to be refuted, and no pair of points loses more
-    from dpverify.search import point_witness
+    from dpverify.search.additive import point_witness
 
     proposal.extend(partial(point_witness.propose, known=known), claim, digits)
     whole = known is None and isinstance(claim.mechanism, Translation) and claim.mechanism.integers  # bounds on the line need not be met
     if not ((exact and not whole) or claim.domains or any(step["evidence"].get("value") == "inf" for step in proposal.steps)):
         if isinstance(claim.mechanism, Product):
-            from dpverify.search import product_lipschitz
+            from dpverify.search.additive import product_lipschitz
 
             proposal.extend(product_lipschitz.propose, claim, digits)
         else:
-            from dpverify.search import modulus, stationary
+            from dpverify.search.additive import modulus, stationary
 
             if not proposal.extend(partial(modulus.propose, ask=stationary.closed_forms), claim, digits):
-                from dpverify.search import modulus_parts
+                from dpverify.search.additive import modulus_parts
 
                 proposal.extend(modulus_parts.propose, claim, digits)
-        from dpverify.search import attained
+        from dpverify.search.additive import attained
 
         proposal.steps += attained.propose(claim, proposal.steps)
 
 
 def _power_identity(claim: Claim, digits: int) -> Steps:
-    from dpverify.search import power_identity
+    from dpverify.search.additive import power_identity
 
     return power_identity.propose(claim, digits)
 
 
 def _concave_exponent(claim: Claim, digits: int) -> Steps:
-    from dpverify.search import concave_exponent
+    from dpverify.search.additive import concave_exponent
 
     return concave_exponent.propose(claim, digits)
 
 
 def _cosets(claim: Claim, digits: int) -> Steps:
-    from dpverify.search import cosets
+    from dpverify.search.additive import cosets
 
     return cosets.propose(claim, digits)
 
 
 def _divergence(claim: Claim, digits: int) -> Steps:
-    from dpverify.search import divergence
+    from dpverify.search.additive import divergence
 
     return divergence.propose(claim, digits)
 
@@ -172,7 +174,7 @@ def _bounded_convex(claim: Claim, digits: int) -> Steps:
 
 
 def _convex_exponent(claim: Claim, digits: int) -> Steps:
-    from dpverify.search import convex_exponent
+    from dpverify.search.additive import convex_exponent
 
     return convex_exponent.propose(claim, digits)
 

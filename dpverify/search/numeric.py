@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.search.later import Later
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.pieces import breaks
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from flint import ctx
 
-from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Claim
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.parts.places import CLOSED_FORM
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Place, Proof
+from dpverify.trusted.combinators.places import CLOSED_FORM
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.kernel.proof import Place, Proof
 
 Steps = list[dict[str, Any]]
 Search = Callable[[Claim, int], Steps]

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.kernel.balls import precision
 
 _BITS: Final = 128
 _LOG_2: Final = (float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33"))

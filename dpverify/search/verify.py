@@ -16,19 +16,19 @@ from dpverify.search.proposal import inside
 from dpverify.search.signs.needed import with_signs
 from dpverify.search.signs.seek import Sought
 from dpverify.search.witness_words import in_words
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Bound, Infinite
-from dpverify.trusted.facts.fact import Fact, as_bounds, as_errors
-from dpverify.trusted.language import certificate
-from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr
-from dpverify.trusted.language.model import Claim, Leaf, Space
-from dpverify.trusted.language.shown import under
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.proof import Place, Proof
-from dpverify.trusted.well_formed import require_well_formed
+from dpverify.trusted.kernel import certificate
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Bound, Infinite
+from dpverify.trusted.kernel.canonical_form import claim_hash, from_json, to_json
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ZERO, Expr
+from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
+from dpverify.trusted.kernel.model import Claim, Leaf, Space
+from dpverify.trusted.kernel.proof import Place, Proof
+from dpverify.trusted.kernel.shown import under
+from dpverify.trusted.kernel.well_formed import require_well_formed
 
 _ASIDE_DIGITS: Final = 9
 """Digits of what was not asked for."""
@@ -111,7 +111,7 @@ def _within(what: str, lower: Any, upper: Any, sharp: float) -> str:
 
 def _with_errors(kept: _Kept, digits: int) -> kernel.Judgement:
     """The judgement with the errors that a claim asks for. What is not found of them stops no verdict."""
-    from dpverify.search import utility
+    from dpverify.search.utility import errors as utility
 
     proof = Proof(kept.claim)
     proposal = utility.propose(proof, kept.facts, digits, kept.prec)

@@ -10,9 +10,9 @@ import dpverify
 from dpverify.audits import audit, threads
 from dpverify.audits.batches import Batches
 from dpverify.audits.outputs import encode
-from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Norm, Radial
+from dpverify.runtime.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import Claim, Norm, Radial
 
 ONE = Num(Fraction(1))
 LAPLACE = Claim(Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), ONE), ONE, sensitivity=ONE)

@@ -17,7 +17,7 @@ from dpverify.audits.outputs import encode
 from dpverify.catalogue.reader import read_spec
 from dpverify.search.numeric import number
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.kernel.bounds import Infinite
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "specs" / "benchmarks"

@@ -12,8 +12,8 @@ from dpverify.audits.declared.counterparts import of_space, of_values
 from dpverify.audits.plan import make_plan
 from dpverify.errors import AuditError
 from dpverify.samplers.mechanisms import of_claim
-from dpverify.trusted.language.expr import ONE, Num, num, parse
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Exponential, Shape, Space, Table
+from dpverify.trusted.kernel.expr import ONE, Num, num, parse
+from dpverify.trusted.kernel.model import Claim, EllipticalProcess, Exponential, Shape, Space, Table
 
 POINTS = np.array([0.25, 0.5, 1.0])
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")

@@ -15,8 +15,8 @@ from dpverify.audits.declared.curves import quadrature_curve, radial_curve
 from dpverify.audits.declared.laws import averaged
 from dpverify.audits.outputs import Outputs
 from dpverify.errors import AuditError
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     LINF,

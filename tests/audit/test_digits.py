@@ -13,7 +13,7 @@ import pytest
 from dpverify.audits import audit
 from dpverify.audits.digits import LastDigits, _ends, learn_digits
 from dpverify.audits.outputs import encode
-from dpverify.ground.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION
+from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION
 
 Rng = np.random.Generator
 

@@ -22,7 +22,7 @@ from dpverify.audits import engine, learn
 from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Checkpoint, Engine, Job, block_size, run_block
 from dpverify.audits.target import Target
 from dpverify.errors import AuditError, SamplerError
-from dpverify.ground import processes
+from dpverify.runtime import processes
 
 forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="samplers made here reach workers by a fork")
 

@@ -12,9 +12,9 @@ from dpverify.audits.journal import _packed_outputs, _unpacked_outputs
 from dpverify.audits.outputs import Outputs, concatenate, encode, exact_number, exact_vector
 from dpverify.audits.places import places_of
 from dpverify.audits.target import prepare
-from dpverify.ground.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Norm, Radial, Translation
+from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import Claim, Norm, Radial, Translation
 
 FAR = 2**60
 PAIR = [([0], [1])]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, confidence_text
 from dpverify.report import findings as rendering
 from dpverify.report import github, junit, markdown, record, sarif, text
 from dpverify.report.results import Fault, Results
+from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, confidence_text
 
 SEEN = Finding(
     finding=NO_VIOLATION_SEEN, level=MODEL, epsilon=1.0, delta=0.0, epsilon_lower=0.96, confidence=1 - 1e-6, samples=1000,

@@ -14,7 +14,7 @@ from dpverify.audits import audit
 from dpverify.audits.forms import Forms, Zeros, learn_forms, learn_zeros
 from dpverify.audits.journal import _packed_outputs, _unpacked_outputs
 from dpverify.audits.outputs import concatenate, encode
-from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, VIOLATION
+from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, VIOLATION
 
 Rng = np.random.Generator
 

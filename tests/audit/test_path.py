@@ -17,10 +17,10 @@ from dpverify.audits.plan import make_plan
 from dpverify.audits.run import Settings, run
 from dpverify.audits.target import Target
 from dpverify.audits.trail import MOST, Look, bounded_path, marks, path
-from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.report.findings import record
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Norm, Radial, Sampled
+from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import Claim, Norm, Radial, Sampled
 
 GRID = 2.0**20
 LAPLACE = Claim(Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), Num(Fraction(1))), Num(Fraction(1)), sensitivity=Num(Fraction(1)))

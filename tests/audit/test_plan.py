@@ -13,8 +13,8 @@ from dpverify.audits import audit, audit_query
 from dpverify.audits.partition import CurvePoint
 from dpverify.audits.plan import make_plan, number_up
 from dpverify.errors import AuditError
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Domain, Norm, Query, Radial, Sampled, Table, Translation
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, Norm, Query, Radial, Sampled, Table, Translation
 
 
 def number(value):

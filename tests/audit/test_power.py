@@ -13,7 +13,7 @@ import dpverify
 from dpverify.audits.bets import mixture
 from dpverify.audits.bounds import kl_to_claim
 from dpverify.audits.partition import CurvePoint
-from dpverify.ground.finding import FLOAT, MODEL
+from dpverify.runtime.finding import FLOAT, MODEL
 
 ROOT = Path(__file__).parents[2]
 

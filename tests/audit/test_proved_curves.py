@@ -12,9 +12,9 @@ from dpverify.audits.declared.curves import proved_curve
 from dpverify.audits.partition import CurvePoint
 from dpverify.audits.plan import make_plan
 from dpverify.errors import AuditError
-from dpverify.ground.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import L2, Claim, Compose, Kernel, Part, Radial, Sampled, Subsample, repeated
+from dpverify.runtime.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Compose, Kernel, Part, Radial, Sampled, Subsample, repeated
 
 mpmath.mp.dps = 40
 GRID = 2.0**20

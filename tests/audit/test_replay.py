@@ -14,9 +14,9 @@ import dpverify
 from dpverify.audits import audit
 from dpverify.audits.replay import command_line, python_line
 from dpverify.audits.schedule import Decision, Schedule, fewest
-from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Norm, Radial
+from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import Claim, Norm, Radial
 
 GRID = 2.0**20
 ONE = Num(Fraction(1))

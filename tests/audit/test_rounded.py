@@ -8,9 +8,9 @@ import pytest
 from dpverify.audits import audit
 from dpverify.audits.conformance import grid_of
 from dpverify.audits.outputs import Outputs, encode
-from dpverify.ground.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Norm, Product, Radial
+from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import Claim, Norm, Product, Radial
 
 ONE = Num(Fraction(1))
 LINE = Claim(Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), ONE), ONE, sensitivity=ONE)

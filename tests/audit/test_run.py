@@ -17,9 +17,9 @@ from dpverify.audits.plan import make_plan
 from dpverify.audits.run import Settings, run
 from dpverify.audits.target import Target
 from dpverify.errors import AuditError, SamplerError
-from dpverify.ground.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, KaryResponse, Norm, Product, Radial, Sampled, Table
+from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import Claim, KaryResponse, Norm, Product, Radial, Sampled, Table
 from tests.effort import tries
 
 GRID = 2.0**20

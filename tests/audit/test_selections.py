@@ -16,8 +16,8 @@ from dpverify.audits.outputs import Outputs, encode
 from dpverify.audits.plan import make_plan
 from dpverify.errors import AuditError
 from dpverify.samplers import mechanisms
-from dpverify.trusted.language.expr import ONE, ZERO, parse
-from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Stream
+from dpverify.trusted.kernel.expr import ONE, ZERO, parse
+from dpverify.trusted.kernel.model import Branch, Drawn, Guard, Named, Stream
 from tests.selections import EXPONENTIAL, GEOMETRIC, GUMBEL, gaussian, laplace, largest, of, sparse
 
 SPARSE = sparse(laplace(2), laplace(4), 4)

@@ -11,8 +11,8 @@ from dpverify.audits.plan import make_plan
 from dpverify.errors import AuditError
 from dpverify.samplers import mechanisms
 from dpverify.samplers.comparisons import as_stream
-from dpverify.trusted.language.expr import ONE, parse
-from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Stream
+from dpverify.trusted.kernel.expr import ONE, parse
+from dpverify.trusted.kernel.model import Branch, Drawn, Guard, Named, Stream
 from tests.selections import GEOMETRIC, gaussian, laplace, of, sparse
 
 

@@ -8,11 +8,11 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.curves import optimal_composition
-from dpverify.trusted.rules.guarantees import bounded_range
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.theories.composition.rules import bounded_range
+from dpverify.trusted.theories.curves.rules import optimal_composition
 
 
 def two_points(eta, t):

@@ -9,16 +9,16 @@ from types import SimpleNamespace
 import pytest
 from flint import arb
 
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, parse
-from dpverify.trusted.language.model import Translation
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, parse
+from dpverify.trusted.kernel.model import Translation
 from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.rules.additive import slopes
-from dpverify.trusted.rules.curves import losses, monotone, shapes, unimodal
-from dpverify.trusted.rules.curves.moved_density import Density
-from dpverify.trusted.rules.curves.unimodal import in_pieces
+from dpverify.trusted.theories.additive import slopes
+from dpverify.trusted.theories.curves import losses, monotone, shapes, unimodal
+from dpverify.trusted.theories.curves.moved_density import Density
+from dpverify.trusted.theories.curves.unimodal import in_pieces
 
 F = Fraction
 POINTS = [F(n, 8) + F(1, 16) for n in range(-40, 40)]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.order.cones import Cones, vertices
+from dpverify.trusted.geometry.cones import Cones, vertices
+from dpverify.trusted.kernel.errors import Undecided
 
 
 def rows(*numbers):

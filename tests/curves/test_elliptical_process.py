@@ -4,11 +4,11 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, EllipticalProcess, Radial
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves import elliptical_process
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import L2, EllipticalProcess, Radial
+from dpverify.trusted.theories.processes.rules import elliptical_process
 
 mpmath.mp.dps = 30
 

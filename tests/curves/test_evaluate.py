@@ -4,9 +4,9 @@ import pytest
 from flint import arb, ctx
 
 from dpverify.trusted.facts.evaluate import accurately, divergence, falling, known
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import parse
 
 
 def test_a_constant_is_known_at_the_precision_of_the_moment():

@@ -7,11 +7,11 @@ from flint import arb, fmpq
 from mpmath import mp
 
 from dpverify.search import events as event
-from dpverify.search.output_sets import decimals
+from dpverify.search.curves.output_sets import decimals
 from dpverify.trusted.facts.pairs import Pair
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.curves import gaussian
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.theories.curves.rules import gaussian
 
 F = Fraction
 

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search.every_shift import plan
-from dpverify.search.plans import curve_of_one
-from dpverify.trusted.facts.assumptions import EVERY
-from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, parse
-from dpverify.trusted.language.model import L2, Part, Query, Radial, Translation
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.curves.moved_density import MovedDensity
-from dpverify.trusted.rules.curves.shifts import Effort, divergences
-from dpverify.trusted.rules.curves.unimodal import in_pieces
+from dpverify.search.composition.plans import curve_of_one
+from dpverify.search.curves.every_shift import plan
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.assumptions import EVERY
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, parse
+from dpverify.trusted.kernel.model import L2, Part, Query, Radial, Translation
+from dpverify.trusted.theories.curves.moved_density import MovedDensity
+from dpverify.trusted.theories.curves.shifts import Effort, divergences
+from dpverify.trusted.theories.curves.unimodal import in_pieces
 
 GRID = np.linspace(-40, 40, 400_001)
 COARSE = {"rule": "every-shift", "cuts": ["0", "1/4", "1/2", "3/4", "1"], "at": "1", "far": 6, "point": 36, "cell": 0}

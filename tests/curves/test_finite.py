@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-from dpverify.search import finite_rows
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, Num, num, parse
-from dpverify.trusted.language.model import L2, Exponential, KaryResponse, Part, Radial, Table
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.curves import finite, finite_delta
+from dpverify.search.finite import finite_rows
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, Num, num, parse
+from dpverify.trusted.kernel.model import L2, Exponential, KaryResponse, Part, Radial, Table
+from dpverify.trusted.theories.curves import finite_delta
+from dpverify.trusted.theories.curves.rules import finite_curve as finite
 
 
 def table(*rows, adjacent=None):

@@ -10,16 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
-from dpverify.search import finite_rows, plans
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L2, Compose, Exponential, Group, KaryResponse, Lipschitz, Radial, Table, repeated
-from dpverify.trusted.language.model import Part as Piece
-from dpverify.trusted.numbers.balls import exact, precision, rational
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import finite_composition
-from dpverify.trusted.rules.composition.ratios import coprime
-from dpverify.trusted.rules.curves import finite, optimal_composition
+from dpverify.search.composition import plans
+from dpverify.search.finite import finite_rows
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import exact, precision, rational
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L2, Compose, Exponential, Group, KaryResponse, Lipschitz, Radial, Table, repeated
+from dpverify.trusted.kernel.model import Part as Piece
+from dpverify.trusted.theories.composition.ratios import coprime
+from dpverify.trusted.theories.composition.rules import finite_composition
+from dpverify.trusted.theories.curves.rules import finite_curve as finite
+from dpverify.trusted.theories.curves.rules import optimal_composition
 from tests.effort import examples
 
 LOPSIDED = [[Fraction(9, 10), Fraction(1, 10)], [Fraction(2, 5), Fraction(3, 5)]]

@@ -11,14 +11,15 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search import finite_rows
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation, repeated
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.parts.runs import merged
-from dpverify.trusted.rules.composition import finite_composition, laws
-from dpverify.trusted.rules.composition.ratios import Keys, Ratio, quotient
+from dpverify.search.finite import finite_rows
+from dpverify.trusted.combinators.runs import merged
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import Compose, Group, Part, PostProcess, Query, Subsample, Table, Translation, repeated
+from dpverify.trusted.theories.composition import laws
+from dpverify.trusted.theories.composition.ratios import Keys, Ratio, quotient
+from dpverify.trusted.theories.composition.rules import finite_composition
 from tests.effort import examples
 
 F = Fraction

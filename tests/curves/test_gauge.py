@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search import asymptotics, hints
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.cones import vertices
-from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves.lipschitz import greatest_slope
+from dpverify.search.additive import asymptotics, hints
+from dpverify.trusted.geometry.cones import vertices
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Norm, Product, Radial
+from dpverify.trusted.shapes.convexity import Shapes
+from dpverify.trusted.theories.curves.lipschitz import greatest_slope
 from tests.told import gauge as curve
 
 UNIT = Sensitivity(ONE, ONE)

@@ -8,13 +8,13 @@ from flint import arb, fmpq
 from mpmath import mp
 
 from dpverify.trusted.facts.pairs import Pair
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import Num, call, num, parse, sub
-from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial, Translation
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves import gaussian
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import Num, call, num, parse, sub
+from dpverify.trusted.kernel.model import L1, L2, LINF, Norm, Product, Radial, Translation
+from dpverify.trusted.theories.curves.rules import gaussian
 
 ELLIPSOID = Norm("ellipsoid", matrix=((Fraction(2), Fraction(1)), (Fraction(1), Fraction(3))))
 

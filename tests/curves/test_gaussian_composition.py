@@ -6,12 +6,13 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, Compose, Norm, Part, Product, Query, Radial, repeated
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.parts.runs import merged
-from dpverify.trusted.rules.composition import gaussian_composition, gaussian_queries
+from dpverify.trusted.combinators.runs import merged
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L1, L2, Compose, Norm, Part, Product, Query, Radial, repeated
+from dpverify.trusted.theories.composition import gaussian_queries
+from dpverify.trusted.theories.composition.rules import gaussian_composition
 
 F = Fraction
 

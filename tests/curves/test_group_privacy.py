@@ -7,11 +7,11 @@ from flint import arb
 from mpmath import mp
 
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import group_privacy
-from dpverify.trusted.rules.curves import gaussian as rule
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.theories.composition.rules import group_privacy
+from dpverify.trusted.theories.curves.rules import gaussian as rule
 
 F = Fraction
 

@@ -9,12 +9,12 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.search import stated_guarantee as search
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.curves import gaussian, optimal_composition
-from dpverify.trusted.rules.guarantees import guarantees
+from dpverify.search.composition import stated_guarantee as search
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.theories.composition.rules import several_guarantees as guarantees
+from dpverify.trusted.theories.curves.rules import gaussian, optimal_composition
 
 POINTS = [("1/2", "1/4"), ("1", "1/10"), ("2", "1/100"), ("3", "1/100")]
 

@@ -7,11 +7,11 @@ import pytest
 from scipy import integrate, stats
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L2, Claim, Radial
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves.spherical_caps import curve
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Radial
+from dpverify.trusted.theories.curves.rules.radial_caps import curve
 
 
 def delta_of_t(nu, d, shift, epsilon):

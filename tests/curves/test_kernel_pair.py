@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search import kernel_box
+from dpverify.search.finite import kernel_box
 from dpverify.search.proposal import of_run
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Compose, Kernel, Part, Translation, repeated
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.parts.runs import Run
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Compose, Kernel, Part, Translation, repeated
 
 CONDITIONED = Kernel(parse("exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"), (parse("0"), parse("1")), (parse("0"), parse("1")))
 SLOPED = Kernel(parse("1 + theta*(y - 1/2)"), (parse("0"), parse("1")), (parse("0"), parse("1")))

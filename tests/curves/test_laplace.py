@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from dpverify.trusted.facts.pairs import Pair
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial, Translation
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves import laplace
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Norm, Product, Radial, Translation
+from dpverify.trusted.theories.curves.rules import laplace
 
 
 def line(text):

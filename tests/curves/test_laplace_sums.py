@@ -8,10 +8,10 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import laplace_sums
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.theories.composition.rules import laplace_sums
 
 
 def irwin_hall(count, x):

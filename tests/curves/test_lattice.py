@@ -11,15 +11,15 @@ from flint import arb
 from dpverify.report import delta_enclosure
 from dpverify.search.events import probabilities
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.assumptions import EVERY
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Query, Radial, Staircase, Translation
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves import lattice as rule
-from dpverify.trusted.rules.curves import unimodal
-from dpverify.trusted.rules.curves.lattice import whole
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.assumptions import EVERY
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Query, Radial, Staircase, Translation
+from dpverify.trusted.theories.curves import unimodal
+from dpverify.trusted.theories.curves.rules import lattice as rule
+from dpverify.trusted.theories.curves.rules.lattice import whole
 from tests.told import lattice as curve
 
 MP = mpmath.mp.clone()

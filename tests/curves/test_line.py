@@ -8,11 +8,11 @@ import pytest
 from flint import arb
 
 from dpverify.search.events import probabilities
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Num, parse
-from dpverify.trusted.language.model import L2, Radial, Staircase, Translation
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, parse
+from dpverify.trusted.kernel.model import L2, Radial, Staircase, Translation
 from tests.told import line as curve
 
 MP = mpmath.mp.clone()

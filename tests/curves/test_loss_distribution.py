@@ -8,11 +8,12 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.search.losses import propose
+from dpverify.search.composition.loss_distribution import propose
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.errors import CertificateError, DpverifyError
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import loss_distribution, losses, privacy_profile
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError
+from dpverify.trusted.theories.composition import losses
+from dpverify.trusted.theories.composition.rules import loss_distribution, privacy_profile
 
 F = Fraction
 ONE = ((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from dpverify.search import events
-from dpverify.search.losses import propose, touching
+from dpverify.search.composition.loss_distribution import propose, touching
 from dpverify.trusted.facts.pairs import Pair, symmetric
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.numbers.balls import exact, finite, precision, rational
-from dpverify.trusted.rules.composition import grid as grids
-from dpverify.trusted.rules.composition import losses
-from dpverify.trusted.rules.composition.grid import Grid
+from dpverify.trusted.kernel.balls import exact, finite, precision, rational
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.theories.composition import grid as grids
+from dpverify.trusted.theories.composition import losses
+from dpverify.trusted.theories.composition.grid import Grid
 from tests.effort import examples, tries
 
 F = Fraction
@@ -705,9 +705,9 @@ def test_the_search_wants_one_target():
 
 def test_losses_that_reach_too_far_for_one_grid_get_a_coarser_one_and_are_given_up_where_there_is_none(monkeypatch):
     pair = symmetric(lambda epsilon: (-epsilon).exp() / 4)
-    monkeypatch.setattr("dpverify.search.losses.MOST_CELLS", 2)
+    monkeypatch.setattr("dpverify.search.composition.loss_distribution.MOST_CELLS", 2)
     with pytest.raises(Undecided, match="reach too far for a grid"):
         propose([pair], [1], 1.0, None, 3)
-    monkeypatch.setattr("dpverify.search.losses.MOST_CELLS", 64)
+    monkeypatch.setattr("dpverify.search.composition.loss_distribution.MOST_CELLS", 64)
     found = propose([pair], [1], 1.0, None, 3)
     assert all(high - low <= 64 for low, high in found["ranges"])

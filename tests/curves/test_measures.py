@@ -7,15 +7,15 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.search import measures as search
-from dpverify.search import stated_guarantee as proposed
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.rules.composition import laplace_sums
-from dpverify.trusted.rules.curves import gaussian, optimal_composition
-from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
-from dpverify.trusted.rules.guarantees.conversions import Renyi
+from dpverify.search.composition import stated_guarantee as proposed
+from dpverify.search.divergences import orders as search
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.theories.composition.rules import laplace_sums, stated_guarantee
+from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
+from dpverify.trusted.theories.composition.rules.privacy_measures import Renyi
+from dpverify.trusted.theories.curves.rules import gaussian, optimal_composition
 
 DIGITS = 40
 ORDERS = [Fraction(11, 10), Fraction(2), Fraction(13, 2), Fraction(40)]

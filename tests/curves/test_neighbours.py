@@ -5,12 +5,16 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import plans
+from dpverify.search.composition import plans
 from dpverify.search.proposal import of_run
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators import at_pair, candidates, densities, neighbours
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -31,10 +35,6 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts import at_pair, candidates, densities, neighbours
-from dpverify.trusted.parts.runs import Run
 from tests.proofs import Step, bound
 
 F = Fraction

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial, Subsample, repeated
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import loss_distribution, losses, poisson_subsampling
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L1, L2, Claim, Compose, Part, Radial, Subsample, repeated
+from dpverify.trusted.theories.composition import losses
+from dpverify.trusted.theories.composition.rules import loss_distribution, poisson_subsampling
 from tests.effort import examples, tries
 from tests.proofs import Step, bound
 

@@ -8,11 +8,12 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.rules.curves import optimal_composition, optimal_delta
-from dpverify.trusted.rules.curves.optimal_composition import Part
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.theories.curves import optimal_delta
+from dpverify.trusted.theories.curves.rules import optimal_composition
+from dpverify.trusted.theories.curves.rules.optimal_composition import Part
 
 DIGITS = 60
 

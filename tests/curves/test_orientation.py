@@ -12,15 +12,20 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.search import asymptotics, plans
+from dpverify.search.additive import asymptotics
+from dpverify.search.composition import plans
 from dpverify.search.verify import verify
+from dpverify.trusted.combinators.one_pair import is_told
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import orientation
-from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.model import (
     Claim,
     Compose,
     Group,
@@ -33,11 +38,8 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.parts.one_pair import is_told
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import combined_values, finite_composition, poisson_subsampling
+from dpverify.trusted.theories.composition import combined_values
+from dpverify.trusted.theories.composition.rules import finite_composition, poisson_subsampling
 from tests.proofs import Step, bound
 
 F = Fraction

@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 from flint import arb, ctx
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import parse
 from dpverify.trusted.numbers.pieces import pieces
-from dpverify.trusted.rules.curves.monotone import around
-from dpverify.trusted.rules.curves.outward import Outward
+from dpverify.trusted.theories.curves.monotone import around
+from dpverify.trusted.theories.curves.outward import Outward
 
 DENSITIES = {
     "exp(-z)": lambda x: (-x).exp(),

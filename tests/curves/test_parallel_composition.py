@@ -6,11 +6,11 @@ import pytest
 from flint import arb
 
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import parallel_composition
-from dpverify.trusted.rules.curves import gaussian
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.theories.composition.rules import parallel_composition
+from dpverify.trusted.theories.curves.rules import gaussian
 
 
 def laplace(ratio):

@@ -3,15 +3,15 @@
 import pytest
 from flint import arb
 
-from dpverify.search import plans
 from dpverify.search.certificates import record
+from dpverify.search.composition import plans
 from dpverify.search.proposal import of_run
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import group_privacy
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, L2, Compose, Group, Lipschitz, Parallel, Part, PostProcess, Radial, Subsample
+from dpverify.trusted.theories.composition.rules import group_privacy
 
 HALF = parse("1/2")
 GAUSSIAN = Part(Radial(parse("exp(-r**2/2)"), L2, num(1)), num(1))

@@ -6,13 +6,13 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from dpverify.search import plans
+from dpverify.search.composition import plans
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import Compose, Part, Subsample, Table, repeated
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import poisson_subsampling
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import Compose, Part, Subsample, Table, repeated
+from dpverify.trusted.theories.composition.rules import poisson_subsampling
 
 F = Fraction
 P, Q = (F(1, 2), F(1, 3), F(1, 6)), (F(1, 5), F(1, 5), F(3, 5))

@@ -9,8 +9,8 @@ import pytest
 from flint import arb, fmpq
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.order.polyhedra import Polyhedra, Shift
+from dpverify.trusted.geometry.polyhedra import Polyhedra, Shift
+from dpverify.trusted.kernel.errors import Undecided
 
 
 def rows(*numbers):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search import asymptotics
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial
-from dpverify.trusted.order.geometry import Sensitivity
+from dpverify.search.additive import asymptotics
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Norm, Product, Radial
 from tests.told import product as curve
 
 UNIT = Sensitivity(ONE, ONE)

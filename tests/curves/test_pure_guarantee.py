@@ -7,12 +7,12 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.search import plans
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, Part, Radial
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.guarantees import pure_guarantee
+from dpverify.search.composition import plans
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, Part, Radial
+from dpverify.trusted.theories.curves.rules import pure_guarantee
 
 F = Fraction
 LAPLACE = Radial(parse("exp(-r)"), L1, num(1))

@@ -7,14 +7,14 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.search import plans
-from dpverify.search import stated_guarantee as search
+from dpverify.search.composition import plans
+from dpverify.search.composition import stated_guarantee as search
 from dpverify.search.proposal import of_run
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L2, Compose, Group, Guarantee, Part, Radial, Subsample, repeated
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import renyi_composition
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import L2, Compose, Group, Guarantee, Part, Radial, Subsample, repeated
+from dpverify.trusted.theories.composition.rules import renyi_composition
 
 mpmath.mp.dps = 40
 

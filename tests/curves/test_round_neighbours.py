@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Compose, Group, Part, Query, Translation
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts import at_pair, candidates
+from dpverify.trusted.combinators import at_pair, candidates
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Compose, Group, Part, Query, Translation
 
 LAPLACE = Translation(parse("exp(-abs(z))"))
 

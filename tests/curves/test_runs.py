@@ -4,9 +4,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators.adjacencies import stated_adjacencies
+from dpverify.trusted.combinators.relations import adjacency_faults
+from dpverify.trusted.combinators.runs import MOST_TIMES, Run, leaf, merged, reach
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     Compose,
     Group,
@@ -23,10 +27,6 @@ from dpverify.trusted.language.model import (
     Table,
     repeated,
 )
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.parts.adjacencies import stated_adjacencies
-from dpverify.trusted.parts.relations import adjacency_faults
-from dpverify.trusted.parts.runs import MOST_TIMES, Run, leaf, merged, reach
 
 NOISE = Radial(parse("exp(-r)"), L1, num(1))
 LAPLACE = Part(NOISE, num(1))

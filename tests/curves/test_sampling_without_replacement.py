@@ -8,10 +8,10 @@ from flint import arb
 from mpmath import mp
 
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.rules.composition import sampling_without_replacement as rule
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.theories.composition.rules import sampling_without_replacement as rule
 
 F = Fraction
 

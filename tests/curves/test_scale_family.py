@@ -8,17 +8,19 @@ import pytest
 from dpverify import declare
 from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
-from dpverify.search import mixtures
+from dpverify.search.additive import mixtures
 from dpverify.search.proposal import bound
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Domain, Mixture
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.additive import mixture_closed, mixture_concave
-from dpverify.trusted.rules.curves import scale_family, scale_mixture
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, L2, Claim, Domain, Mixture
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.additive import scale_family
+from dpverify.trusted.theories.additive.rules import mixture_closed_form as mixture_closed
+from dpverify.trusted.theories.additive.rules import mixture_concave
+from dpverify.trusted.theories.curves.rules import gaussian_scale_mixture as scale_mixture
 
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)
 POSITIVE = Domain(Fraction(0))

@@ -6,14 +6,14 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Mixture, Norm, Product, Radial, Translation
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.additive.cameron_martin import theorem5
-from dpverify.trusted.rules.curves.mixing import Law, mixing_of
-from dpverify.trusted.rules.curves.scale_mixture import curve, observed
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Mixture, Norm, Product, Radial, Translation
+from dpverify.trusted.theories.curves.mixing import Law, mixing_of
+from dpverify.trusted.theories.curves.rules.gaussian_scale_mixture import curve, observed
+from dpverify.trusted.theories.processes.rules.cameron_martin import theorem5
 
 UNIT = Sensitivity(ONE, ONE)
 

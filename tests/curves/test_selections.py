@@ -12,19 +12,23 @@ from scipy import integrate, optimize, stats
 from scipy.special import ndtr as phi
 
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Group, Lipschitz, Measure, Part, Subsample, repeated
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import Claim, Compose, Group, Lipschitz, Measure, Part, Subsample, repeated
+from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.curves import least
-from dpverify.trusted.rules.measures import chords, selections
-from dpverify.trusted.rules.selection import delta_event, delta_first_positive, delta_greatest, delta_release
-from dpverify.trusted.rules.selection.delta_masses import of_run
+from dpverify.trusted.theories.curves.rules import least_curve as least
+from dpverify.trusted.theories.divergences import chords
+from dpverify.trusted.theories.divergences.rules import selection_measures as selections
+from dpverify.trusted.theories.selection.delta_masses import of_run
+from dpverify.trusted.theories.selection.rules import compared_gaussians as delta_release
+from dpverify.trusted.theories.selection.rules import first_positive as delta_first_positive
+from dpverify.trusted.theories.selection.rules import greatest_noise as delta_greatest
+from dpverify.trusted.theories.selection.rules import selection_event as delta_event
 from tests.selections import ALL_N, GEOMETRIC, GUMBEL, LOGISTIC, gaussian, laplace, largest, of, on_line, sparse
 
 G1, G2, L2 = gaussian(1), gaussian(2), laplace(2)

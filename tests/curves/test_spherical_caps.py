@@ -14,12 +14,12 @@ from mpmath import mp, mpf
 
 from dpverify.search.events import probabilities
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import L1, L2, Norm, Radial
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import L1, L2, Norm, Radial
 from dpverify.trusted.numbers.complex_bessel import LogBesselK
-from dpverify.trusted.order.geometry import Sensitivity
 from tests import told
 
 UNIT = arb(-1).union(arb(1))

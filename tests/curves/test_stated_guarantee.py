@@ -7,14 +7,15 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.search import stated_guarantee as search
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Guarantee, Measure
-from dpverify.trusted.numbers.balls import rational
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts import stated
-from dpverify.trusted.rules.guarantees import conversions, stated_guarantee
+from dpverify.search.composition import stated_guarantee as search
+from dpverify.trusted.combinators import stated
+from dpverify.trusted.kernel.balls import rational
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import Guarantee, Measure
+from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
+from dpverify.trusted.theories.composition.rules import stated_guarantee
 
 mpmath.mp.dps = 40
 

@@ -12,15 +12,15 @@ from scipy.stats import norm
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import Part
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import Part
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.measures import selections
-from dpverify.trusted.rules.selection import unseen_shifts
-from dpverify.trusted.rules.selection.compared import NORMALISED
+from dpverify.trusted.theories.divergences.rules import selection_measures as selections
+from dpverify.trusted.theories.selection.compared import NORMALISED
+from dpverify.trusted.theories.selection.rules import unseen_shifts
 
 
 def gaussian(sigma):

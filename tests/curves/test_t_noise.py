@@ -10,16 +10,16 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from dpverify.search.hints import turns_of_loss
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import L2, Radial
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves import t_noise
-from dpverify.trusted.rules.curves.lunes import Lunes
-from dpverify.trusted.rules.curves.student import Student
+from dpverify.search.additive.hints import turns_of_loss
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import L2, Radial
+from dpverify.trusted.shapes.convexity import Shapes
+from dpverify.trusted.theories.curves.lunes import Lunes
+from dpverify.trusted.theories.curves.rules import student_t as t_noise
+from dpverify.trusted.theories.curves.student import Student
 from tests import told
 
 SHAPES = Shapes("r", True, {})

@@ -10,12 +10,11 @@ from mpmath import mp, mpf
 from dpverify.pictures import trade_offs
 from dpverify.pictures.chords import sketch
 from dpverify.trusted.facts.pairs import Pair
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import laplace_sums
-from dpverify.trusted.rules.curves import optimal_composition
-from dpverify.trusted.rules.guarantees import stated_guarantee
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.theories.composition.rules import laplace_sums, stated_guarantee
+from dpverify.trusted.theories.curves.rules import optimal_composition
 
 ERRORS = [Fraction(1, 10), Fraction(1, 2), Fraction(1, 1_000_000), Fraction(99, 100)]
 

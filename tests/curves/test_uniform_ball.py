@@ -7,12 +7,12 @@ from flint import arb
 
 from dpverify.search.events import probabilities
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import L1, L2, Norm, Radial
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves import uniform_ball
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import L1, L2, Norm, Radial
+from dpverify.trusted.theories.curves.rules import uniform_ball
 
 UNIT = "1 - min(1, floor(r))"
 

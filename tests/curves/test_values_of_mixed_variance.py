@@ -7,13 +7,13 @@ from scipy import stats
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import EllipticalProcess
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.curves import process_evaluations
-from dpverify.trusted.rules.curves.observed_variance import Atoms
-from dpverify.trusted.rules.curves.seen_in_cells import in_cells
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import EllipticalProcess
+from dpverify.trusted.theories.processes.observed_variance import Atoms
+from dpverify.trusted.theories.processes.rules import process_evaluations
+from dpverify.trusted.theories.processes.seen_in_cells import in_cells
 
 ATOMS = [["1/2", "1/3"], ["2", "2/3"]]
 LAW = Atoms(tuple(tuple(map(parse, atom)) for atom in ATOMS))

@@ -18,7 +18,7 @@ from dpverify.errors import SpecError
 from dpverify.project.designer import design, question_of, read_question, written
 from dpverify.project.designer.candidates import NotTried, candidates
 from dpverify.search.verify import verify
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
 
 SCHEMAS = Path(dpverify.__file__).parent / "schemas"
 SMALL = {"query": [[1, 1, 0], [0, 10, 10]], "adjacency": "l1", "epsilon": 1}

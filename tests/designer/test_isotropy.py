@@ -7,7 +7,7 @@ import pytest
 from dpverify.project.designer import question_of
 from dpverify.project.designer.candidates import NotTried
 from dpverify.project.designer.isotropy import isotropy
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
 
 
 def of(rows, adjacency="l1"):

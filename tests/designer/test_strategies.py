@@ -14,8 +14,8 @@ from dpverify.project.designer.recursive import of_the_paper, tuned
 from dpverify.project.designer.strategies import strategies
 from dpverify.project.designer.tuning import discrete_delta, discrete_sigma, spread, weights
 from dpverify.project.designer.workloads import marginals, prefixes, ranges
-from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Query
+from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.kernel.model import Query
 
 GENERATOR = np.random.default_rng(5)
 RANDOM = tuple(tuple(Fraction(int(x)) for x in row) for row in GENERATOR.integers(-3, 4, (4, 9)))

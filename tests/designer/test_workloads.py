@@ -6,8 +6,8 @@ import pytest
 
 from dpverify.catalogue.toml import Fault
 from dpverify.project.designer.workloads import cube, histogram, marginals, prefixes, ranges, read_workload, subsets
-from dpverify.trusted.language.model import L1, Query
-from dpverify.trusted.order.queries import sensitivity
+from dpverify.trusted.kernel.model import L1, Query
+from dpverify.trusted.sensitivity.queries import sensitivity
 
 EVERY = [histogram(5), prefixes(6), ranges(5), ranges(6), marginals((2, 2, 2), 2), marginals((2, 3, 4), 2), cube(4), subsets(4)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpverify.project.formal import coq, ledger
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.trusted.kernel.registry import EXPLAINED
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMAL = ROOT / "specs" / "formal"

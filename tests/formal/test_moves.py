@@ -9,7 +9,7 @@ import pytest
 
 from dpverify.project.formal.moves import HALF_LINE, LINE, Calculus, coefficients, exponent
 from dpverify.project.formal.terms import NotReplayedError, Terms
-from dpverify.trusted.language.expr import format_expr, num, parse, substitute
+from dpverify.trusted.kernel.expr import format_expr, num, parse, substitute
 
 NAMES = {name: getattr(math, name) for name in dir(math)} | {"abs": abs, "min": min, "max": max}
 

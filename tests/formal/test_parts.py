@@ -12,10 +12,10 @@ import pytest
 from dpverify.project.formal import coq
 from dpverify.project.formal.replay import replay
 from dpverify.project.formal.terms import NotReplayedError, Terms
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.certificate import Certificate, Line
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.certificate import Certificate, Line
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     LINF,

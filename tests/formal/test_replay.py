@@ -16,9 +16,9 @@ from dpverify import cli
 from dpverify.project.formal import coq
 from dpverify.project.formal.replay import replay
 from dpverify.project.formal.terms import NotReplayedError
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.certificate import decode, unpack
-from dpverify.trusted.language.expr import parse
+from dpverify.trusted.kernel.certificate import decode, unpack
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.judgement import check
 from tests import committed
 
 WITH_COQ = pytest.mark.skipif(

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpverify.project.formal.terms import NotReplayedError, Terms, number
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import Domain
 
 POSITIVE = Domain(Fraction(0), None)
 COUNT = Domain(Fraction(1), None, lower_open=False, integer=True)

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverify.search.verify import Verified, verify
-from dpverify.trusted import kernel
-from dpverify.trusted.language.expr import Expr, Num, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant, exact, precision
+from dpverify.trusted.kernel.expr import Expr, Num, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -30,7 +31,6 @@ from dpverify.trusted.language.model import (
     Table,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant, exact, precision
 
 MP = mpmath.mp.clone()
 MP.dps = 40

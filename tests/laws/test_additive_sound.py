@@ -10,11 +10,11 @@ from scipy.ndimage import minimum_filter1d
 
 from dpverify.search.numeric import vectorised
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.expr import Sym, num, parse, substitute
+from dpverify.trusted.kernel.balls import value
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.expr import Sym, num, parse, substitute
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Norm, Product, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Radial, Translation
-from dpverify.trusted.numbers.balls import value
 from tests import effort
 from tests.effort import tries
 

@@ -13,8 +13,8 @@ from itertools import permutations, product
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, format_expr, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     AboveThreshold,
     Claim,

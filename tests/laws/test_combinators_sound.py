@@ -17,12 +17,15 @@ from hypothesis import strategies as st
 
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.fact import as_bounds
-from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Num, call, num
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators.places import ONE_STEP
+from dpverify.trusted.combinators.runs import Run, merged
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import exact
+from dpverify.trusted.kernel.certificate import unpack
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, Num, call, num
+from dpverify.trusted.kernel.fact import as_bounds
+from dpverify.trusted.kernel.model import (
     Claim,
     Combinator,
     Compose,
@@ -38,11 +41,8 @@ from dpverify.trusted.language.model import (
     all_parts,
     repeated,
 )
-from dpverify.trusted.numbers.balls import exact
+from dpverify.trusted.kernel.registry import CURVES, RULES
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.parts.runs import Run, merged
-from dpverify.trusted.registry import CURVES, RULES
 from tests.effort import examples
 from tests.proofs import Step, bound, certified
 

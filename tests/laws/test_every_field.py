@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from dpverify.trusted.language.model import REVERSE, Selection
+from dpverify.trusted.kernel.model import REVERSE, Selection
 from tests import generated, worse
 from tests.fields import accepted, costs_nothing, decided, findings, pure
 

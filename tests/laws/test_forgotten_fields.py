@@ -13,15 +13,19 @@ import pytest
 from flint import arb
 
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
+from dpverify.trusted.combinators import at_pair, candidates, exchanged, neighbours, noises, relations, released, runs
+from dpverify.trusted.combinators.places import ONE_STEP
+from dpverify.trusted.combinators.stated import STATED, STATED_ONE_SIDED
 from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
 from dpverify.trusted.facts.assumed_of_parts import EITHER, RATIO
-from dpverify.trusted.facts.assumptions import ATTAINED, IDEAL, MOVES, REAL
-from dpverify.trusted.facts.fact import as_bounds
-from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.assumptions import ATTAINED, IDEAL, MOVES, REAL
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.certificate import unpack
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.fact import as_bounds
+from dpverify.trusted.kernel.model import (
     L1,
     Claim,
     Compose,
@@ -41,14 +45,10 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, noises, relations, released, runs
-from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.parts.stated import STATED, STATED_ONE_SIDED
-from dpverify.trusted.rules.additive import near_points
-from dpverify.trusted.rules.composition import closed_profile
-from dpverify.trusted.rules.guarantees.score_range import exponential_range
-from dpverify.trusted.rules.utility import shapes
+from dpverify.trusted.theories.additive import near_points
+from dpverify.trusted.theories.composition.rules import closed_profile
+from dpverify.trusted.theories.composition.score_range import exponential_range
+from dpverify.trusted.theories.utility import shapes
 from tests import fields
 from tests.generated import LEAVES, MEASURES, asked, gaussian, integers, laplace, matrix, repeated, table
 from tests.laws.test_joint_neighbours import delta_of_gaussian

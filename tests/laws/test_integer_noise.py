@@ -13,14 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search import asymptotics
+from dpverify.search.additive import asymptotics
 from dpverify.search.verify import verify
+from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts.assumed_of_moves import WHOLE_ATTAINED
-from dpverify.trusted.facts.assumptions import ATTAINED, EVERY, ONWARD
-from dpverify.trusted.facts.bounds import INFINITE, Infinite
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.assumptions import ATTAINED, EVERY, ONWARD
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import INFINITE, Infinite
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.kernel.integers import is_whole
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -38,14 +41,11 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.apart import off_the_integers
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.order.integers import is_whole
-from dpverify.trusted.order.sensitivity import sensitivity_bounds
-from dpverify.trusted.order.steps_between import further
-from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.rules.additive import cosets
+from dpverify.trusted.sensitivity.apart import off_the_integers
+from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
+from dpverify.trusted.sensitivity.steps_between import further
+from dpverify.trusted.theories.additive.rules import cosets
 from tests.effort import examples
 from tests.proofs import Step, bound
 

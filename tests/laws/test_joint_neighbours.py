@@ -14,12 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from dpverify.search import plans
+from dpverify.search.composition import plans
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import rational
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -37,10 +39,8 @@ from dpverify.trusted.language.model import (
     once,
     repeated,
 )
-from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.composition import combination
+from dpverify.trusted.theories.composition.rules import combination
 from tests.effort import examples
 from tests.proofs import Step, bound
 

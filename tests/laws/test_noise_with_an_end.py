@@ -11,9 +11,9 @@ from fractions import Fraction as F
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Part, Query, Subsample, Translation, repeated
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.kernel.model import Claim, Compose, Part, Query, Subsample, Translation, repeated
 
 EXPONENTIAL = Translation(parse("exp(-z)"), (ZERO, None))
 GEOMETRIC = Translation(parse("2**(-z)"), (ZERO, None), integers=True)

@@ -13,18 +13,23 @@ from flint import acb, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search.plans import curve_of_one
+from dpverify.search.composition.plans import curve_of_one
 from dpverify.search.signs import positive, radicals
 from dpverify.search.signs.field import Effort, Field, Ratio
 from dpverify.search.signs.polynomials import ONE as ONE_POLY
 from dpverify.search.signs.polynomials import SLOTS, number
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.combinators import candidates, closed_forms, further, moves, neighbours, one_pair, parameters, responses
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.premises import curve_of
-from dpverify.trusted.language import certificate
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, neg, num, parse, power, substitute
-from dpverify.trusted.language.model import (
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel import certificate
+from dpverify.trusted.kernel.balls import constant, exact, precision, rational
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, neg, num, parse, power, substitute
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import (
     L2,
     Claim,
     Compose,
@@ -41,34 +46,20 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
+from dpverify.trusted.kernel.signs import AT_LEAST_ZERO, POSITIVE
 from dpverify.trusted.numbers import periods, quadrature, series, steps
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.balls import constant, exact, precision, rational
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.order import at_zero, bessel_sums, forms, limits
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.signs import AT_LEAST_ZERO, POSITIVE
-from dpverify.trusted.parts import candidates, closed_forms, further, moves, neighbours, one_pair, parameters, responses
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.additive import point_limits, product_lipschitz, sides, slopes
-from dpverify.trusted.rules.composition import combined_values, losses, ratios
-from dpverify.trusted.rules.composition.grid import Grid
-from dpverify.trusted.rules.curves import (
-    every_shift,
-    gaps,
-    integers,
-    laplace,
-    line,
-    mixing,
-    shifts,
-    uniform_ball,
-    unimodal,
-    variances,
-    volumes,
-)
-from dpverify.trusted.rules.curves.outward import Outward
+from dpverify.trusted.order import forms
+from dpverify.trusted.shapes import at_zero, bessel_sums, limits
+from dpverify.trusted.shapes.convexity import Shapes
+from dpverify.trusted.theories.additive import point_limits, sides, slopes
+from dpverify.trusted.theories.additive.rules import product_lipschitz
+from dpverify.trusted.theories.composition import combined_values, losses, ratios
+from dpverify.trusted.theories.composition.grid import Grid
+from dpverify.trusted.theories.curves import gaps, integers, mixing, shifts, unimodal, variances, volumes
+from dpverify.trusted.theories.curves.outward import Outward
+from dpverify.trusted.theories.curves.rules import every_shift, laplace, line, uniform_ball
 from tests import told
 from tests.effort import examples
 

@@ -5,14 +5,19 @@ from fractions import Fraction
 import pytest
 from flint import acb, arb
 
+from dpverify.trusted.combinators import candidates
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.pairs import Curve, symmetric
-from dpverify.trusted.kernel import _delta_value
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.loading import asked_for, remembered
-from dpverify.trusted.language.model import (
+from dpverify.trusted.geometry.polytopes import box
+from dpverify.trusted.kernel import compare
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.judgement import _delta_value
+from dpverify.trusted.kernel.loading import asked_for, remembered
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -26,16 +31,14 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.numbers import complex_bessel, lattice_sums
-from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.numbers.bessel import besselk_scaled
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.order import compare
-from dpverify.trusted.order.polytopes import box
-from dpverify.trusted.parts import candidates
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.additive import concave_exponent, points, witnessed
-from dpverify.trusted.rules.curves import mixing, shapes, spherical_caps, volumes
-from dpverify.trusted.rules.finite import kernel_box, normaliser
+from dpverify.trusted.theories.additive import points, witnessed
+from dpverify.trusted.theories.additive.rules import concave_exponent
+from dpverify.trusted.theories.curves import mixing, shapes, volumes
+from dpverify.trusted.theories.curves.rules import radial_caps as spherical_caps
+from dpverify.trusted.theories.finite import normaliser
+from dpverify.trusted.theories.finite.rules import kernel_box
 
 F = Fraction
 

@@ -11,12 +11,17 @@ import mpmath
 import pytest
 from flint import arb, fmpz
 
-from dpverify.trusted.facts.assumptions import ONWARD, of_a_bound
-from dpverify.trusted.facts.bounds import Bound
+from dpverify.trusted.combinators.runs import Run, leaf, occurs
 from dpverify.trusted.facts.evaluate import refined
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.geometry.polytopes import box
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel import compare
+from dpverify.trusted.kernel.assumptions import ONWARD, of_a_bound
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.kernel.model import (
     L2,
     ONE_SIDED,
     REVERSE,
@@ -35,27 +40,26 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers import kinks, lattice_sums, quadrature, series
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.balls import precision, rational
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.order import compare, processes, tables
-from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.polytopes import box
-from dpverify.trusted.parts.runs import Run, leaf, occurs
-from dpverify.trusted.rules.additive import turns
-from dpverify.trusted.rules.additive.axis import Line
-from dpverify.trusted.rules.additive.sides import Period
-from dpverify.trusted.rules.composition import combined_values
-from dpverify.trusted.rules.curves import crossings, optimal_composition, scale_mixture, unimodal, variances
-from dpverify.trusted.rules.curves.mixing import Law
-from dpverify.trusted.rules.curves.student import Student
-from dpverify.trusted.rules.finite import densities, kernel_point
-from dpverify.trusted.rules.measures import finite
-from dpverify.trusted.rules.measures.rows import rows_of
-from dpverify.trusted.rules.spaces import packings
-from dpverify.trusted.rules.utility import polytope_tails
-from dpverify.trusted.rules.utility.laws import read
+from dpverify.trusted.shapes.convexity import Shapes
+from dpverify.trusted.theories.additive import monotone_pieces as turns
+from dpverify.trusted.theories.additive.axis import Line
+from dpverify.trusted.theories.additive.sides import Period
+from dpverify.trusted.theories.composition import combined_values
+from dpverify.trusted.theories.curves import crossings, unimodal, variances
+from dpverify.trusted.theories.curves.mixing import Law
+from dpverify.trusted.theories.curves.rules import gaussian_scale_mixture as scale_mixture
+from dpverify.trusted.theories.curves.rules import optimal_composition
+from dpverify.trusted.theories.curves.student import Student
+from dpverify.trusted.theories.divergences.rows import rows_of
+from dpverify.trusted.theories.divergences.rules import finite_measures as finite
+from dpverify.trusted.theories.finite import densities, tables
+from dpverify.trusted.theories.finite.rules import kernel_point
+from dpverify.trusted.theories.processes import norms as processes
+from dpverify.trusted.theories.spaces import packings
+from dpverify.trusted.theories.utility.laws import read
+from dpverify.trusted.theories.utility.rules import polytope_tails
 
 F = Fraction
 

@@ -8,14 +8,14 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import Staircase
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.rules.composition import combined_values
-from dpverify.trusted.rules.curves import stairs
-from dpverify.trusted.rules.curves.optimal_composition import _binomial
-from dpverify.trusted.rules.curves.steps import steps_of
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import Staircase
+from dpverify.trusted.theories.composition import combined_values
+from dpverify.trusted.theories.curves import stairs
+from dpverify.trusted.theories.curves.rules.optimal_composition import _binomial
+from dpverify.trusted.theories.curves.steps import steps_of
 
 F = Fraction
 CELLS = [(F(1, 10), F(4, 10)), (F(3, 10), F(3, 10)), (F(4, 10), F(1, 10)), (F(1, 10), F(2, 10))]
@@ -107,8 +107,8 @@ def test_responses_are_false_as_often_as_the_binomial_law_says():
 
 @pytest.mark.parametrize("texts", [("1", "2", "3/2"), ("sqrt(2)", "3/2", "7/5"), ("c", "2*c", "c/2"), ("c", "1", "2")])
 def test_the_greatest_of_values_is_no_smaller_than_any_of_them(texts):
-    from dpverify.trusted.language.model import Domain
-    from dpverify.trusted.numbers.balls import value
+    from dpverify.trusted.kernel.balls import value
+    from dpverify.trusted.kernel.model import Domain
 
     values = [parse(text) for text in texts]
     found = combined_values.greatest(values, {"c": Domain(F(0))})

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.expr import Expr, Num, neg, num, parse, substitute
-from dpverify.trusted.language.model import Claim, Domain, Exponential, KaryResponse, Kernel, Mechanism, Staircase, Table
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.expr import Expr, Num, neg, num, parse, substitute
+from dpverify.trusted.kernel.model import Claim, Domain, Exponential, KaryResponse, Kernel, Mechanism, Staircase, Table
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.order.tables import distance
+from dpverify.trusted.theories.finite.tables import distance
 from tests.effort import examples
 
 MP = mpmath.MPContext()

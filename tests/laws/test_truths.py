@@ -21,8 +21,8 @@ import pytest
 from dpverify.catalogue.reader import read_tables
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.order.enclosed import enclose
 from tests.laws import truth
 from tests.laws.mechanisms import KINDS, responding

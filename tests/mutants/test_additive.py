@@ -6,16 +6,16 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import num, parse, sub
-from dpverify.trusted.language.model import L2, Claim, Domain, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.certificate import unpack
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import num, parse, sub
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.additive import power_identity
-from dpverify.trusted.well_formed import require_well_formed
+from dpverify.trusted.theories.additive.rules import power_identity
 from tests.proofs import Step, bound
 from tests.tools import load
 

@@ -15,13 +15,13 @@ import pytest
 from dpverify.collected import encode
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.canonical_form import claim_hash
-from dpverify.trusted.language.certificate import decode
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, KaryResponse, Kernel, Query, Radial, Staircase, Table
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.canonical_form import claim_hash
+from dpverify.trusted.kernel.certificate import decode
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Expr, num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Exponential, KaryResponse, Kernel, Query, Radial, Staircase, Table
 from tests.proofs import Step, bound, certified, forged, line, saying
 
 HALF = parse("1/2")

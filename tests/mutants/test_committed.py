@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from dpverify.trusted import kernel
-from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.certificate import unpack
+from dpverify.trusted.kernel.errors import CertificateError
 from tests import committed
 from tests.effort import tries
 from tests.spread import of_certificate, spread

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.facts.fact import as_bounds
-from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import Expr, Num, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant, exact, precision
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.certificate import unpack
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import Expr, Num, num, parse
+from dpverify.trusted.kernel.fact import as_bounds
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -31,7 +32,6 @@ from dpverify.trusted.language.model import (
     Table,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant, exact, precision
 from tests.tools import load
 
 judgements = load("judgements")

@@ -6,14 +6,14 @@ from random import Random
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import to_json as plain
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Compose, Norm, Part, PostProcess, Product, Query, Radial, Translation
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.canonical_form import to_json as plain
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import Claim, Compose, Norm, Part, PostProcess, Product, Query, Radial, Translation
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.balls import constant
 
 
 def rows(*given):

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num, parse
-from dpverify.trusted.language.model import Claim, Query, Table, Translation
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Num, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import Claim, Query, Table, Translation
 
 ROWS = tuple(tuple(map(parse, row)) for row in (("2/3", "1/6", "1/6"), ("1/3", "1/3", "1/3"), ("1/6", "1/6", "2/3")))
 LOSS = tuple(tuple(F(abs(x - y)) for y in range(3)) for x in range(3))

@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
-from dpverify.search import noise_error
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.facts.fact import as_errors
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L2, LINF, Claim, Norm, Product, Radial, Staircase, Translation
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.proof import Proof
+from dpverify.search.utility import noise_error
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.fact import as_errors
+from dpverify.trusted.kernel.model import L2, LINF, Claim, Norm, Product, Radial, Staircase, Translation
+from dpverify.trusted.kernel.proof import Proof
 
 BETA = parse("1/20")
 LOGISTIC = math.log(0.05 / 1.95)

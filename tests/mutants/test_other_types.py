@@ -8,9 +8,9 @@ import re
 import pytest
 
 from dpverify.recheck import WAY_OUT, recheck
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import claim_hash, from_json
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.canonical_form import claim_hash, from_json
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.judgement import check
 from tests import committed
 from tests.effort import tries
 

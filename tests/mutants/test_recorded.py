@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.facts.fact import as_bounds
-from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.expr import Num, symbols
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.certificate import unpack
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.expr import Num, symbols
+from dpverify.trusted.kernel.fact import as_bounds
 from tests import committed
 from tests.spread import spread
 from tests.tools import load

@@ -5,15 +5,18 @@ from fractions import Fraction as F
 import pytest
 from flint import arb
 
-from dpverify.search import hints
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L2, LINF, Norm, Radial, Translation
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.additive import slopes
-from dpverify.trusted.rules.curves import gauge, lattice, line, lipschitz, spherical_caps, unimodal
+from dpverify.search.additive import hints
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import L2, LINF, Norm, Radial, Translation
+from dpverify.trusted.shapes.convexity import Shapes
+from dpverify.trusted.theories.additive import slopes
+from dpverify.trusted.theories.curves import lipschitz, unimodal
+from dpverify.trusted.theories.curves.rules import lattice, line
+from dpverify.trusted.theories.curves.rules import lipschitz_exponent as gauge
+from dpverify.trusted.theories.curves.rules import radial_caps as spherical_caps
 from tests import told
 
 UNIT = Sensitivity(ONE, ONE)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpverify.pictures.body import ACROSS, UPWARDS, _axes, _outline, body
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Norm, Product, Query, Radial, Translation
 
 HEXAGON = ((F(1), F(0), F(1)), (F(0), F(1), F(1)))
 CUBE = tuple(zip(*[tuple(map(F, signs)) for signs in product((-1, 1), repeat=3)], strict=True))

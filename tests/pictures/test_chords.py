@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from dpverify.pictures.chords import cut, remembered, sketch
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, num
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.rules.composition import poisson_subsampling
-from dpverify.trusted.rules.curves import gaussian as rule
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ONE, num
+from dpverify.trusted.theories.composition.rules import poisson_subsampling
+from dpverify.trusted.theories.curves.rules import gaussian as rule
 from tests.effort import examples
 
 POINTS = [arb(i) / 2 for i in range(7)]

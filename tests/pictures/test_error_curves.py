@@ -8,8 +8,8 @@ import pytest
 
 from dpverify import verify
 from dpverify.pictures.error_curves import error_curves
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, Claim, Product, Query, Translation
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, Claim, Product, Query, Translation
 
 COUNTS = tuple(tuple(F(int(i == j)) for j in range(2)) for i in range(2))
 LAPLACE = Claim(Product(parse("exp(-abs(z)/2)"), num(2), L1), parse("1/2"), query=Query(COUNTS, "add-remove"), utility=True, name="counts")

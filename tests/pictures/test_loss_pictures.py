@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from dpverify.pictures import LossCurve, loss
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.canonical_form import from_json
-from dpverify.trusted.language.expr import ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.canonical_form import from_json
+from dpverify.trusted.kernel.expr import ZERO, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -27,7 +28,6 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers.balls import constant
 from tests import committed
 from tests.spread import of_certificate, spread
 

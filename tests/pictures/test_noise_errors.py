@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from dpverify.pictures import NoiseError, noise_error
-from dpverify.trusted.language.expr import ZERO, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Kernel, Mixture, Norm, Product, Radial, Staircase, Table, Translation
+from dpverify.trusted.kernel.expr import ZERO, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Kernel, Mixture, Norm, Product, Radial, Staircase, Table, Translation
 
 SQUARE = Norm("columns", None, ((Fraction(1), Fraction(1)), (Fraction(1), Fraction(-1))))
 PROBABILITIES = (0.5, 0.9, 0.95, 0.99)

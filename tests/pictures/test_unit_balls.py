@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from dpverify.pictures import level_sets, noise_samples, norm_values, unit_ball
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Norm, Product, Radial, Translation
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Norm, Product, Radial, Translation
 
 F = Fraction
 HEXAGON = Norm("columns", None, ((F(1), F(0)), (F(1), F(1)), (F(0), F(1)), (F(1, 4), F(1, 4))))

@@ -12,7 +12,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from dpverify import cli
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.trusted.kernel.registry import EXPLAINED
 
 ROOT = Path(__file__).parents[2]
 SHELF = {path.stem for path in (ROOT / "specs").glob("*.toml")}
@@ -135,7 +135,7 @@ def test_bash_is_answered_without_importing_what_is_slow(line):
         "hypothesis",
         "dpverify.catalogue",
         "dpverify.search",
-        "dpverify.trusted.kernel",
+        "dpverify.trusted.kernel.judgement",
     ]
     code = (
         "import atexit, sys\n"

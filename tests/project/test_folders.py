@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from dpverify import cli, errors, verify
 from dpverify.catalogue import resolve
-from dpverify.ground.folders import claim_files
+from dpverify.runtime.folders import claim_files
 
 CLAIMS = '[mechanism]\nkind = "table"\nrows = [["3/4", "1/4"], ["1/4", "3/4"]]\n[[claim]]\nname = "above"\nepsilon = 2\n'
 

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.errors import ProjectError
-from dpverify.ground.version import __version__
 from dpverify.project import origin
 from dpverify.project.origin import Origin, named, running
 from dpverify.project.starter import CI_SYSTEMS
+from dpverify.runtime.version import __version__
 
 WHEEL = f"dpverify-{__version__}-py3-none-any.whl"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -3,9 +3,10 @@
 import pytest
 
 from dpverify.catalogue.assumed import bare, plain
-from dpverify.search.measure_words import OCCUR
-from dpverify.trusted.facts import assumed_of_moves, assumptions
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.search.divergences.measure_words import OCCUR
+from dpverify.trusted.facts import assumed_of_moves
+from dpverify.trusted.kernel import assumptions
+from dpverify.trusted.kernel.registry import EXPLAINED
 
 
 @pytest.mark.parametrize(

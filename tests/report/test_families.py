@@ -17,7 +17,7 @@ from dpverify.collected import by_name, read
 from dpverify.report import evidence
 from dpverify.report.families import GROUPS, OTHERS, QUESTIONS, family
 from dpverify.search.verify import verify
-from dpverify.trusted.language import model
+from dpverify.trusted.kernel import model
 
 ROOT = Path(__file__).parents[2]
 LAPLACE = """

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from dpverify.catalogue import read_spec
 from dpverify.report.mathml import density, density_text, mathml, text
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import ONE, PI, Add, Call, Mul, Num, Pow, Sym, add, call, children, div, mul, num, parse, power, sub
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import ONE, PI, Add, Call, Mul, Num, Pow, Sym, add, call, children, div, mul, num, parse, power, sub
+from dpverify.trusted.kernel.model import (
     KINDS,
     LINF,
     AboveThreshold,

@@ -6,13 +6,13 @@ from fractions import Fraction
 import pytest
 
 from dpverify.cli import output
-from dpverify.ground.finding import VIOLATION, Finding
 from dpverify.report import Entry, findings, overview, text
 from dpverify.report.results import Results
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import num
-from dpverify.trusted.language.model import Claim, Measure, Sampled
+from dpverify.runtime.finding import VIOLATION, Finding
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.expr import num
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim, Measure, Sampled
 
 
 def entry(epsilon, delta, lower, upper, deltas=(None, None), **of_claim):

@@ -47,8 +47,8 @@ from dpverify.report.page.sections import loss, statement, witness
 from dpverify.report.page.sections import proof as proof_section
 from dpverify.report.page.subject import File
 from dpverify.report.stated import stated
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import Claim, Domain, Sampled
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import Claim, Domain, Sampled
 
 ROOT = Path(__file__).parents[2]
 VOID = {"meta", "link", "input", "br", "hr", "img"}

@@ -14,8 +14,8 @@ from dpverify.collected import encode
 from dpverify.report import Entry, proof
 from dpverify.report.stated import stated
 from dpverify.search.verify import rejudged
-from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.registry import RULES
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.registry import RULES
 from tests import committed
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ NAMES = (
 
 def entry_of(name):
     packed = committed.certificate(name)
-    found = rejudged(dpverify.trusted.language.certificate.unpack(packed).claim, packed)
+    found = rejudged(dpverify.trusted.kernel.certificate.unpack(packed).claim, packed)
     claim = found.judgement.claim
     return Entry("a.toml", claim.mechanism_name, claim, found.judgement.verdict, judgement=found.judgement, proved=found.proved)
 

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.cli import found
 from dpverify.errors import SpecError
-from dpverify.ground.version import __version__
 from dpverify.project import made
 from dpverify.report import literature, owners, theorem
 from dpverify.report import record as record_module
@@ -22,8 +21,9 @@ from dpverify.report.page import figures
 from dpverify.report.page.blocks import Figure, Fold, Section
 from dpverify.report.page.sections import glossary, query
 from dpverify.report.stated import stated
-from dpverify.trusted.language.model import Query, Source
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.runtime.version import __version__
+from dpverify.trusted.kernel.model import Query, Source
+from dpverify.trusted.kernel.registry import EXPLAINED
 from tests.report.test_page import Page
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ import pytest
 from dpverify.report import Entry, short, text, words
 from dpverify.report.enclosures import common
 from dpverify.report.results import Results
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Sampled
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim, Sampled
 
 
 def entry(epsilon, lower, upper, delta=0, deltas=(None, None)):

@@ -10,19 +10,20 @@ from flint import acb
 from scipy import integrate, stats
 
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Branch, Claim, Domain, Drawn, Group, Guard, Named, Part, Product, Radial, Staircase, Stream
+from dpverify.trusted.combinators import noises
+from dpverify.trusted.combinators.runs import Run, leaf
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import L2, Branch, Claim, Domain, Drawn, Group, Guard, Named, Part, Product, Radial, Staircase, Stream
 from dpverify.trusted.numbers.antiderivatives import Mass, Series
-from dpverify.trusted.numbers.balls import precision
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts import noises
-from dpverify.trusted.parts.runs import Run, leaf
-from dpverify.trusted.rules.selection import alignment, noise_laws, two_candidates, worst_output
+from dpverify.trusted.theories.selection import noise_laws
+from dpverify.trusted.theories.selection.rules import alignment, two_candidates, worst_output
 from tests.selections import CAUCHY, GEOMETRIC, LEFT_HEAVY, LOGISTIC, laplace, largest, of, on_line, sparse
 
 BOUNDS = (ZERO, ONE)

@@ -13,13 +13,13 @@ from dpverify.catalogue.assumed import plain
 from dpverify.pictures.bands import delta_band
 from dpverify.report import Entry, derived, proof, record, text
 from dpverify.report.results import Results
-from dpverify.search import measure_words
+from dpverify.search.divergences import measure_words
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumed_of_inputs import ANY, FAR, NEAR, PAIRS
 from dpverify.trusted.facts.assumed_of_moves import WHOLE, WHOLE_ATTAINED
 from dpverify.trusted.facts.assumed_of_parts import EITHER, RATIO, STRETCHED
-from dpverify.trusted.facts.assumptions import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.assumptions import (
     ATTAINED,
     EVERY,
     IDEAL,
@@ -31,9 +31,10 @@ from dpverify.trusted.facts.assumptions import (
     of_a_bound,
     of_a_verdict,
 )
-from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     LINF,
@@ -59,8 +60,7 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.rules.composition import loss_distribution
+from dpverify.trusted.theories.composition.rules import loss_distribution
 from tests.proofs import Step, bound, line
 
 POSITIVE, NORMALISED = "the density is non-negative", "the density integrates to 1 for every input"

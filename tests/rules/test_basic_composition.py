@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import budgets
+from dpverify.search.composition import budgets
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, Part, Radial, repeated
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L1, L2, Claim, Compose, Part, Radial, repeated
+from dpverify.trusted.kernel.proof import Proof
 from tests.proofs import Step, bound, fact
 
 LAPLACE = Part(Radial(parse("exp(-r/2)"), L1, num(1)), num(1))

@@ -3,12 +3,12 @@
 import mpmath
 import pytest
 
-from dpverify.search import measure_words
-from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, EllipticalProcess, Radial
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.additive import cameron_martin as rule
+from dpverify.search.divergences import measure_words
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Domain, EllipticalProcess, Radial
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.processes.rules import cameron_martin as rule
 
 mpmath.mp.dps = 30
 GAMMA = EllipticalProcess(parse("v*exp(-v)"), scale=num(3))

@@ -2,13 +2,13 @@
 
 import pytest
 
-from dpverify.search import closed_epsilon as search
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, KaryResponse, Part, PostProcess, Radial, Table, repeated
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.rules.composition.closed_epsilon import check
+from dpverify.search.composition import closed_epsilon as search
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, L2, Claim, Compose, KaryResponse, Part, PostProcess, Radial, Table, repeated
+from dpverify.trusted.theories.composition.rules.closed_epsilon import check
 from tests.reference import MP, holds
 
 LAPLACE = Radial(parse("exp(-r)"), L1, num(1), parse("1/2"))

@@ -4,9 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.trusted.language.errors import DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators.neighbours import APART
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -22,9 +24,7 @@ from dpverify.trusted.language.model import (
     Table,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.parts.neighbours import APART
-from dpverify.trusted.rules.composition.closed_profile import check
+from dpverify.trusted.theories.composition.rules.closed_profile import check
 from tests.reference import MP, holds
 
 LAPLACE = Radial(parse("exp(-r)"), L1, num(1), parse("1/2"))

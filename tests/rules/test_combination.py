@@ -7,10 +7,12 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import Num, add, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import Num, add, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -28,11 +30,9 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.registry import EXPLAINED
-from dpverify.trusted.rules.additive.convex_exponent import one_way
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.kernel.registry import EXPLAINED
+from dpverify.trusted.theories.additive.rules.convex_exponent import one_way
 from tests.proofs import Step, bound
 
 HALF = parse("1/2")

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import concave_exponent as search
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Norm, Product, Query, Radial, Translation
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
-from dpverify.trusted.rules.additive import concave_exponent
+from dpverify.search.additive import concave_exponent as search
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Domain, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.theories.additive.rules import concave_exponent
 
 POSITIVE = Domain(Fraction(0))
 UNIT = Domain(Fraction(0), Fraction(1))

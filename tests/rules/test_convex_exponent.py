@@ -5,14 +5,14 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import convex_exponent as search
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Norm, Product, Query, Radial, Translation
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.rules.additive import convex_exponent
+from dpverify.search.additive import convex_exponent as search
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Domain, Norm, Product, Query, Radial, Translation
+from dpverify.trusted.theories.additive.rules import convex_exponent
 
 POSITIVE = Domain(Fraction(0))
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)

@@ -10,10 +10,10 @@ import pytest
 
 from dpverify.catalogue.reader import read_spec
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import Domain
 
 ROWS = 'query = [[1, 0], [1, 1]]\nadjacency = "{}"\n'
 LAPLACE = 'kind = "builtin"\nname = "laplace"\nscale = 1\ndimension = 2'

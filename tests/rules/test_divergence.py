@@ -6,13 +6,13 @@ import mpmath
 import pytest
 
 from dpverify.report.dyadic import readable
-from dpverify.search import asymptotics
-from dpverify.search.divergence import propose
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Product, Query, Radial, Translation
-from dpverify.trusted.rules.additive import divergence as rule
+from dpverify.search.additive import asymptotics
+from dpverify.search.additive.divergence import propose
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, L2, Claim, Product, Query, Radial, Translation
+from dpverify.trusted.theories.additive.rules import divergence as rule
 
 
 def radial(profile, dimension=1):

@@ -6,11 +6,11 @@ from flint import arb
 from scipy import stats
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, parse, substitute
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, parse, substitute
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.selection import delta_each
+from dpverify.trusted.theories.selection.rules import each_noise as delta_each
 from tests.selections import ALL_N, GEOMETRIC, NATURAL, gaussian, laplace, largest, of, sparse
 
 

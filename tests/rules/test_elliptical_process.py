@@ -4,11 +4,11 @@ import mpmath
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, EllipticalProcess, Radial
-from dpverify.trusted.rules.additive import elliptical_process as rule
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Domain, EllipticalProcess, Radial
+from dpverify.trusted.theories.processes.rules import elliptical_process_unbounded as rule
 
 UNIFORM = EllipticalProcess(parse("1"), (parse("1/2"), parse("2")), num(3))
 

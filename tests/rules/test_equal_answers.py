@@ -9,9 +9,10 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -31,8 +32,7 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.rules.additive import equal_answers as rule
+from dpverify.trusted.theories.additive.rules import equal_answers as rule
 
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, num(3))
 ON_INTEGERS = Translation(parse("exp(-z**2/2)"), integers=True)

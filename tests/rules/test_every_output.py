@@ -12,17 +12,19 @@ import pytest
 
 from dpverify.audits.declared import declared
 from dpverify.samplers.comparisons import of_noisy_max
-from dpverify.search import every_word as searched
+from dpverify.search.selection import every_word as searched
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, neg, num, parse
-from dpverify.trusted.language.model import Branch, Claim, Drawn, Guard, Named, Part, Query, Stream, names_of
-from dpverify.trusted.numbers.balls import precision, rational
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.additive.axis import Line
-from dpverify.trusted.rules.selection import delta_every_word, every_word, followed
-from dpverify.trusted.rules.selection.compared import asked
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, neg, num, parse
+from dpverify.trusted.kernel.model import Branch, Claim, Drawn, Guard, Named, Part, Query, Stream, names_of
+from dpverify.trusted.theories.additive.axis import Line
+from dpverify.trusted.theories.selection import followed
+from dpverify.trusted.theories.selection.compared import asked
+from dpverify.trusted.theories.selection.rules import every_word
+from dpverify.trusted.theories.selection.rules import every_word_curve as delta_every_word
 from tests.rules.test_every_word import EPSILON, KINDS, TWO_MODES, drawn, factor_of, joint, law_of, noise
 from tests.selections import largest, of, on_line, sparse
 

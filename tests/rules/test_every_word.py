@@ -8,17 +8,18 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import every_word as searched
+from dpverify.search.selection import every_word as searched
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Compose, Part, repeated
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Compose, Part, repeated
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.selection import delta_every_word, every_word
-from dpverify.trusted.rules.selection.compared import asked
+from dpverify.trusted.theories.selection.compared import asked
+from dpverify.trusted.theories.selection.rules import every_word
+from dpverify.trusted.theories.selection.rules import every_word_curve as delta_every_word
 from tests.selections import gaussian, largest, of, on_line, sparse
 
 NEAR = 1e-25

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search import exponential as search
-from dpverify.search import table
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Domain, Exponential, KaryResponse
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
-from dpverify.trusted.rules.finite import exponential_general, finite
+from dpverify.search.additive import exponential as search
+from dpverify.search.finite import finite_table as table
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, Exponential, KaryResponse
+from dpverify.trusted.theories.finite.rules import exponential_general
+from dpverify.trusted.theories.finite.rules import finite_table as finite
 from tests.effort import examples
 
 

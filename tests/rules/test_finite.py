@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search import table as search
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Domain, Exponential, Table
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.rules.finite import finite
+from dpverify.search.finite import finite_table as search
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, Exponential, Table
+from dpverify.trusted.theories.finite.rules import finite_table as finite
 from tests.effort import examples
 
 

@@ -6,16 +6,17 @@ from math import exp, factorial, sqrt
 import pytest
 from flint import arb
 
-from dpverify.search.processes import derivations, outside
+from dpverify.search.processes.norms import derivations, outside
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import Claim, EllipticalProcess
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order import evaluations, gaussian_functions, processes
-from dpverify.trusted.rules.additive import elliptical_process as unbounded
-from dpverify.trusted.rules.curves import elliptical_process
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import Claim, EllipticalProcess
+from dpverify.trusted.theories.processes import evaluations, gaussian_functions
+from dpverify.trusted.theories.processes import norms as processes
+from dpverify.trusted.theories.processes.rules import elliptical_process
+from dpverify.trusted.theories.processes.rules import elliptical_process_unbounded as unbounded
 
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")
 

@@ -9,11 +9,11 @@ import pytest
 
 from dpverify.catalogue.shapes import read_shape
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Domain, Space
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.rules.spaces import grid_packing
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, Space
+from dpverify.trusted.theories.spaces.rules import grid_packing
 
 
 def claim(within, beta="1/20", databases="answers", lipschitz="1", domains=(), **made_of):

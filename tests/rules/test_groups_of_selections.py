@@ -8,12 +8,12 @@ import pytest
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import parse
+from dpverify.trusted.combinators.places import ONE_STEP
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import parse
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.places import ONE_STEP
-from dpverify.trusted.rules.composition import combination
+from dpverify.trusted.theories.composition.rules import combination
 from tests.rules.test_streams import above
 
 

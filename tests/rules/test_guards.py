@@ -14,16 +14,24 @@ from flint import acb, arb
 
 from dpverify import trusted
 from dpverify.errors import ProjectError
-from dpverify.search import asymptotics, decimals, plans
+from dpverify.search import decimals
+from dpverify.search.additive import asymptotics
+from dpverify.search.composition import plans
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
+from dpverify.trusted.combinators import at_pair, candidates, densities, neighbours, one_pair, relations
+from dpverify.trusted.combinators.runs import merged
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.bounds import Bound
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.certificate import unpack
-from dpverify.trusted.language.errors import CertificateError, ExprError, Rejected, Undecided
-from dpverify.trusted.language.expr import ZERO, call, mul, neg, num, parse, substitute
-from dpverify.trusted.language.model import (
+from dpverify.trusted.geometry.polytopes import box
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel import compare
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.certificate import unpack
+from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ZERO, call, mul, neg, num, parse, substitute
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -47,32 +55,21 @@ from dpverify.trusted.language.model import (
 )
 from dpverify.trusted.numbers import complex, integrability
 from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.balls import constant, precision, rational
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import quasi_period
-from dpverify.trusted.order import compare
-from dpverify.trusted.order.convexity import Shapes
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.order.polytopes import box
-from dpverify.trusted.parts import at_pair, candidates, densities, neighbours, one_pair, relations
-from dpverify.trusted.parts.runs import merged
-from dpverify.trusted.rules.additive import axis, cells, equal_answers, mixture_closed, point_witness
-from dpverify.trusted.rules.composition import finite_composition, gaussian_composition, gaussian_queries
-from dpverify.trusted.rules.composition.combined_values import Values
-from dpverify.trusted.rules.curves import (
-    gaussian,
-    lattice,
-    lipschitz,
-    mixing,
-    optimal_delta,
-    shapes,
-    spherical_caps,
-    student,
-    variances,
-)
-from dpverify.trusted.rules.finite import densities as kernel_densities
-from dpverify.trusted.rules.finite import kernel_box, kernel_point, normaliser, part_slopes
-from dpverify.trusted.rules.inequalities import positivstellensatz
+from dpverify.trusted.shapes.convexity import Shapes
+from dpverify.trusted.theories.additive import axis, cells
+from dpverify.trusted.theories.additive.rules import equal_answers, point_witness
+from dpverify.trusted.theories.additive.rules import mixture_closed_form as mixture_closed
+from dpverify.trusted.theories.composition import gaussian_queries
+from dpverify.trusted.theories.composition.combined_values import Values
+from dpverify.trusted.theories.composition.rules import finite_composition, gaussian_composition, positivstellensatz
+from dpverify.trusted.theories.curves import lipschitz, mixing, optimal_delta, shapes, student, variances
+from dpverify.trusted.theories.curves.rules import gaussian, lattice
+from dpverify.trusted.theories.curves.rules import radial_caps as spherical_caps
+from dpverify.trusted.theories.finite import densities as kernel_densities
+from dpverify.trusted.theories.finite import normaliser, part_slopes
+from dpverify.trusted.theories.finite.rules import kernel_box, kernel_point
 from tests.proofs import Step, bound, saying
 
 HALF = parse("1/2")
@@ -89,28 +86,33 @@ KEPT = ("every record is kept independently, and the sample is not seen",)
 HYPOTHESES = {
     **dict.fromkeys(
         (
-            "additive.cameron_martin", "additive.concave_exponent", "additive.convex_exponent", "additive.cosets", "additive.divergence",
+            "processes.cameron_martin", "additive.concave_exponent", "additive.convex_exponent", "additive.cosets", "additive.divergence",
             "additive.equal_answers", "additive.mixture_concave", "additive.modulus", "additive.modulus_parts",
             "additive.point_witness", "additive.power_identity",
-            "additive.elliptical_process", "additive.evaluations_epsilon",
+            "processes.elliptical_process_unbounded", "processes.evaluations_epsilon",
             "additive.product_lipschitz", "additive.staircase", "composition.finite_composition", "composition.gaussian_composition",
-            "composition.joint_moves", "composition.product", "curves.every_shift", "curves.finite", "curves.gauge", "curves.kernel_pair",
-            "measures.selections", "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line", "curves.elliptical_process",
-            "curves.scale_mixture", "curves.spherical_caps", "curves.t_noise", "curves.uniform_ball", "finite.exponential_general",
-            "finite.finite", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "measures.finite", "measures.gaussian",
-            "measures.discrete_gaussian", "additive.orthogonal_laws",
-            "measures.laplace", "spaces.cell_response", "spaces.density_mechanism", "spaces.given_mechanism", "spaces.near_table",
+            "composition.joint_moves", "composition.independent_coordinates", "curves.every_shift", "curves.finite_curve",
+            "curves.lipschitz_exponent", "curves.kernel_pair",
+            "divergences.selection_measures", "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line",
+            "processes.elliptical_process",
+            "curves.gaussian_scale_mixture", "curves.radial_caps", "curves.student_t", "curves.uniform_ball", "finite.exponential_general",
+            "finite.finite_table", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "divergences.finite_measures",
+            "divergences.gaussian_measures",
+            "divergences.discrete_gaussian_measures", "processes.orthogonal_laws",
+            "divergences.laplace_measures", "spaces.cell_response", "spaces.density_mechanism", "spaces.given_mechanism",
+            "spaces.near_table",
             "spaces.net_mechanism", "spaces.noise_near", "utility.expected_loss", "utility.far_noise", "utility.far_outputs",
             "utility.infinite_moments", "utility.log_concave_noise", "utility.noise_moments", "utility.noise_quantile",
-            "utility.polytope_tails", "utility.randomized_response", "utility.root_of_squares", "utility.union_bound",
+            "utility.polytope_tails", "utility.randomized_response_estimate", "utility.root_of_squares", "utility.union_bound",
         ),
         IDEAL,
     ),
     **dict.fromkeys(
         (
-            "selection.noisy_max", "selection.survival", "selection.threshold", "selection.worst_output", "selection.two_candidates",
-            "selection.delta_event", "selection.delta_first_positive", "selection.delta_greatest", "selection.delta_release",
-            "selection.delta_each", "selection.delta_event_at",
+            "selection.log_concave_noisy_max", "selection.survival", "selection.log_concave_threshold", "selection.worst_output",
+            "selection.two_candidates",
+            "selection.selection_event", "selection.first_positive", "selection.greatest_noise", "selection.compared_gaussians",
+            "selection.each_noise", "selection.selection_event_at",
         ),
         (*IDEAL, "the noises are independent of each other"),
     ),
@@ -121,23 +123,25 @@ HYPOTHESES = {
         ),
         (*IDEAL, "the noises of different names, and of different steps, are independent"),
     ),
-    **dict.fromkeys(("selection.every_word", "selection.delta_every_word"), (*IDEAL, "the noises are independent of each other")),
-    "selection.moduli": ("the noises are independent of each other",),
-    "curves.process_evaluations": ("only the evaluations are released", *IDEAL),
+    **dict.fromkeys(("selection.every_word", "selection.every_word_curve"), (*IDEAL, "the noises are independent of each other")),
+    "selection.selection_moduli": ("the noises are independent of each other",),
+    "processes.process_evaluations": ("only the evaluations are released", *IDEAL),
     "utility.linear_map": (*IDEAL, "the noises of the parts are independent"),
     "composition.laplace_sums": INDEPENDENT,
     "composition.loss_distribution": INDEPENDENT,
-    "guarantees.stated_epsilon": STATED,
-    "guarantees.stated_guarantee": STATED,
+    "composition.stated_epsilon": STATED,
+    "composition.stated_guarantee": STATED,
     "composition.poisson_subsampling": KEPT,
-    "measures.sampled": IDEAL + KEPT,
+    "divergences.sampled_measures": IDEAL + KEPT,
     "composition.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),
-    "measures.parallel": ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",),
+    "divergences.parallel_measures": (
+        "the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",
+    ),
     "composition.parallel_composition": (
         "the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",
     ),
     "composition.post_processing": ("the map does not look at the data again",),
-    "guarantees.bounded_range": (*IDEAL, "the noises are independent of each other"),
+    "composition.bounded_range": (*IDEAL, "the noises are independent of each other"),
 }  # fmt: skip
 
 
@@ -146,7 +150,7 @@ def test_every_rule_shows_the_hypotheses_that_it_rests_on_and_no_others():
     for path in sorted(folder.rglob("*.py")):
         name = ".".join(path.relative_to(folder).with_suffix("").parts)
         module = importlib.import_module(f"dpverify.trusted.{name.removesuffix('.__init__')}")
-        shown[name.removeprefix("rules.")] = vars(module).get("ASSUMED")
+        shown[name.removeprefix("theories.").replace(".rules.", ".")] = vars(module).get("ASSUMED")
     assert {name: told for name, told in shown.items() if told} == HYPOTHESES
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from dpverify.catalogue.shapes import read_shape
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Domain, Space
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.rules.spaces import half_spaces
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, Space
+from dpverify.trusted.theories.spaces.rules import half_spaces
 
 ANY = (("b", Domain(Fraction(0), Fraction(1))), ("g", Domain(Fraction(0))))
 

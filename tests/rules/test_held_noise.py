@@ -12,10 +12,10 @@ import pytest
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.selection import alignment
+from dpverify.trusted.theories.selection.rules import alignment
 
 
 def laplace(scale):

@@ -5,11 +5,11 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -26,7 +26,7 @@ from dpverify.trusted.language.model import (
     Subsample,
     repeated,
 )
-from dpverify.trusted.rules.composition import post_processing
+from dpverify.trusted.theories.composition.rules import post_processing
 from tests import proofs
 from tests.proofs import Step, saying
 

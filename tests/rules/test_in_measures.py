@@ -15,15 +15,17 @@ from click.testing import CliRunner
 
 from dpverify.cli import main
 from dpverify.report.page.sections import statement
-from dpverify.search import in_measures, kinds
+from dpverify.search import kinds
+from dpverify.search.divergences import in_measures
 from dpverify.search.proposal import Proposal
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.canonical_form import claim_hash
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.canonical_form import claim_hash
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     Claim,
     Compose,
@@ -42,8 +44,7 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.kernel.proof import Proof
 
 NORMAL = NormalDist()
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)

@@ -10,15 +10,14 @@ import pytest
 
 from dpverify.samplers.mechanisms import sampler
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import Claim, Domain, EllipticalProcess
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order import evaluations
-from dpverify.trusted.rules.additive import elliptical_process as unbounded
-from dpverify.trusted.rules.additive import evaluations_epsilon, orthogonal_laws
-from dpverify.trusted.rules.curves import elliptical_process
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, EllipticalProcess
+from dpverify.trusted.theories.processes import evaluations
+from dpverify.trusted.theories.processes.rules import elliptical_process, evaluations_epsilon, orthogonal_laws
+from dpverify.trusted.theories.processes.rules import elliptical_process_unbounded as unbounded
 
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")
 FINITE = {"s*t": 1, "1 + s*t": 2, "(1 + s*t)**2": 3, "exp(s + t)": 1, "exp(s)*exp(t) + s*t": 2, "sqrt(s*t)": 1, "s**2*t**2 + 1": 2}
@@ -108,7 +107,7 @@ def test_a_difference_that_is_0_wherever_it_is_seen_costs_nothing():
 def test_norms_that_are_enclosed_round_0_are_between_0_and_what_is_above():
     from flint import arb
 
-    from dpverify.trusted.order.processes import between
+    from dpverify.trusted.theories.processes.norms import between
 
     found = between([arb(0, "1e-20")])
     assert found.lower == ZERO and 0 < float(constant(found.upper)) < 1e-9

@@ -7,12 +7,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpverify.search.combination import propose
+from dpverify.search.composition.combination import propose
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators import moves
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -27,10 +29,8 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts import moves
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.composition import joint_moves
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.composition.rules import joint_moves
 
 CAUCHY = Radial(parse("1/(1 + r**2)"), L2, ONE)
 STUDENT = Translation(parse("(1 + z**2/3)**(-2)"))

@@ -4,15 +4,16 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import kary_response as search
-from dpverify.search import table
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num, parse, substitute
-from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Staircase, Table
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal, certainly_lt
-from dpverify.trusted.rules.finite import finite, kary_response
+from dpverify.search.finite import finite_table as table
+from dpverify.search.finite import kary_response as search
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import num, parse, substitute
+from dpverify.trusted.kernel.model import Claim, Domain, KaryResponse, Staircase, Table
+from dpverify.trusted.theories.finite.rules import finite_table as finite
+from dpverify.trusted.theories.finite.rules import kary_response
 
 COUNT = Domain(Fraction(2), lower_open=False, integer=True)
 POSITIVE = Domain(Fraction(0))

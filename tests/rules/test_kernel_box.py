@@ -8,18 +8,19 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.search import kernel_box as search
-from dpverify.search import normaliser
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import format_expr, num, parse
-from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Kernel
-from dpverify.trusted.numbers.balls import constant, precision, rational, value
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.order.polytopes import Polytope, box
-from dpverify.trusted.rules.finite import kernel_box, kernel_point, part_slopes
-from dpverify.trusted.rules.finite.densities import losses
-from dpverify.trusted.rules.finite.far_outputs import far
+from dpverify.search.finite import kernel_box as search
+from dpverify.search.finite import normaliser
+from dpverify.trusted.geometry.polytopes import Polytope, box
+from dpverify.trusted.kernel.balls import constant, precision, rational, value
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import format_expr, num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, KaryResponse, Kernel
+from dpverify.trusted.theories.finite import part_slopes
+from dpverify.trusted.theories.finite.densities import losses
+from dpverify.trusted.theories.finite.far_outputs import far
+from dpverify.trusted.theories.finite.rules import kernel_box, kernel_point
 
 BOUNDED_LAPLACE = "exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"
 

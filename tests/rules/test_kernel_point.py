@@ -2,13 +2,14 @@
 
 import pytest
 
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, KaryResponse, Kernel
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.rules.finite import kernel_point, normaliser
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, KaryResponse, Kernel
+from dpverify.trusted.theories.finite import normaliser
+from dpverify.trusted.theories.finite.rules import kernel_point
 
 LINE = Kernel(parse("1 + (theta - 1/2)*(2*y - 1)"), (num(0), num(1)), (num(0), num(1)))
 EVIDENCE = {"theta": "1", "other": "0", "event": ["9/10", "1"], "y": "1"}

@@ -5,11 +5,11 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.verify import verify
+from dpverify.trusted.combinators.neighbours import APART, SAME_ROWS
 from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
-from dpverify.trusted.language.expr import Num, call, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Group, KaryResponse, Parallel, Part, Table
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts.neighbours import APART, SAME_ROWS
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.expr import Num, call, num, parse
+from dpverify.trusted.kernel.model import Claim, Compose, Group, KaryResponse, Parallel, Part, Table
 
 THIRDS = ("1/2", "1/4", "1/4")
 LISTED = Table(tuple(tuple(parse(THIRDS[(y - x) % 3]) for y in range(3)) for x in range(3)), ((0, 1),))

@@ -5,11 +5,11 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from dpverify.search import measure_words
+from dpverify.search.divergences import measure_words
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import (
     L2,
     Claim,
     Compose,

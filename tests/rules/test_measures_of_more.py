@@ -7,10 +7,11 @@ import mpmath
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import (
     Claim,
     Compose,
     Group,
@@ -25,10 +26,9 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.composition.parallel_composition import LOWER
-from dpverify.trusted.rules.measures import discrete_gaussian
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.composition.rules.parallel_composition import LOWER
+from dpverify.trusted.theories.divergences.rules import discrete_gaussian_measures as discrete_gaussian
 
 RHO, MU, TWO = Measure("zcdp", None), Measure("gdp", None), Measure("renyi", None, Fraction(2))
 

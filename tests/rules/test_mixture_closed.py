@@ -6,16 +6,16 @@ from fractions import Fraction
 import pytest
 from scipy.integrate import quad
 
-from dpverify.search import mixture_closed as search
+from dpverify.search.additive import mixture_closed_form as search
 from dpverify.search.proposal import bound as proved
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import ZERO, num, parse, substitute
-from dpverify.trusted.language.model import L2, Claim, Domain, Mixture
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts import closed_forms
-from dpverify.trusted.parts.places import CLOSED_FORM
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.combinators import closed_forms
+from dpverify.trusted.combinators.places import CLOSED_FORM
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ZERO, num, parse, substitute
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Mixture
+from dpverify.trusted.kernel.proof import Proof
 
 POSITIVE = Domain(Fraction(0))
 COUNT = Domain(Fraction(1), lower_open=False, integer=True)

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import mixture_concave as search
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse, sub
-from dpverify.trusted.language.model import L2, Claim, Domain, Mixture
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.rules.additive import mixture_concave
+from dpverify.search.additive import mixture_concave as search
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse, sub
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Mixture
+from dpverify.trusted.theories.additive.rules import mixture_concave
 
 
 def mixture(profile, mixing, dimension="1", support=("0", None), sensitivity="1", scale="1"):

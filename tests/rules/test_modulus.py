@@ -8,14 +8,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpverify.search import modulus as search
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import Num, mul, num, parse
+from dpverify.search.additive import modulus as search
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import Num, mul, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product, Query, Radial, Translation
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.rules.additive import cells, modulus
+from dpverify.trusted.theories.additive import cells
+from dpverify.trusted.theories.additive.rules import modulus
 from tests.effort import examples
 from tests.reference import MP, by_mpmath, holds, to_mpf
 

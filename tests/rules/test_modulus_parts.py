@@ -4,15 +4,15 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import modulus_parts as search
+from dpverify.search.additive import modulus_parts as search
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.kernel.balls import constant, precision, rational, value
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, Claim, Domain, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.model import L1, Claim, Domain, Radial, Translation
-from dpverify.trusted.numbers.balls import constant, precision, rational, value
-from dpverify.trusted.order.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.rules.additive import modulus_parts
+from dpverify.trusted.theories.additive.rules import modulus_parts
 
 TOOTH = "exp(-abs(z))*(1 + z - floor(z))"
 

@@ -11,12 +11,14 @@ from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check as check_certificate
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, Sym, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, Sym, parse
+from dpverify.trusted.kernel.judgement import check as check_certificate
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -35,11 +37,9 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )  # fmt: skip
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.rules.measures import finite as finite_measures
-from dpverify.trusted.rules.utility import far_noise, far_outputs
-from dpverify.trusted.rules.utility.closed_tails import closed
+from dpverify.trusted.theories.divergences.rules import finite_measures
+from dpverify.trusted.theories.utility.closed_tails import closed
+from dpverify.trusted.theories.utility.rules import far_noise, far_outputs
 
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE, parse("2"))
 GAUSSIAN = parse("exp(-r**2/2)")

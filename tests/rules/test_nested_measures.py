@@ -5,8 +5,9 @@ from itertools import product
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import (
     Claim,
     Compose,
     Group,
@@ -19,7 +20,6 @@ from dpverify.trusted.language.model import (
     Subsample,
     Table,
 )
-from dpverify.trusted.numbers.balls import constant
 
 TWO = parse("2")
 FIRST = Part(Table(tuple(tuple(map(parse, row)) for row in (("1/2", "1/2"), ("1/4", "3/4")))))

@@ -6,14 +6,14 @@ import pytest
 
 from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
-from dpverify.search import normaliser as search
+from dpverify.search.finite import normaliser as search
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Kernel
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.rules.finite import kernel_point
-from dpverify.trusted.rules.finite import normaliser as rule
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Kernel
+from dpverify.trusted.theories.finite import normaliser as rule
+from dpverify.trusted.theories.finite.rules import kernel_point
 
 BOUNDED_LAPLACE = "exp(-abs(y - theta))/(2 - exp(-theta) - exp(theta - 1))"
 

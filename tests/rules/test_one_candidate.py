@@ -3,9 +3,9 @@
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import Claim, NoisyMax, Norm, Radial
-from dpverify.trusted.rules.selection import worst_output
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import Claim, NoisyMax, Norm, Radial
+from dpverify.trusted.theories.selection.rules import worst_output
 
 NOISES = [Radial(parse(profile), Norm("lp", num(2).value), ONE) for profile in ("exp(-r/2)", "exp(-r**2/8)")]
 

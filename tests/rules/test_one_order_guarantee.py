@@ -5,9 +5,9 @@ import math
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.errors import CertificateError
-from dpverify.trusted.language.expr import parse
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.judgement import check
 from dpverify.trusted.order.enclosed import enclose
 from tests.selections import laplace, of, sparse
 

@@ -10,12 +10,14 @@ from dpverify.audits.plan import make_plan
 from dpverify.catalogue.reader import read_spec
 from dpverify.errors import AuditError, SpecError
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators.exchanged import either_order
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.canonical_form import claim_hash, from_json, to_json
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     Claim,
     Compose,
@@ -32,9 +34,7 @@ from dpverify.trusted.language.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts.exchanged import either_order
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.kernel.proof import Proof
 
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 EXPONENTIAL = Translation(parse("exp(-z)"), (ZERO, None))

@@ -6,11 +6,11 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, num, parse
-from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Stream
-from dpverify.trusted.rules.selection import alignment
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ZERO, num, parse
+from dpverify.trusted.kernel.model import Branch, Drawn, Guard, Named, Stream
+from dpverify.trusted.theories.selection.rules import alignment
 from tests.selections import of, on_line
 
 NOISE = on_line("exp(-abs(z)/4)")

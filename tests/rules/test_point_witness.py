@@ -6,15 +6,15 @@ import mpmath
 import pytest
 
 from dpverify.report.dyadic import readable
-from dpverify.search import asymptotics
-from dpverify.search.point_witness import propose
+from dpverify.search.additive import asymptotics
+from dpverify.search.additive.point_witness import propose
 from dpverify.search.witness_words import in_words
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, KaryResponse, Product, Query, Radial, Translation
-from dpverify.trusted.rules.additive.point_witness import check
-from dpverify.trusted.rules.additive.points import sign_of
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Domain, KaryResponse, Product, Query, Radial, Translation
+from dpverify.trusted.theories.additive.points import sign_of
+from dpverify.trusted.theories.additive.rules.point_witness import check
 
 mpmath.mp.dps = 60
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search.gap import Gap
-from dpverify.search.positivstellensatz import summands
+from dpverify.search.composition.gap import Gap
+from dpverify.search.composition.positivstellensatz import summands
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.kernel import check as recheck
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import num, parse, substitute
-from dpverify.trusted.language.model import L2, Claim, Domain, Radial
-from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.inequalities import positivstellensatz
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import num, parse, substitute
+from dpverify.trusted.kernel.judgement import check as recheck
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Radial
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.composition.rules import positivstellensatz
 from tests.effort import examples
 from tests.proofs import Step, bound
 

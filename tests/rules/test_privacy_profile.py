@@ -5,18 +5,18 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from dpverify.search.privacy_profile import propose
+from dpverify.search.composition.privacy_profile import propose
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.facts.fact import Fact
+from dpverify.trusted.combinators.runs import whole
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, Claim, Compose, Domain, Part, PostProcess, Radial, Subsample, Table
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.parts.runs import whole
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.composition import privacy_profile
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import L1, L2, Claim, Compose, Domain, Part, PostProcess, Radial, Subsample, Table
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.composition.rules import privacy_profile
 from tests.proofs import Step, bound
 from tests.reference import MP
 

@@ -6,7 +6,7 @@ import pytest
 from dpverify.catalogue.reader import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import num, parse
+from dpverify.trusted.kernel.expr import num, parse
 
 MP = mpmath.mp.clone()
 

@@ -7,16 +7,22 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Num, num, parse
-from dpverify.trusted.language.model import Claim, Domain, EllipticalProcess
-from dpverify.trusted.numbers.balls import constant, hull
-from dpverify.trusted.order import evaluations, infinite_sums, processes
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.rules.additive import cameron_martin, evaluations_epsilon, orthogonal_laws
-from dpverify.trusted.rules.additive import elliptical_process as unbounded
-from dpverify.trusted.rules.curves import elliptical_process, observed_variance, process_evaluations
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.balls import constant, hull
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, EllipticalProcess
+from dpverify.trusted.theories.processes import evaluations, infinite_sums, observed_variance
+from dpverify.trusted.theories.processes import norms as processes
+from dpverify.trusted.theories.processes.rules import (
+    cameron_martin,
+    elliptical_process,
+    evaluations_epsilon,
+    orthogonal_laws,
+    process_evaluations,
+)
+from dpverify.trusted.theories.processes.rules import elliptical_process_unbounded as unbounded
 
 EXPONENTIAL, T5 = parse("exp(-v)"), parse("v**(-7/2)*exp(-5/(2*v))")
 OPEN = (("a", Domain(Fraction(0))),)

@@ -9,19 +9,25 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpverify.search import evaluation_tables
-from dpverify.search import processes as search
+from dpverify.search.processes import evaluation_tables
+from dpverify.search.processes import norms as search
 from dpverify.search.verify import replayed, verify
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Num, Sym, num, parse
-from dpverify.trusted.language.model import Claim, Domain, EllipticalProcess
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.order import evaluations, processes
-from dpverify.trusted.rules.additive import cameron_martin, evaluations_epsilon, orthogonal_laws
-from dpverify.trusted.rules.additive import elliptical_process as unbounded
-from dpverify.trusted.rules.curves import elliptical_process, process_evaluations
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, Sym, num, parse
+from dpverify.trusted.kernel.model import Claim, Domain, EllipticalProcess
+from dpverify.trusted.theories.processes import evaluations
+from dpverify.trusted.theories.processes import norms as processes
+from dpverify.trusted.theories.processes.rules import (
+    cameron_martin,
+    elliptical_process,
+    evaluations_epsilon,
+    orthogonal_laws,
+    process_evaluations,
+)
+from dpverify.trusted.theories.processes.rules import elliptical_process_unbounded as unbounded
 
 EXPONENTIAL = parse("exp(-v)")
 T5 = parse("v**(-7/2)*exp(-5/(2*v))")

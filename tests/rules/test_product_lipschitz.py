@@ -5,14 +5,14 @@ from fractions import Fraction
 
 import pytest
 
-from dpverify.search import asymptotics
-from dpverify.search import product_lipschitz as search
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Product
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal, certainly_le
-from dpverify.trusted.rules.additive import product_lipschitz
+from dpverify.search.additive import asymptotics
+from dpverify.search.additive import product_lipschitz as search
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Domain, Product
+from dpverify.trusted.theories.additive.rules import product_lipschitz
 
 
 def product(density, dimension=3, norm=L1, sensitivity="1"):

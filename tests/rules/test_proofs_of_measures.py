@@ -11,12 +11,16 @@ import pytest
 from flint import arb
 
 from dpverify.search.witness_words import in_words
-from dpverify.trusted.facts.bounds import INFINITE, Bound
-from dpverify.trusted.facts.fact import as_bounds
+from dpverify.trusted.combinators import at_pair, candidates, exchanged, neighbours, stated
+from dpverify.trusted.combinators.exchanged import TOWARDS, either_order, in_order, worst_way
+from dpverify.trusted.combinators.runs import Run, merged
 from dpverify.trusted.facts.pairs import Pair
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.fact import as_bounds
+from dpverify.trusted.kernel.model import (
     L1,
     Claim,
     Compose,
@@ -46,17 +50,15 @@ from dpverify.trusted.language.model import (
     once,
     repeated,
 )
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, stated
-from dpverify.trusted.parts.exchanged import TOWARDS, either_order, in_order, worst_way
-from dpverify.trusted.parts.runs import Run, merged
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.composition import post_processing
-from dpverify.trusted.rules.guarantees import conversions
-from dpverify.trusted.rules.measures import added, chords, of_a_curve
-from dpverify.trusted.rules.measures import laplace as laplace_rule
-from dpverify.trusted.rules.measures.asked import above, below
-from dpverify.trusted.rules.measures.orders import most_over_orders, read_cuts
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.composition.rules import post_processing
+from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
+from dpverify.trusted.theories.divergences import chords
+from dpverify.trusted.theories.divergences.asked import above, below
+from dpverify.trusted.theories.divergences.orders import most_over_orders, read_cuts
+from dpverify.trusted.theories.divergences.rules import added_measures as added
+from dpverify.trusted.theories.divergences.rules import laplace_measures as laplace_rule
+from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as of_a_curve
 from tests.proofs import saying
 
 NORMAL = NormalDist()

@@ -10,10 +10,12 @@ from fractions import Fraction
 import pytest
 
 from dpverify.catalogue.reader import read_tables
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     Claim,
@@ -32,24 +34,17 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.order import tables
-from dpverify.trusted.order.geometry import Sensitivity
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.additive import (
-    concave_exponent,
-    cosets,
-    mixture_concave,
-    modulus,
-    modulus_parts,
-    product_lipschitz,
-)
-from dpverify.trusted.rules.additive.independent import moving_alike
-from dpverify.trusted.rules.additive.moves import within
-from dpverify.trusted.rules.composition import combination, parallel_composition
-from dpverify.trusted.rules.curves import gaussian, kernel_pair, laplace, lattice, spherical_caps, uniform_ball, unimodal
-from dpverify.trusted.rules.finite import densities, finite, kary_response, kernel_point, normaliser
-from dpverify.trusted.rules.guarantees import stated_guarantee
-from dpverify.trusted.rules.selection import every_word, worst_run
+from dpverify.trusted.theories.additive.independent import moving_alike
+from dpverify.trusted.theories.additive.moves import within
+from dpverify.trusted.theories.additive.rules import concave_exponent, cosets, mixture_concave, modulus, modulus_parts, product_lipschitz
+from dpverify.trusted.theories.composition.rules import combination, parallel_composition, stated_guarantee
+from dpverify.trusted.theories.curves import unimodal
+from dpverify.trusted.theories.curves.rules import gaussian, kernel_pair, laplace, lattice, uniform_ball
+from dpverify.trusted.theories.curves.rules import radial_caps as spherical_caps
+from dpverify.trusted.theories.finite import densities, normaliser, tables
+from dpverify.trusted.theories.finite.rules import finite_table as finite
+from dpverify.trusted.theories.finite.rules import kary_response, kernel_point
+from dpverify.trusted.theories.selection.rules import every_word, worst_run
 
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 ON_LINE = Translation(parse("exp(-abs(z))"))

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpverify.search.rough_laws import Rough
+from dpverify.search.selection.rough_laws import Rough
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import claim_hash, from_json, to_json
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.canonical_form import claim_hash, from_json, to_json
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import (
     L2,
     AboveThreshold,
     Claim,
@@ -32,10 +33,13 @@ from dpverify.trusted.language.model import (
     repeated,
 )
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts.runs import Run
-from dpverify.trusted.rules.measures import selections
-from dpverify.trusted.rules.selection import delta_release, moduli, noisy_max, survival, threshold, worst_output
-from dpverify.trusted.rules.selection.compared import NORMALISED
+from dpverify.trusted.theories.divergences.rules import selection_measures as selections
+from dpverify.trusted.theories.selection.compared import NORMALISED
+from dpverify.trusted.theories.selection.rules import compared_gaussians as delta_release
+from dpverify.trusted.theories.selection.rules import log_concave_noisy_max as noisy_max
+from dpverify.trusted.theories.selection.rules import log_concave_threshold as threshold
+from dpverify.trusted.theories.selection.rules import selection_moduli as moduli
+from dpverify.trusted.theories.selection.rules import survival, worst_output
 from tests.selections import (
     ALL_N,
     CAUCHY,

@@ -10,12 +10,12 @@ from scipy import stats
 
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.rules.selection import delta_event_at as rule
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.theories.selection.rules import selection_event_at as rule
 from tests.selections import ALL_N, gaussian, laplace, largest, of, sparse
 
 TWO_UP = (("n", Domain(Fraction(2), None, lower_open=False, integer=True)),)

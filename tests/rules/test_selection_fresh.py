@@ -8,10 +8,10 @@ import pytest
 from scipy import integrate
 
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.judgement import check
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.selection import threshold
+from dpverify.trusted.theories.selection.rules import log_concave_threshold as threshold
 from tests.selections import NATURAL, POSITIVE, alone, laplace, of, on_line, sparse
 
 FAMILIES = {"all": [(-1, 1)], "increasing": [(0, 1)], "decreasing": [(-1, 0)], "monotone": [(0, 1), (-1, 0)]}

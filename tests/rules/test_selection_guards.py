@@ -12,14 +12,18 @@ from scipy import stats
 
 from dpverify.search.verify import verify
 from dpverify.search.witness_words import in_words
-from dpverify.trusted.facts.bounds import INFINITE, Bound, Infinite
-from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Domain, Norm, Product, Radial
+from dpverify.trusted.combinators import noises
+from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import L2, Domain, Norm, Product, Radial
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.parts import noises
-from dpverify.trusted.rules.selection import chances, compared, moduli, noise_laws, noisy_max, survival, threshold, worst_output
+from dpverify.trusted.theories.selection import chances, compared, noise_laws
+from dpverify.trusted.theories.selection.rules import log_concave_noisy_max as noisy_max
+from dpverify.trusted.theories.selection.rules import log_concave_threshold as threshold
+from dpverify.trusted.theories.selection.rules import selection_moduli as moduli
+from dpverify.trusted.theories.selection.rules import survival, worst_output
 from tests.selections import ALL_N, CAUCHY, EXPONENTIAL, GEOMETRIC, LEFT_HEAVY, gaussian, laplace, largest, of, on_line, sparse
 
 BELOW = on_line("exp(z/4)", None, ZERO)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import num, parse
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.selection import worst_output
-from dpverify.trusted.rules.selection.chances import pair, read_answers, ties
-from dpverify.trusted.rules.selection.compared import asked
+from dpverify.trusted.theories.selection.chances import pair, read_answers, ties
+from dpverify.trusted.theories.selection.compared import asked
+from dpverify.trusted.theories.selection.rules import worst_output
 from tests.selections import GEOMETRIC, alone, laplace, largest, of, on_line, sparse
 
 Z = np.arange(-150, 151)

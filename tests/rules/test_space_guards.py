@@ -9,15 +9,23 @@ import pytest
 from dpverify.catalogue.shapes import read_shape
 from dpverify.search.verify import verify
 from dpverify.search.witness_words import in_words
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, call, num, parse, substitute
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Domain, Norm, Shape, Space
-from dpverify.trusted.numbers.balls import constant, hull
-from dpverify.trusted.rules.spaces import cell_response, given_mechanism, near_dual, near_table, net_mechanism, noise_near, weighted_packing
-from dpverify.trusted.rules.spaces.nets import FALLING, ceiling, cube, net, others
-from dpverify.trusted.rules.spaces.packings import Packing, packing, width
-from dpverify.trusted.rules.spaces.shapes import (
+from dpverify.trusted.kernel.balls import constant, hull
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ZERO, call, num, parse, substitute
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Domain, Norm, Shape, Space
+from dpverify.trusted.theories.spaces.nets import FALLING, ceiling, cube, net, others
+from dpverify.trusted.theories.spaces.packings import Packing, packing, width
+from dpverify.trusted.theories.spaces.rules import (
+    cell_response,
+    given_mechanism,
+    near_dual,
+    near_table,
+    net_mechanism,
+    noise_near,
+    weighted_packing,
+)
+from dpverify.trusted.theories.spaces.shapes import (
     MANY,
     NET,
     SEPARATED,

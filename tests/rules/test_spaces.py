@@ -13,18 +13,26 @@ import pytest
 from dpverify.catalogue.shapes import read_shape
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Space
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.rules.spaces import cell_response, given_mechanism, near_dual, near_table, net_mechanism, noise_near, weighted_packing
-from dpverify.trusted.rules.spaces.nets import net
-from dpverify.trusted.rules.spaces.packings import packing
-from dpverify.trusted.rules.spaces.shapes import require
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import Claim, Domain, KaryResponse, Space
+from dpverify.trusted.theories.spaces.nets import net
+from dpverify.trusted.theories.spaces.packings import packing
+from dpverify.trusted.theories.spaces.rules import (
+    cell_response,
+    given_mechanism,
+    near_dual,
+    near_table,
+    net_mechanism,
+    noise_near,
+    weighted_packing,
+)
+from dpverify.trusted.theories.spaces.shapes import require
 
 POSITIVE, UNIT = Domain(Fraction(0)), Domain(Fraction(0), Fraction(1))
 RULES = {rule.NAME: rule for rule in (cell_response, given_mechanism, near_dual, near_table, net_mechanism, noise_near, weighted_packing)}
@@ -397,7 +405,7 @@ def test_a_table_that_is_given_is_judged_and_no_other_mechanism_in_its_place():
 
 
 def test_a_space_is_no_part_of_a_mechanism_and_only_it_says_how_near():
-    from dpverify.trusted.language.model import Compose, Part
+    from dpverify.trusted.kernel.model import Compose, Part
 
     inside = to_json(Claim(Compose((Part(claim(ROW).mechanism),)), num(1)))
     with pytest.raises(CertificateError, match="no part of one"):

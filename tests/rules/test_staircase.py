@@ -5,13 +5,13 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from dpverify.search import staircase as search
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import parse, substitute
-from dpverify.trusted.language.model import Claim, Domain, KaryResponse, Staircase
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.order.compare import certainly_equal, certainly_lt
-from dpverify.trusted.rules.additive import staircase
+from dpverify.search.additive import staircase as search
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import parse, substitute
+from dpverify.trusted.kernel.model import Claim, Domain, KaryResponse, Staircase
+from dpverify.trusted.theories.additive.rules import staircase
 
 POSITIVE = Domain(Fraction(0))
 UNIT = Domain(Fraction(0), Fraction(1), lower_open=False, upper_open=False)

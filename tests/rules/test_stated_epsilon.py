@@ -2,11 +2,11 @@
 
 import pytest
 
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Guarantee, Radial
-from dpverify.trusted.rules.composition import one_sided
-from dpverify.trusted.rules.guarantees import stated_epsilon as rule
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Guarantee, Radial
+from dpverify.trusted.theories.composition.rules import one_sided
+from dpverify.trusted.theories.composition.rules import stated_epsilon as rule
 
 
 def claim(known, epsilon="1", delta="0", **more):

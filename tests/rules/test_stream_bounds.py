@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from dpverify.catalogue.reader import read_tables
-from dpverify.search import streams
 from dpverify.search.proposal import Proposal
+from dpverify.search.selection import streams
 from dpverify.search.verify import verify
-from dpverify.trusted.language.expr import format_expr, num, parse
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
-from dpverify.trusted.rules.selection import alignment
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.expr import format_expr, num, parse
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.theories.selection.rules import alignment
 
 
 def named(name, scale):

@@ -15,14 +15,14 @@ from scipy.stats import laplace
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.search.verify import verify
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num
-from dpverify.trusted.language.model import Stream
-from dpverify.trusted.rules.selection import told_words, worst_words
-from dpverify.trusted.rules.selection.compared import asked
-from dpverify.trusted.rules.selection.followed import branches
-from dpverify.trusted.rules.selection.noise_laws import law
-from dpverify.trusted.rules.selection.word_chances import Row, cells, chance, known
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import num
+from dpverify.trusted.kernel.model import Stream
+from dpverify.trusted.theories.selection.compared import asked
+from dpverify.trusted.theories.selection.followed import branches
+from dpverify.trusted.theories.selection.noise_laws import law
+from dpverify.trusted.theories.selection.rules import told_words, worst_words
+from dpverify.trusted.theories.selection.word_chances import Row, cells, chance, known
 
 STEEP = {"kind": "translation", "density": "exp(-abs(z))", "integers": True}
 LAPLACE = {"kind": "builtin", "name": "laplace", "scale": 2}

@@ -9,10 +9,10 @@ import random
 from fractions import Fraction
 
 from dpverify.catalogue.reader import read_tables
-from dpverify.trusted.language.expr import ZERO, num, substitute
-from dpverify.trusted.language.model import Stream
-from dpverify.trusted.rules.selection.compared import asked
-from dpverify.trusted.rules.selection.runs import Row, Run, step
+from dpverify.trusted.kernel.expr import ZERO, num, substitute
+from dpverify.trusted.kernel.model import Stream
+from dpverify.trusted.theories.selection.compared import asked
+from dpverify.trusted.theories.selection.runs import Row, Run, step
 
 MECHANISM = {
     "kind": "stream",

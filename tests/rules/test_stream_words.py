@@ -16,13 +16,14 @@ from scipy.stats import cauchy, laplace, norm
 from dpverify.catalogue.reader import read_tables
 from dpverify.errors import SpecError
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import num
-from dpverify.trusted.language.model import Stream
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import num
+from dpverify.trusted.kernel.model import Stream
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.selection import delta_event, told_words, worst_words
-from dpverify.trusted.rules.selection.compared import asked
+from dpverify.trusted.theories.selection.compared import asked
+from dpverify.trusted.theories.selection.rules import selection_event as delta_event
+from dpverify.trusted.theories.selection.rules import told_words, worst_words
 
 TWO_SIDED = {"kind": "translation", "density": "exp(-abs(z)/2)", "integers": True}
 

@@ -15,16 +15,16 @@ from scipy import stats
 
 from dpverify.catalogue.reader import read_tables
 from dpverify.errors import SpecError
-from dpverify.search import streams
+from dpverify.search.selection import streams
 from dpverify.search.verify import verify
 from dpverify.search.witness_words import in_words
-from dpverify.trusted.facts.bounds import Infinite
-from dpverify.trusted.language.errors import CertificateError, DpverifyError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse, substitute
-from dpverify.trusted.language.model import Translation
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse, substitute
+from dpverify.trusted.kernel.model import Translation
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.rules.selection import alignment, worst_run
-from dpverify.trusted.rules.selection.compared import NORMALISED
+from dpverify.trusted.theories.selection.compared import NORMALISED
+from dpverify.trusted.theories.selection.rules import alignment, worst_run
 
 
 def laplace(scale):

@@ -14,9 +14,9 @@ from scipy import integrate, stats
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import comparisons, digits, mechanisms
 from dpverify.samplers.grids import grid
-from dpverify.trusted.language.expr import ONE, parse
-from dpverify.trusted.language.model import Branch, Compose, Drawn, Guard, Named, Part, Stream
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.expr import ONE, parse
+from dpverify.trusted.kernel.model import Branch, Compose, Drawn, Guard, Named, Part, Stream
 from tests.selections import EXPONENTIAL, GEOMETRIC, GUMBEL, LEFT_HEAVY, LOGISTIC, gaussian, laplace, largest, on_line, sparse
 
 SIZE = 4_000

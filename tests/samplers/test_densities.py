@@ -9,7 +9,7 @@ from dpverify import declare
 from dpverify.errors import NoSampler
 from dpverify.samplers.densities import line, log_density
 from dpverify.search.numeric import log_of
-from dpverify.trusted.language.expr import parse
+from dpverify.trusted.kernel.expr import parse
 
 SLASH = parse("(2 - (2 + r**2)*exp(-r**2/2))/r**4")  # 1/4 - r^2/12 + r^4/64 near 0
 

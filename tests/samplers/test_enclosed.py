@@ -6,7 +6,7 @@ from scipy import stats
 
 from dpverify.errors import NoSampler
 from dpverify.samplers import enclosed
-from dpverify.trusted.language.expr import parse
+from dpverify.trusted.kernel.expr import parse
 
 SIZE = 4_000
 

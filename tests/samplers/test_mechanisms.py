@@ -13,8 +13,8 @@ from dpverify.catalogue.declarations import Mechanism
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import mechanisms
 from dpverify.samplers.grids import grid
-from dpverify.trusted.language.expr import ONE, num
-from dpverify.trusted.language.model import Claim, Compose, Part, Sampled, repeated
+from dpverify.trusted.kernel.expr import ONE, num
+from dpverify.trusted.kernel.model import Claim, Compose, Part, Sampled, repeated
 
 SIZE = 20_000
 BOX = [[1, 0], [0, 1]]

@@ -10,9 +10,9 @@ from scipy import stats
 from dpverify.catalogue.shapes import read_shape
 from dpverify.errors import NoSampler
 from dpverify.samplers.nearness import near_mechanism
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import Claim, Space
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import Claim, Space
 
 SPACES = {
     "points": ({"kind": "points", "distances": [[abs(i - j) for j in range(6)] for i in range(6)]}, "3/2", 2, range(6)),

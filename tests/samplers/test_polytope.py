@@ -10,7 +10,7 @@ from scipy import stats
 
 from dpverify.errors import NoSampler
 from dpverify.samplers import polytope
-from dpverify.search import polytopes
+from dpverify.search.utility import polytopes
 
 SIZE = 40_000
 HEXAGON = ((1, 0), (0, 1), (1, -1))

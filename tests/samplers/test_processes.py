@@ -7,8 +7,8 @@ from scipy import stats
 from dpverify.errors import NoSampler
 from dpverify.samplers import processes
 from dpverify.samplers.mechanisms import sampler
-from dpverify.trusted.language.expr import ONE, num, parse
-from dpverify.trusted.language.model import EllipticalProcess
+from dpverify.trusted.kernel.expr import ONE, num, parse
+from dpverify.trusted.kernel.model import EllipticalProcess
 
 SIZE = 4_000
 POINTS = np.array([0.1, 0.3, 0.35, 0.8, 1.0])

@@ -11,8 +11,8 @@ from scipy import stats
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers import polytope, walked, walks
 from dpverify.samplers.mechanisms import sampler
-from dpverify.trusted.language.expr import num, parse
-from dpverify.trusted.language.model import L2, Compose, Norm, Part, Radial
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L2, Compose, Norm, Part, Radial
 
 HEXAGON = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)))
 EXACT = polytope.hull(HEXAGON)

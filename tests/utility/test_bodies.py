@@ -9,14 +9,15 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search import bodies, polytopes
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, L2, LINF, Claim, Norm, Product, Query, Radial
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.order.linear import matrix, to_fraction
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.utility import independent_columns, polytope, shapes, simple_body
+from dpverify.search.utility import bodies, polytopes
+from dpverify.trusted.geometry.linear import matrix, to_fraction
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Norm, Product, Query, Radial
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.utility import shapes
+from dpverify.trusted.theories.utility.rules import independent_columns, polytope, simple_body
 from tests.effort import examples
 
 

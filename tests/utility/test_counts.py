@@ -4,7 +4,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from dpverify.search.remaps import remap, remapped, truncated_geometric
+from dpverify.search.utility.remaps import remap, remapped, truncated_geometric
 from tests.tools import load
 
 page = load("optimum")

@@ -7,12 +7,12 @@ import pytest
 
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, Num, parse
-from dpverify.trusted.language.model import Claim, Domain, Exponential, Table
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, Num, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import Claim, Domain, Exponential, Table
 
 WRONG = ((F(0), F(1)), (F(1), F(0)))
 

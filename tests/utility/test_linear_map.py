@@ -10,16 +10,16 @@ from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.assumptions import REAL
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, num, parse
-from dpverify.trusted.language.model import Claim, Compose, Part, PostProcess, Product, Query, repeated
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.parts.released import answered, released
+from dpverify.trusted.combinators.released import answered, released
+from dpverify.trusted.kernel.assumptions import REAL
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ZERO, num, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import Claim, Compose, Part, PostProcess, Product, Query, repeated
 
 THIRDS = 'matrix = [["2/3", "-1/3", "1/3"], ["-1/3", "2/3", "1/3"]]'
 THREE = 'part = { kind = "product", density = "exp(-abs(z)/2)", dimension = 3, query = [[1, 0], [0, 1], [1, 1]], adjacency = "l1" }'

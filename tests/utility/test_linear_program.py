@@ -8,20 +8,20 @@ from random import Random
 import pytest
 
 from dpverify.search.certificates import pack
-from dpverify.search.remaps import truncated_geometric
+from dpverify.search.utility.remaps import truncated_geometric
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
-from dpverify.trusted.kernel import check
-from dpverify.trusted.language.canonical_form import from_json, to_json
-from dpverify.trusted.language.certificate import Line
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ONE, ZERO, Num, mul, neg, num, parse
-from dpverify.trusted.language.model import L2, Claim, Domain, Exponential, KaryResponse, Product, Query, Radial, Table, Translation
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.order.tables import distance
-from dpverify.trusted.rules.utility import histograms
-from dpverify.trusted.rules.utility.dual import Program, least
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, mul, neg, num, parse
+from dpverify.trusted.kernel.judgement import check
+from dpverify.trusted.kernel.model import L2, Claim, Domain, Exponential, KaryResponse, Product, Query, Radial, Table, Translation
+from dpverify.trusted.theories.finite.tables import distance
+from dpverify.trusted.theories.utility import histograms
+from dpverify.trusted.theories.utility.dual import Program, least
 from tests.programs import least_loss
 
 LOSS = tuple(tuple(F(abs(x - y)) for y in range(3)) for x in range(3))

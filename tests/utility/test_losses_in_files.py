@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
-from dpverify.search.utility import lacking
-from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import Claim, Table
+from dpverify.search.utility.errors import lacking
+from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.model import Claim, Table
 
 TABLE = '[mechanism]\nkind = "table"\nrows = [["2/3", "1/3"], ["1/3", "2/3"]]\n'
 SCORES = '[mechanism]\nkind = "exponential"\nscores = [[0, 1], [1, 0]]\nbeta = 1\n'

@@ -10,19 +10,21 @@ from flint import arb
 from scipy.spatial import ConvexHull
 
 from dpverify.project.designer.tuning import spread
-from dpverify.search import bodies, necessary, necessary_radial, utility
+from dpverify.search.utility import bodies, necessary
+from dpverify.search.utility import errors as utility
+from dpverify.search.utility import radial_lower_bound as necessary_radial
 from dpverify.search.verify import verify
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import INFINITE, Bound
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.facts.fact import Fact, as_errors
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, Claim, Domain, Product, Query, Radial
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.utility import lattice_lower_bound, radial_lower_bound
-from dpverify.trusted.rules.utility.any_mechanism import over_shells
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.fact import Fact, as_errors
+from dpverify.trusted.kernel.model import L1, Claim, Domain, Product, Query, Radial
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.utility.any_mechanism import over_shells
+from dpverify.trusted.theories.utility.rules import lattice_lower_bound, radial_lower_bound
 from tests.proofs import forged, line
 
 LAPLACE = parse("exp(-abs(z))")

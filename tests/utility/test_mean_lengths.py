@@ -9,15 +9,16 @@ from flint import arb, fmpz, fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpverify.search import bodies, mean_lengths, polytopes
-from dpverify.trusted.language.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import L1, LINF, Claim, Query, Radial
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.order.half_lines import mean_size
-from dpverify.trusted.order.mean_lengths import Moments, Root
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.utility import polytope, shapes
+from dpverify.search.utility import bodies, mean_lengths, polytopes
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import L1, LINF, Claim, Query, Radial
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.utility import shapes
+from dpverify.trusted.theories.utility.half_lines import mean_size
+from dpverify.trusted.theories.utility.mean_lengths import Moments, Root
+from dpverify.trusted.theories.utility.rules import polytope
 from tests.effort import examples
 
 

@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
-from dpverify.search import noise_error
-from dpverify.search.utility import lacking
-from dpverify.trusted import kernel
-from dpverify.trusted.facts.bounds import INFINITE
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import (
+from dpverify.search.utility import noise_error
+from dpverify.search.utility.errors import lacking
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import (
     L1,
     L2,
     LINF,
@@ -35,11 +36,10 @@ from dpverify.trusted.language.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.numbers.root_sums import Nodes, independent
-from dpverify.trusted.order import exponential_sums
-from dpverify.trusted.proof import Proof
-from dpverify.trusted.rules.utility import laws, root_of_squares, tails
+from dpverify.trusted.theories.utility import exponential_sums, laws, tails
+from dpverify.trusted.theories.utility.rules import root_of_squares
 from tests.effort import examples
 from tests.proofs import Step, fact
 

@@ -9,11 +9,11 @@ from flint import arb, fmpq
 
 import dpverify
 from dpverify.errors import SpecError
-from dpverify.search import private_tables
-from dpverify.search.private_tables import Task
-from dpverify.search.refined import LinearProgram, solve
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.numbers.balls import precision, rational
+from dpverify.search.spaces import private_tables
+from dpverify.search.spaces.private_tables import Task
+from dpverify.search.utility.refined import LinearProgram, solve
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import Undecided
 from tests.programs import least_loss
 
 COUNT = {"neighbours": "consecutive"}

@@ -14,10 +14,10 @@ from dpverify.report.page.blocks import Table
 from dpverify.report.page.sections import errors
 from dpverify.report.page.subject import Claimed, File
 from dpverify.search.verify import verify
-from dpverify.trusted.facts.bounds import INFINITE
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.language.expr import Num, num, parse
-from dpverify.trusted.language.model import Claim, Product, Query
+from dpverify.trusted.kernel.bounds import INFINITE
+from dpverify.trusted.kernel.expr import Num, num, parse
+from dpverify.trusted.kernel.model import Claim, Product, Query
 
 TEXT = """[mechanism]
 kind = "product"

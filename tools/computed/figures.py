@@ -20,14 +20,14 @@ from dpverify.project.designer import exact, recursive
 from dpverify.project.designer.candidates import Candidate, candidates, least_sigma
 from dpverify.project.designer.question import Question, question_of
 from dpverify.report.phrases import common
-from dpverify.search import bodies
+from dpverify.search.utility import bodies
 from dpverify.trusted.facts.bodies import Body
 from dpverify.trusted.facts.errors import EUCLIDEAN, Measure
-from dpverify.trusted.language.expr import parse
-from dpverify.trusted.language.model import L1, Claim, Matrix, Product, Query
-from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.numbers.balls import exact as dyadic
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.balls import exact as dyadic
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import L1, Claim, Matrix, Product, Query
+from dpverify.trusted.kernel.proof import Proof
 
 D, N = 4, 8
 EPSILON = "1"

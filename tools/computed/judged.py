@@ -11,17 +11,17 @@ from tempfile import TemporaryDirectory
 
 from dpverify.catalogue import read_spec
 from dpverify.report import decimal
-from dpverify.search import necessary_volume
-from dpverify.search.offers import Asked
+from dpverify.search.utility import volume_lower_bound as necessary_volume
+from dpverify.search.utility.offers import Asked
 from dpverify.search.verify import verify
 from dpverify.trusted.facts.errors import Measure
-from dpverify.trusted.facts.fact import as_errors
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr, parse
-from dpverify.trusted.language.model import L1, Claim, Product, Query
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Expr, parse
+from dpverify.trusted.kernel.fact import as_errors
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import L1, Claim, Product, Query
+from dpverify.trusted.kernel.proof import Proof
 
 Rows = Sequence[Sequence[int]]
 PLAIN = 10**9

@@ -14,13 +14,13 @@ from dpverify.report import decimal
 from dpverify.report.axes import Axis
 from dpverify.report.svg import Chart, Series
 from dpverify.samplers import processes as paths
-from dpverify.search import processes
+from dpverify.search.processes import norms as processes
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import ONE, Expr, Num, add, div, num, parse, sub
-from dpverify.trusted.language.model import Claim, EllipticalProcess
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.processes import sensitivity
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, add, div, num, parse, sub
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim, EllipticalProcess
+from dpverify.trusted.theories.processes.norms import sensitivity
 
 PEOPLE = 1000
 SHAPES = ("tanh(4*t)", "t*(1 - t)")

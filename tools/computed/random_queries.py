@@ -18,8 +18,8 @@ from dpverify.project.designer.candidates import least_sigma
 from dpverify.project.designer.exact import above
 from dpverify.report.axes import Axis
 from dpverify.report.svg import Chart, Series
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.rules.utility.any_mechanism import over_shells
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.theories.utility.any_mechanism import over_shells
 
 EPSILON = "1/100"
 RATE = Fraction(1, 100)

@@ -15,7 +15,7 @@ from computed.judged import toml, verdict
 from computed.pages import Page, Row, Table, cells, standalone
 from dpverify.report.axes import Axis
 from dpverify.report.svg import Chart, Mark, Series
-from dpverify.trusted.facts.bounds import Infinite
+from dpverify.trusted.kernel.bounds import Infinite
 
 Floats = NDArray[np.float64]
 

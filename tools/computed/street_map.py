@@ -17,8 +17,8 @@ from dpverify.report.axes import Axis
 from dpverify.report.svg import Chart, Series
 from dpverify.samplers.nearness import NearMechanism
 from dpverify.search.verify import Verified, verify
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, num
-from dpverify.trusted.language.model import Claim, Matrix, Shape, Space
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, num
+from dpverify.trusted.kernel.model import Claim, Matrix, Shape, Space
 
 WIDE, HIGH = 4, 4
 SEED = 2010

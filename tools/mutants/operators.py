@@ -46,7 +46,7 @@ WIDTHS = {"precision", "workprec", "bits", "prec", "tolerance", "rel_tol", "abs_
 """Calls, names and arguments that say how exactly balls are computed: more or less makes enclosures wider, and never wrong."""
 SHOWN = 160
 
-ONE = "__import__('dpverify.trusted.language.expr', fromlist=['ONE']).ONE"
+ONE = "__import__('dpverify.trusted.kernel.expr', fromlist=['ONE']).ONE"
 FIELDS = {
     **dict.fromkeys(("times", "factor", "rate", "size", "constant", "sensitivity"), ONE),
     "query": "None",
@@ -57,26 +57,26 @@ FIELDS = {
 }
 """Each field of a part, a combinator or a claim that a rule may forget, and what it is where it says nothing."""
 NO_PART = {
-    "rules/additive/axis.py": ("rest.constant", "makes a constant polynomial"),
-    "rules/composition/losses.py": ("self.times", "multiplies two sums"),
-    "rules/curves/faces.py": ("self.times w.times", "is a weight of a derivation"),
-    "rules/curves/lunes.py": ("self.size chart.size cap.factor", "is of a shape in the space of answers"),
-    "rules/curves/mixing.py": ("self.factor", "is of a law of scales"),
-    "rules/curves/scale_mixture.py": ("law.factor", "is of a law of scales"),
-    "rules/curves/uniform_ball.py": ("cap.factor", "is of a shape in the space of answers"),
-    "rules/curves/volumes.py": ("self.factor", "is of a density"),
-    "rules/finite/far_outputs.py": ("self.rate", "says how fast a tail falls"),
-    "rules/guarantees/conversions.py": ("self.order renyi.order", "is the order of a divergence"),
-    "rules/selection/delta_greatest.py": ("self.law.rate law.rate self.times", "is of the law of a noise"),
-    "rules/selection/noise_laws.py": ("self.rate", "is of the law of a noise"),
-    "rules/spaces/density_mechanism.py": ("space.rate", "is of a space, which is in no part"),
-    "rules/spaces/given_mechanism.py": ("given.space.rate self.rate", "is of a space, which is in no part"),
-    "rules/spaces/shapes.py": ("space.rate", "is of a space, which is in no part"),
-    "rules/utility/infinite_moments.py": ("size.size", "is the length of a noise"),
-    "rules/utility/laws.py": ("self.size", "is the length of a noise"),
-    "rules/utility/mean_squares.py": ("block.size", "is the length of a noise"),
-    "rules/utility/polytope.py": ("root.order", "is the order of a derivative"),
-    "rules/utility/root_of_squares.py": ("size.size", "is the length of a noise"),
+    "theories/additive/axis.py": ("rest.constant", "makes a constant polynomial"),
+    "theories/composition/losses.py": ("self.times", "multiplies two sums"),
+    "theories/curves/faces.py": ("self.times w.times", "is a weight of a derivation"),
+    "theories/curves/lunes.py": ("self.size chart.size cap.factor", "is of a shape in the space of answers"),
+    "theories/curves/mixing.py": ("self.factor", "is of a law of scales"),
+    "theories/curves/rules/gaussian_scale_mixture.py": ("law.factor", "is of a law of scales"),
+    "theories/curves/rules/uniform_ball.py": ("cap.factor", "is of a shape in the space of answers"),
+    "theories/curves/volumes.py": ("self.factor", "is of a density"),
+    "theories/finite/far_outputs.py": ("self.rate", "says how fast a tail falls"),
+    "theories/composition/rules/privacy_measures.py": ("self.order renyi.order", "is the order of a divergence"),
+    "theories/selection/rules/greatest_noise.py": ("self.law.rate law.rate self.times", "is of the law of a noise"),
+    "theories/selection/noise_laws.py": ("self.rate", "is of the law of a noise"),
+    "theories/spaces/rules/density_mechanism.py": ("space.rate", "is of a space, which is in no part"),
+    "theories/spaces/rules/given_mechanism.py": ("given.space.rate self.rate", "is of a space, which is in no part"),
+    "theories/spaces/shapes.py": ("space.rate", "is of a space, which is in no part"),
+    "theories/utility/rules/infinite_moments.py": ("size.size", "is the length of a noise"),
+    "theories/utility/laws.py": ("self.size", "is the length of a noise"),
+    "theories/utility/mean_squares.py": ("block.size", "is the length of a noise"),
+    "theories/utility/rules/polytope.py": ("root.order", "is the order of a derivative"),
+    "theories/utility/rules/root_of_squares.py": ("size.size", "is the length of a noise"),
 }
 """Reads of other things by the same names, each with what it does."""
 

@@ -38,8 +38,8 @@ from dpverify.audits.declared.streams import stream_law
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
 from dpverify.catalogue import kinds
 from dpverify.search.numeric import kinks_of, log_of, number
-from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
     EllipticalProcess,

@@ -15,7 +15,7 @@ from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Codes, CurvePoint
 from dpverify.errors import AuditError
 from dpverify.search.numeric import number
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.model import Claim
 
 SCALES: Final = (0.9, 0.5, 0.8, 1.0)
 """The noise scales that a partition is to tell from the claim, the most important first; 1 for claims that the declaration breaks."""

@@ -12,15 +12,15 @@ from typing import Any, Final
 import numpy as np
 
 from dpverify.errors import AuditError, NoSampler
-from dpverify.search.covariances import kernel_of
 from dpverify.search.numeric import number, vectorised
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Expr, Num, Sym, add, call, div, mul, neg, num, power
-from dpverify.trusted.language.model import Claim, EllipticalProcess, Exponential, Norm, Query, Radial, Space, Table
-from dpverify.trusted.order.evaluations import independent, points_of
-from dpverify.trusted.order.processes import is_finite
-from dpverify.trusted.rules.curves.process_evaluations import t_noise
-from dpverify.trusted.rules.spaces.databases import finite
+from dpverify.search.processes.covariances import kernel_of
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, call, div, mul, neg, num, power
+from dpverify.trusted.kernel.model import Claim, EllipticalProcess, Exponential, Norm, Query, Radial, Space, Table
+from dpverify.trusted.theories.processes.evaluations import independent, points_of
+from dpverify.trusted.theories.processes.norms import is_finite
+from dpverify.trusted.theories.processes.rules.process_evaluations import t_noise
+from dpverify.trusted.theories.spaces.databases import finite
 
 _RULE: Final = "an audit"
 

@@ -16,8 +16,8 @@ from scipy import special
 from dpverify.audits.declared.base import Array, Cdf, Function
 from dpverify.audits.declared.laws import Quadrature, quadrature
 from dpverify.audits.partition import CurvePoint
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.model import Claim
 
 CURVE_POINTS: Final = 12
 SMALLEST_DELTA: Final = 1e-6

@@ -13,7 +13,7 @@ from dpverify.audits.declared.cells import SCALES, Columns, cells_of, choose, le
 from dpverify.audits.declared.curves import CURVE_POINTS, rounded_up
 from dpverify.audits.partition import MAX_CELLS, CurvePoint
 from dpverify.search.numeric import number
-from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Table
+from dpverify.trusted.kernel.model import Claim, Exponential, KaryResponse, Table
 
 MOST_ROWS: Final = 2048
 

@@ -10,8 +10,8 @@ import numpy as np
 from dpverify.audits.declared.base import Array
 from dpverify.errors import AuditError
 from dpverify.search.numeric import number
-from dpverify.trusted.language.model import Claim, Norm
-from dpverify.trusted.order.queries import differences
+from dpverify.trusted.kernel.model import Claim, Norm
+from dpverify.trusted.sensitivity.queries import differences
 
 _GREAT: Final = 16.0
 """Of greater p a number of the law Gamma(1/p) may be too small for a float."""

@@ -12,9 +12,9 @@ from scipy import special
 
 from dpverify.audits.declared.base import Array, Function
 from dpverify.errors import AuditError
-from dpverify.search.mixtures import scale_of
+from dpverify.search.additive.mixtures import scale_of
 from dpverify.search.numeric import log_of, number
-from dpverify.trusted.language.model import Mixture
+from dpverify.trusted.kernel.model import Mixture
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline

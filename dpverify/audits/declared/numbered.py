@@ -35,7 +35,7 @@ from dpverify.audits.declared.selections import (
 from dpverify.audits.outputs import Outputs, kinds
 from dpverify.errors import AuditError
 from dpverify.search.numeric import number
-from dpverify.trusted.language.model import AboveThreshold, Claim, NoisyMax, noises_of, on_integers
+from dpverify.trusted.kernel.model import AboveThreshold, Claim, NoisyMax, noises_of, on_integers
 
 _SHARES: Final = (0.002, 0.02, 0.1, 0.3, 0.6, 0.9, 0.99)
 """Of what is told, below the edges between bins."""

@@ -15,8 +15,8 @@ from dpverify.audits.declared.curves import gaussian_curve, gaussian_sigma, quad
 from dpverify.audits.declared.laws import Quadrature, quadrature, scaled_log, steps, tempered_log
 from dpverify.audits.partition import CurvePoint
 from dpverify.search.numeric import kinks_of, log_of, number
-from dpverify.trusted.language.expr import Num, substitute
-from dpverify.trusted.language.model import Claim, Kernel
+from dpverify.trusted.kernel.expr import Num, substitute
+from dpverify.trusted.kernel.model import Claim, Kernel
 
 
 class _OneNumber(Declared):

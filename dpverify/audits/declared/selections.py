@@ -22,7 +22,7 @@ from dpverify.audits.outputs import Outputs, kinds, size
 from dpverify.audits.partition import MAX_CELLS, Codes, CurvePoint
 from dpverify.errors import AuditError
 from dpverify.search.numeric import number
-from dpverify.trusted.language.model import ONE_WAY, AboveThreshold, Claim, NoisyMax, Selection, Stream, noises_of, on_integers
+from dpverify.trusted.kernel.model import ONE_WAY, AboveThreshold, Claim, NoisyMax, Selection, Stream, noises_of, on_integers
 
 MOST_COLUMNS: Final = 1024
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)

@@ -32,14 +32,14 @@ from dpverify.audits.declared.selections import (
 from dpverify.audits.outputs import Outputs, encode, kinds
 from dpverify.errors import AuditError
 from dpverify.search.numeric import number
-from dpverify.search.rough_laws import Rough
+from dpverify.search.selection.rough_laws import Rough
+from dpverify.search.selection.words_of_streams import groups, pivots
 from dpverify.search.verify import verify
-from dpverify.search.words_of_streams import groups, pivots
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.model import Claim, Stream, noises_of
-from dpverify.trusted.rules.selection import told_words
-from dpverify.trusted.rules.selection.compared import asked
-from dpverify.trusted.rules.selection.word_chances import Noise, Row, Rows, ways
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.model import Claim, Stream, noises_of
+from dpverify.trusted.theories.selection.compared import asked
+from dpverify.trusted.theories.selection.rules import told_words
+from dpverify.trusted.theories.selection.word_chances import Noise, Row, Rows, ways
 
 LONGEST: Final = 12
 """Steps of inputs of a stream that has no end."""

@@ -14,7 +14,7 @@ from dpverify.audits.declared.curves import gaussian_curve, gaussian_sigma, radi
 from dpverify.audits.declared.gauges import Gauge, gauge
 from dpverify.audits.declared.laws import Quadrature
 from dpverify.audits.partition import CurvePoint
-from dpverify.trusted.language.model import Claim, Mixture, Product, Radial
+from dpverify.trusted.kernel.model import Claim, Mixture, Product, Radial
 
 DRAWS: Final = 1 << 15
 """Draws from the declared law that the thresholds for d > 1 are chosen by."""

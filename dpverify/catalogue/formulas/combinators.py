@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dpverify.catalogue.formulas.boxes import APPLY, Box, Ident, Op, Words, brackets, comma, row
 from dpverify.catalogue.formulas.pieces import AT_MOST, OF_X, PRIMED, X, held
 from dpverify.catalogue.formulas.typeset import ATOM, typeset
-from dpverify.trusted.language.expr import mul
-from dpverify.trusted.language.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample
+from dpverify.trusted.kernel.expr import mul
+from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample
 
 
 def compose(mechanism: Compose, runs: Sequence[Box]) -> Iterator[Box]:

@@ -8,8 +8,8 @@ from typing import Final
 from dpverify.catalogue.formulas.boxes import APPLY, Box, Cases, Fence, Ident, Number, Op, Sub, Words, brackets, comma, row
 from dpverify.catalogue.formulas.pieces import EQUAL, IN, PROBABILITY, TO, X, Y, held, matrix_named, within
 from dpverify.catalogue.formulas.typeset import ATOM, raised, symbol, typeset
-from dpverify.trusted.language.expr import ONE, Expr, call, div, mul, num, sub
-from dpverify.trusted.language.model import Exponential, KaryResponse, Kernel, Table
+from dpverify.trusted.kernel.expr import ONE, Expr, call, div, mul, num, sub
+from dpverify.trusted.kernel.model import Exponential, KaryResponse, Kernel, Table
 
 
 def table(table: Table) -> Iterator[Box]:

@@ -26,7 +26,7 @@ from dpverify.catalogue.formulas.pieces import (
     within,
 )
 from dpverify.catalogue.formulas.typeset import ATOM, SUM, factor, typeset
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.expr import (
     ONE,
     Sym,
     add,
@@ -36,7 +36,7 @@ from dpverify.trusted.language.expr import (
     neg,
     sqrt,
 )
-from dpverify.trusted.language.model import EllipticalProcess, Mixture, Product, Radial, Staircase, Translation
+from dpverify.trusted.kernel.model import EllipticalProcess, Mixture, Product, Radial, Staircase, Translation
 
 
 def radial(noise: Radial) -> Iterator[Box]:

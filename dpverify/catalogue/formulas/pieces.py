@@ -28,8 +28,8 @@ from dpverify.catalogue.formulas.boxes import (
     row,
 )
 from dpverify.catalogue.formulas.typeset import ATOM, Names, raised, symbol, typeset
-from dpverify.trusted.language.expr import ONE, Expr, Num, Pow, Sym, children, div, num, power, rebuild, substitute
-from dpverify.trusted.language.model import Norm
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, Pow, Sym, children, div, num, power, rebuild, substitute
+from dpverify.trusted.kernel.model import Norm
 
 MOST_ENTRIES: Final = 8
 """As many rows and columns of a matrix, parts in a formula and rows of a guarantee as are shown."""

@@ -8,7 +8,7 @@ from dpverify.catalogue.formulas import noise as laws
 from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Sub, Words, row
 from dpverify.catalogue.formulas.pieces import EQUAL
 from dpverify.catalogue.formulas.typeset import typeset
-from dpverify.trusted.language.model import AboveThreshold, NoisyMax, OnLine, kind_of
+from dpverify.trusted.kernel.model import AboveThreshold, NoisyMax, OnLine, kind_of
 
 
 def named_law(noise: OnLine | None, letter: str, said: str = "") -> Iterator[Box]:

@@ -8,7 +8,7 @@ from typing import Final
 from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Words, row
 from dpverify.catalogue.formulas.pieces import IN
 from dpverify.catalogue.formulas.typeset import typeset
-from dpverify.trusted.language.model import Space
+from dpverify.trusted.kernel.model import Space
 
 _NAMES: Final[Mapping[str, str]] = {
     "points": "finitely many points",

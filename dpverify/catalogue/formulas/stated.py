@@ -8,8 +8,8 @@ from typing import Final
 from dpverify.catalogue.formulas.boxes import APPLY, MINUS, Box, Fence, Fraction, Ident, Number, Op, Sub, Words, brackets, row
 from dpverify.catalogue.formulas.pieces import AT_MOST, IN, MOST_ENTRIES, OF_X, PRIMED, M, X, Y, held
 from dpverify.catalogue.formulas.typeset import ATOM, raised, typeset
-from dpverify.trusted.language.expr import ZERO, Expr, Sym, call, mul
-from dpverify.trusted.language.model import ONE_SIDED, Guarantee, Sampled
+from dpverify.trusted.kernel.expr import ZERO, Expr, Sym, call, mul
+from dpverify.trusted.kernel.model import ONE_SIDED, Guarantee, Sampled
 
 
 def guarantee(guarantee: Guarantee) -> Iterator[Box]:

@@ -8,8 +8,8 @@ from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Words, row
 from dpverify.catalogue.formulas.pieces import EQUAL
 from dpverify.catalogue.formulas.selection import named_law
 from dpverify.catalogue.formulas.typeset import typeset
-from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import Guard, Stream
+from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.model import Guard, Stream
 
 
 def _expression(guard: Guard) -> Box:

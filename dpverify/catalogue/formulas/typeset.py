@@ -28,7 +28,7 @@ from dpverify.catalogue.formulas.boxes import (
     comma,
     row,
 )
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, neg, num, symbols
+from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, neg, num, symbols
 
 SUM, PRODUCT, POWER, ATOM = 1, 2, 3, 4
 """How strongly a box holds together; a box that is weaker than its place needs gets brackets."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpverify.trusted.language.model import Norm
+from dpverify.trusted.kernel.model import Norm
 
 
 def norm(given: Norm) -> str:

@@ -13,10 +13,10 @@ from dpverify.catalogue.kinds.fields import PART, PARTS, Field
 from dpverify.catalogue.kinds.kind import Kind, Starter
 from dpverify.catalogue.toml import Fault, Fields
 from dpverify.catalogue.values import read_choice
-from dpverify.trusted.language import model
-from dpverify.trusted.language.expr import ONE, Expr, call
-from dpverify.trusted.language.model import Claim, Domain, Mechanism, kind_of
-from dpverify.trusted.well_formed import of_mechanism
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.expr import ONE, Expr, call
+from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, kind_of
+from dpverify.trusted.kernel.well_formed import of_mechanism
 
 FAMILIES: Final = (noise, finite, selection, streams, stated, spaces, combinators)
 KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for family in FAMILIES for kind in vars(family).values() if isinstance(kind, Kind)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields
-from dpverify.trusted.language.errors import Rejected
-from dpverify.trusted.language.expr import ONE, mul
-from dpverify.trusted.language.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample, once, repeated
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import ONE, mul
+from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample, once, repeated
 
 OF_PARTS = "the parts have their own; state it there."
 A_DELTA = 'delta = 0            # a delta above 0, such as "1e-6", allows a smaller epsilon'
@@ -104,7 +104,7 @@ def _post_process(_: Kind, table: Fields, values: Values) -> PostProcess | None:
         return None
     found = PostProcess(part, values["map"], rows)
     if rows:
-        from dpverify.trusted.parts.released import released
+        from dpverify.trusted.combinators.released import released
 
         try:
             released(found)

@@ -29,9 +29,9 @@ from dpverify.catalogue.values import (
     read_scheme,
     read_string,
 )
-from dpverify.trusted.language.expr import ONE, ZERO, Expr
-from dpverify.trusted.language.model import ADJACENCIES, COVARIANCES, L1, L2, ORDERS
-from dpverify.trusted.language.selections import REPORTS, TIES, TOGETHER
+from dpverify.trusted.claims.selections import REPORTS, TIES, TOGETHER
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr
+from dpverify.trusted.kernel.model import ADJACENCIES, COVARIANCES, L1, L2, ORDERS
 
 Schema = Mapping[str, Any]
 

@@ -9,9 +9,9 @@ from typing import Final
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Sym, add, call, mul, neg, num, power, sub, symbols
-from dpverify.trusted.language.model import Domain, Exponential, KaryResponse, Kernel, NoisyMax, Table, Translation
-from dpverify.trusted.order.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, call, mul, neg, num, power, sub, symbols
+from dpverify.trusted.kernel.model import Domain, Exponential, KaryResponse, Kernel, NoisyMax, Table, Translation
 
 LISTED: Final = "which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out."
 

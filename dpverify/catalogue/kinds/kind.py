@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.toml import Fields
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import VARIABLES, Domain, Mechanism, kind_name
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.model import VARIABLES, Domain, Mechanism, kind_name
 
 if TYPE_CHECKING:
     from dpverify.catalogue.formulas.boxes import Box

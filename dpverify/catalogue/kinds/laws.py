@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
     Add,

@@ -11,8 +11,8 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.kinds.finite import gumbel
 from dpverify.catalogue.kinds.kind import Builtin, Starter
-from dpverify.trusted.language.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub
-from dpverify.trusted.language.model import L1, L2, KaryResponse, Mechanism, Product, Radial, Staircase, Table, Translation
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub
+from dpverify.trusted.kernel.model import L1, L2, KaryResponse, Mechanism, Product, Radial, Staircase, Table, Translation
 
 WHAT: Final = "A model by its name."
 

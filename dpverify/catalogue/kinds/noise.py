@@ -9,7 +9,7 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.kinds.laws import recognised
 from dpverify.catalogue.toml import Fields, show
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
     Expr,
@@ -25,7 +25,7 @@ from dpverify.trusted.language.expr import (
     sub,
     substitute,
 )
-from dpverify.trusted.language.model import EllipticalProcess, Mixture, Norm, Product, Radial, Staircase, Translation
+from dpverify.trusted.kernel.model import EllipticalProcess, Mixture, Norm, Product, Radial, Staircase, Translation
 
 LENGTH = {
     "if": {

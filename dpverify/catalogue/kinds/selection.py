@@ -8,8 +8,8 @@ from typing import Any, Final
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten, show
-from dpverify.trusted.language.model import AboveThreshold, Compared, NoisyMax, Selection, on_integers
-from dpverify.trusted.language.selections import REPORTS, TOGETHER
+from dpverify.trusted.claims.selections import REPORTS, TOGETHER
+from dpverify.trusted.kernel.model import AboveThreshold, Compared, NoisyMax, Selection, on_integers
 
 MOVES: Final = {
     "all": "lists of answers each of which moves by at most {moved}",

@@ -9,8 +9,8 @@ from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, it
 from dpverify.catalogue.shapes import SHAPES, read_shape
 from dpverify.catalogue.toml import Fault, Fields
 from dpverify.catalogue.values import read_choice, read_matrix
-from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import Space
+from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.kernel.model import Space
 
 _WORDS: Final = ("answers", "unbounded")
 

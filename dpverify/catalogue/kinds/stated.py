@@ -7,8 +7,8 @@ from typing import Final
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields
-from dpverify.trusted.language.expr import ZERO
-from dpverify.trusted.language.model import Guarantee, Sampled
+from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.model import Guarantee, Sampled
 
 # -- guarantees ------------------------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, it
 from dpverify.catalogue.kinds.selection import MOVES, kept_within
 from dpverify.catalogue.toml import Fault, Fields, show
 from dpverify.catalogue.values import read_choice, read_expression, read_matrix
-from dpverify.trusted.language.expr import sub
-from dpverify.trusted.language.fitting import unseen
-from dpverify.trusted.language.model import Branch, Drawn, Guard, Named, Stream
-from dpverify.trusted.language.selections import TOGETHER
+from dpverify.trusted.claims.selections import TOGETHER
+from dpverify.trusted.kernel.expr import sub
+from dpverify.trusted.kernel.fitting import unseen
+from dpverify.trusted.kernel.model import Branch, Drawn, Guard, Named, Stream
 
 _TEXT: Final = {"type": "string", "minLength": 1}
 _NUMBER: Final = {"type": ["number", "string"]}

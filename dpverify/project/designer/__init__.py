@@ -11,17 +11,17 @@ from typing import Final
 
 from dpverify.catalogue import Spec, read_spec
 from dpverify.errors import SpecError
-from dpverify.ground.whole import write
 from dpverify.project.designer.candidates import Candidate, NotTried, candidates
 from dpverify.project.designer.isotropy import Isotropy, isotropy
 from dpverify.project.designer.question import Question as Question
 from dpverify.project.designer.question import question_of as question_of
 from dpverify.project.designer.question import read_question as read_question
-from dpverify.trusted.facts.bounds import Infinite
+from dpverify.runtime.whole import write
 from dpverify.trusted.facts.errors import ErrorBound, Measure
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.judgement import Judgement
 
 Judge = Callable[[Sequence[Spec]], Sequence[Judgement | None]]
 """From the claims of files, one each, to what is proved of them, None where that took too long."""

@@ -16,13 +16,13 @@ from dpverify.project.designer.exact import Floats
 from dpverify.project.designer.question import Question
 from dpverify.project.designer.strategies import Strategy, strategies
 from dpverify.project.designer.tuning import discrete_sigma, spread, weights
-from dpverify.search.polytopes import MOST_FACETS, most_facets
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import ZERO, Num, format_expr, mul
-from dpverify.trusted.language.model import L1, L2, LINF, Matrix, Norm, Query
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.queries import differences, sensitivity
-from dpverify.trusted.rules.utility.any_mechanism import REALS
+from dpverify.search.utility.polytopes import MOST_FACETS, most_facets
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ZERO, Num, format_expr, mul
+from dpverify.trusted.kernel.model import L1, L2, LINF, Matrix, Norm, Query
+from dpverify.trusted.sensitivity.queries import differences, sensitivity
+from dpverify.trusted.theories.utility.any_mechanism import REALS
 
 MOST_MOVES: Final = 40_000
 """Differences of neighbours over which precisions are tuned."""

@@ -10,8 +10,8 @@ import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
 
-from dpverify.trusted.language.model import Matrix
-from dpverify.trusted.order.linear import matrix, to_fraction
+from dpverify.trusted.geometry.linear import matrix, to_fraction
+from dpverify.trusted.kernel.model import Matrix
 
 Floats = NDArray[np.float64]
 

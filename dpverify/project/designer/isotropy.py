@@ -18,16 +18,16 @@ from flint import arb
 from dpverify.project.designer import exact
 from dpverify.project.designer.candidates import NotTried
 from dpverify.project.designer.question import Question
-from dpverify.search import bodies
-from dpverify.search.polytopes import most_facets
+from dpverify.search.utility import bodies
+from dpverify.search.utility.polytopes import most_facets
 from dpverify.trusted.facts.bodies import Body
-from dpverify.trusted.language.expr import ONE, Expr, Num, num, parse
-from dpverify.trusted.language.model import L2, Claim, Matrix, Query, Radial
-from dpverify.trusted.numbers.balls import constant, precision, rational
-from dpverify.trusted.numbers.balls import exact as dyadic
-from dpverify.trusted.order.linear import matrix, to_fraction
-from dpverify.trusted.order.queries import differences
-from dpverify.trusted.proof import Proof
+from dpverify.trusted.geometry.linear import matrix, to_fraction
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.balls import exact as dyadic
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, num, parse
+from dpverify.trusted.kernel.model import L2, Claim, Matrix, Query, Radial
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.sensitivity.queries import differences
 
 MOST_FACETS: Final = 70_000
 """Of the body whose covariance is asked for here."""

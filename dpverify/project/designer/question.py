@@ -13,12 +13,12 @@ from dpverify.catalogue.toml import Decimal, Fault, Fields, bound_nesting, long_
 from dpverify.catalogue.values import read_choice, read_matrix, read_number, read_table
 from dpverify.errors import SpecError
 from dpverify.project.designer.workloads import Workload, read_workload
-from dpverify.trusted.language.expr import ZERO, Expr, symbols
-from dpverify.trusted.language.model import ADJACENCIES, Query
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.order.queries import query_faults
-from dpverify.trusted.well_formed import SHARE
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.expr import ZERO, Expr, symbols
+from dpverify.trusted.kernel.model import ADJACENCIES, Query
+from dpverify.trusted.kernel.well_formed import SHARE
+from dpverify.trusted.sensitivity.queries import query_faults
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from scipy.spatial import ConvexHull, QhullError
 from dpverify.project.designer import exact
 from dpverify.project.designer.exact import Floats
 from dpverify.project.designer.tuning import weights
-from dpverify.search.polytopes import most_facets
-from dpverify.trusted.language.model import Matrix, Query
-from dpverify.trusted.order.queries import differences
+from dpverify.search.utility.polytopes import most_facets
+from dpverify.trusted.kernel.model import Matrix, Query
+from dpverify.trusted.sensitivity.queries import differences
 
 MOST_FACETS: Final = 20_000
 """Of the body of a piece."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpverify.project.designer.exact import basis, binary, coordinates, floats, inverse, times, transposed, unit
 from dpverify.project.designer.question import Question
-from dpverify.trusted.language.model import Matrix
+from dpverify.trusted.kernel.model import Matrix
 
 MOST_COLUMNS: Final = 300
 """Of a query for which strategies over all kinds of records are tried."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dpverify.catalogue.toml import Fault, Fields
 from dpverify.catalogue.values import read_choice, read_positive_integer
-from dpverify.trusted.language.model import Matrix
+from dpverify.trusted.kernel.model import Matrix
 
 MOST_ENTRIES: Final = 200_000
 """Of a matrix that is written out."""

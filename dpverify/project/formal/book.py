@@ -8,8 +8,8 @@ from typing import Final
 
 from dpverify.project.formal import noise
 from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
-from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.expr import Expr, Num
+from dpverify.trusted.kernel.model import Claim
 
 MOST_TIMES: Final = 5000
 """Of runs of one part: numbers of them are written in unary."""

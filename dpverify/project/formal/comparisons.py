@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isqrt
 
 from dpverify.project.formal.terms import ATOM, HALF, Terms, number
-from dpverify.trusted.language.expr import Call, Expr, Num, Pow, children
+from dpverify.trusted.kernel.expr import Call, Expr, Num, Pow, children
 
 _MOST = 10**6
 """Numbers beyond are not taken apart into primes: comparisons of them have slack."""

@@ -8,7 +8,8 @@ from typing import Final
 
 from dpverify.project.formal.book import Book, Described
 from dpverify.project.formal.terms import ATOM, NotReplayedError
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.expr import (
     ONE,
     Add,
     Call,
@@ -28,8 +29,7 @@ from dpverify.trusted.language.expr import (
     sub,
     symbols,
 )
-from dpverify.trusted.language.model import Domain, Kernel, Part
-from dpverify.trusted.order.compare import certainly_equal
+from dpverify.trusted.kernel.model import Domain, Kernel, Part
 
 Y, THETA = Sym("y"), Sym("theta")
 _SAME: Final = "first [ring | solve [field] | field; repeat split; apply Rgt_not_eq; positive]"

@@ -12,7 +12,8 @@ from math import ceil
 from typing import Final
 
 from dpverify.project.formal.terms import ATOM, HALF, NotReplayedError, Terms, positive
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
     Add,
@@ -34,7 +35,6 @@ from dpverify.trusted.language.expr import (
     sqrt,
     symbols,
 )
-from dpverify.trusted.order.compare import certainly_le
 
 LINE: Final = "line"
 HALF_LINE: Final = "half_line"

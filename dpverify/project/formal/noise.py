@@ -10,7 +10,8 @@ from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.moves import HALF_LINE, LINE, Calculus, Moves, exponent
 from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.expr import (
     ONE,
     Add,
     Call,
@@ -28,8 +29,7 @@ from dpverify.trusted.language.expr import (
     sqrt,
     symbols,
 )
-from dpverify.trusted.language.model import L1, L2, Claim, Norm, Product, Radial, Staircase, Translation
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.kernel.model import L1, L2, Claim, Norm, Product, Radial, Staircase, Translation
 
 SPACE: Final = """(shown : measure_display) (Outputs : measurableType shown) (mu : measure_on Outputs) (place : Outputs -> {space})
     (Inputs : Type) (answer : Inputs -> {space}) (M : mechanism RR Inputs Outputs) (mass : R)"""

@@ -10,9 +10,9 @@ from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.moves import HALF_LINE, Calculus, exponent
 from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms
-from dpverify.trusted.language.expr import ZERO, Expr, format_expr, num
-from dpverify.trusted.language.model import ONE_SIDED, ONE_WAY, AboveThreshold, Claim, Exponential, Query, Table, Translation
-from dpverify.trusted.order.compare import certainly_le
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.expr import ZERO, Expr, format_expr, num
+from dpverify.trusted.kernel.model import ONE_SIDED, ONE_WAY, AboveThreshold, Claim, Exponential, Query, Table, Translation
 
 
 def statement(claim: Claim, epsilon: Expr) -> Statement | None:

@@ -11,9 +11,13 @@ from dpverify.project.formal.book import Book, Described
 from dpverify.project.formal.comparisons import compared
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.terms import ATOM, NotReplayedError, Terms, positive
-from dpverify.trusted.language.errors import Rejected, Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Call, Expr, add, call, format_expr, mul, sub
-from dpverify.trusted.language.model import (
+from dpverify.trusted.combinators import at_pair, candidates
+from dpverify.trusted.combinators.one_pair import OnePair
+from dpverify.trusted.combinators.runs import Run, reach
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, add, call, format_expr, mul, sub
+from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
     Compose,
@@ -38,10 +42,6 @@ from dpverify.trusted.language.model import (
     kind_of,
     once,
 )
-from dpverify.trusted.order.compare import certainly_le
-from dpverify.trusted.parts import at_pair, candidates
-from dpverify.trusted.parts.one_pair import OnePair
-from dpverify.trusted.parts.runs import Run, reach
 
 MOST_CHOICES: Final = 12
 """Of kinds of neighbours."""

@@ -9,10 +9,10 @@ from dpverify.project.formal import noise, one_order, parts, tables
 from dpverify.project.formal.file import Statement, whole
 from dpverify.project.formal.moves import coefficients, exponent
 from dpverify.project.formal.terms import NotReplayedError
-from dpverify.trusted.kernel import Judgement
-from dpverify.trusted.language.certificate import Certificate, Line
-from dpverify.trusted.language.expr import ZERO, Expr, format_expr
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.certificate import Certificate, Line
+from dpverify.trusted.kernel.expr import ZERO, Expr, format_expr
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import (
     L1,
     AboveThreshold,
     Claim,
@@ -30,8 +30,8 @@ from dpverify.trusted.language.model import (
     all_parts,
     kind_of,
 )
-from dpverify.trusted.order.sensitivity import sensitivity_bounds
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.trusted.kernel.registry import EXPLAINED
+from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
 
 
 @dataclass(frozen=True, slots=True)

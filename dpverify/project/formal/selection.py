@@ -9,8 +9,9 @@ from dpverify.project.formal import noise
 from dpverify.project.formal.book import Book, Described
 from dpverify.project.formal.moves import HALF_LINE, LINE, Calculus, exponent
 from dpverify.project.formal.terms import ATOM, NotReplayedError, positive
-from dpverify.trusted.language.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Sym, add, call, div, mul, neg, num, substitute, symbols
-from dpverify.trusted.language.model import (
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Sym, add, call, div, mul, neg, num, substitute, symbols
+from dpverify.trusted.kernel.model import (
     ONE_WAY,
     AboveThreshold,
     Domain,
@@ -24,7 +25,6 @@ from dpverify.trusted.language.model import (
     kind_of,
     on_integers,
 )
-from dpverify.trusted.order.compare import certainly_le
 
 Z = Sym("z")
 

@@ -11,9 +11,9 @@ from typing import Final
 
 from dpverify.project.formal.file import Statement
 from dpverify.project.formal.terms import NotReplayedError, Terms, number
-from dpverify.trusted.language.expr import ONE, ZERO, Add, Call, Expr, Num, add, call, children, div, mul, num, sub, symbols
-from dpverify.trusted.language.model import Claim, Exponential, Finite, KaryResponse, Table
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Call, Expr, Num, add, call, children, div, mul, num, sub, symbols
+from dpverify.trusted.kernel.model import Claim, Exponential, Finite, KaryResponse, Table
 
 MOST: Final = 64
 """Beyond so many cells a table is not written out."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, format_expr, num, power, scaled
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, format_expr, num, power, scaled
+from dpverify.trusted.kernel.model import Domain
 
 FUNCTIONS: Final = {
     "exp": "exp", "log": "ln", "abs": "Rabs", "cosh": "cosh", "sinh": "sinh", "tanh": "tanh", "asinh": "arcsinh", "floor": "floor",

@@ -15,7 +15,7 @@ from dpverify.report.page.blocks import Block, Fold, Inline, Link, Paragraph, Se
 from dpverify.report.page.sections import AT_THE_END, OVERVIEW, headline, index, shown
 from dpverify.report.page.sections.claims import counted
 from dpverify.report.page.subject import File, Run
-from dpverify.trusted.language.expr import Num
+from dpverify.trusted.kernel.expr import Num
 
 MOST: Final = 20
 """Claim files on one page; a report of more has a page for each family."""

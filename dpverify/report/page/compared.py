@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from dpverify.ground.version import __version__
 from dpverify.report import Entry
 from dpverify.report.page import html, summary
 from dpverify.report.page.blocks import Fold, Table
 from dpverify.report.page.sections import claims, index, statement
 from dpverify.report.page.subject import Claimed, File
-from dpverify.trusted.kernel import Judgement
+from dpverify.runtime.version import __version__
+from dpverify.trusted.kernel.judgement import Judgement
 
 _LEVEL: Final = 5
 """Of the heading of a claim, in the section of its file."""

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from dpverify.ground.outside import visible
-from dpverify.ground.version import __version__
 from dpverify.report.page.blocks import Badge, Block
+from dpverify.runtime.outside import visible
+from dpverify.runtime.version import __version__
 
 WIDE: Final = 24
 """Letters of a formula that surely stand on a narrow screen; a longer one scrolls by itself."""

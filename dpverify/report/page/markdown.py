@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from dpverify.ground.outside import printable
 from dpverify.report.markdown import code_span, fenced, literal
 from dpverify.report.page.blocks import (
     Badge,
@@ -29,6 +28,7 @@ from dpverify.report.page.blocks import (
     Table,
     Tree,
 )
+from dpverify.runtime.outside import printable
 
 _CELL_END: Final = re.compile(r"(?<!\\)\|")
 """Bars that text does not escape, for they stand in code; in a table they would end the cell all the same."""

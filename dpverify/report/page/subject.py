@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from dpverify.report.page.blocks import beside
 
 if TYPE_CHECKING:
-    from dpverify.ground.finding import Finding
     from dpverify.pictures.bands import Bands
     from dpverify.pictures.body import BodyPicture
     from dpverify.pictures.error_curves import ErrorCurves
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from dpverify.pictures.unit_ball import LevelSet, Outline
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
+    from dpverify.runtime.finding import Finding
 
 _PLAIN: Final = frozenset(string.ascii_letters + string.digits)
 

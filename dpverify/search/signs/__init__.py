@@ -4,6 +4,6 @@ Once it is imported signs are looked for wherever no other table is open.
 """
 
 from dpverify.search.signs.seek import Sought
-from dpverify.trusted.language.shown import underneath
+from dpverify.trusted.kernel.shown import underneath
 
 underneath(Sought())

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from dpverify.trusted.language.canonical_form import write
-from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import ONE, Call, Expr, Pow, children, format_expr, sub, symbols
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.language.shown import Box, Shown, box_of, table
+from dpverify.trusted.kernel.canonical_form import write
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.expr import ONE, Call, Expr, Pow, children, format_expr, sub, symbols
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.shown import Box, Shown, box_of, table
+from dpverify.trusted.kernel.signs import ANY, Sign
 from dpverify.trusted.order.local import between, sign_of
 from dpverify.trusted.order.shown_signs import GAPS, proved
-from dpverify.trusted.order.signs import ANY, Sign
 
 if TYPE_CHECKING:
     from dpverify.search.signs.field import Field

@@ -9,10 +9,10 @@ from dpverify.search.signs.field import UNIT, Atom, Field, Ratio
 from dpverify.search.signs.logarithms import exp, log
 from dpverify.search.signs.polynomials import ATOMS, ONE, number
 from dpverify.search.signs.radicals import root
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.signs import AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE
 
 
 def ratio(field: Field, expr: Expr) -> Ratio:

@@ -30,13 +30,13 @@ from dpverify.search.signs.polynomials import (
     powers_in,
     terms_of,
 )
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Num, Sym, add, mul, num, power
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, Sym, add, mul, num, power
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, sharpened, sign_of_ball, times
 from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.forms import equal
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, sharpened, sign_of_ball, times
 
 MAX_EXPONENT: Final = 2_000
 """The highest power that is multiplied out."""

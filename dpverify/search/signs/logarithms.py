@@ -23,11 +23,11 @@ from dpverify.search.signs.polynomials import (
     terms_of,
 )
 from dpverify.search.signs.radicals import root
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import call, symbols
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import call, symbols
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.signs import AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, POSITIVE
 from dpverify.trusted.order.forms import prime_powers
-from dpverify.trusted.order.signs import AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, POSITIVE
 
 
 def log(field: Field, r: Ratio) -> Ratio:

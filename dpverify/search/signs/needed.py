@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpverify.search.signs.seek import Sought
-from dpverify.trusted import kernel
-from dpverify.trusted.language import certificate
-from dpverify.trusted.language.shown import Shown, under
-from dpverify.trusted.numbers.balls import precision
+from dpverify.trusted.kernel import certificate
+from dpverify.trusted.kernel import judgement as kernel
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.shown import Shown, under
 from dpverify.trusted.order.shown_signs import show
 
 

@@ -17,9 +17,9 @@ from dpverify.search.signs.field import UNIT, Field, Ratio
 from dpverify.search.signs.logarithms import exp, log_form
 from dpverify.search.signs.polynomials import ATOMS, MAX_TERMS, NONE, SLOTS, Poly, atoms_of, by_power, fraction, number
 from dpverify.search.signs.polynomials import ONE as ONE_POLY
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, ZERO, Add, Expr, Num, add, call, div, mul, neg, num, power, sub
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, minus, times
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Expr, Num, add, call, div, mul, neg, num, power, sub
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, minus, times
 
 MAX_DEGREE: Final = 40
 """The highest power of an atom that is expanded about the end of its range."""

@@ -10,11 +10,11 @@ from flint import fmpz
 
 from dpverify.search.signs.field import Atom, Field, Ratio
 from dpverify.search.signs.polynomials import ATOMS, NONE, ONE, SLOTS, Poly, atoms_of, factored, number, terms_of
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Num, call, power
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Num, call, power
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.signs import AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE
 from dpverify.trusted.order.forms import prime_powers
-from dpverify.trusted.order.signs import AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE
 
 
 def root(field: Field, r: Ratio, degree: int) -> Ratio:

@@ -12,13 +12,13 @@ from typing import Any, Final
 from dpverify.search.signs.entries import Found, define, known, put, show
 from dpverify.search.signs.expressions import ratio
 from dpverify.search.signs.field import Effort, Field
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Sym, add, children, format_expr, mul, neg, scaled, substitute, symbols
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, Sign
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Sym, add, children, format_expr, mul, neg, scaled, substitute, symbols
-from dpverify.trusted.language.model import Domain
 from dpverify.trusted.order.local import difference
 from dpverify.trusted.order.shown_signs import choices
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, Sign
 
 MAX_KINKS: Final = 5
 """How many times a statement is taken apart into cases."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.model import Finite, KaryResponse, Kernel
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.model import Finite, KaryResponse, Kernel
 
 PAIRS: Final = "the adjacent pairs are those of the claim"
 ANY: Final = "any two inputs are adjacent"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dpverify.trusted.facts.bounds import Side
-from dpverify.trusted.language.expr import ONE, call, format_expr, symbols
-from dpverify.trusted.language.model import Part, on_integers
-from dpverify.trusted.order.compare import certainly_lt
-from dpverify.trusted.order.integers import is_whole
+from dpverify.trusted.kernel.bounds import Side
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.expr import ONE, call, format_expr, symbols
+from dpverify.trusted.kernel.integers import is_whole
+from dpverify.trusted.kernel.model import Part, on_integers
 
 WHOLE: Final = "answers are integers"
 WHOLE_ATTAINED: Final = "some pair of inputs is apart by the greatest integer within the sensitivity"
@@ -36,7 +36,7 @@ def of_integers(part: Part) -> Iterator[str]:
     if moved is None or symbols(moved) or is_whole(moved, {}):
         yield WHOLE
         return
-    from dpverify.trusted.order.steps_between import each_by_integers
+    from dpverify.trusted.sensitivity.steps_between import each_by_integers
 
     if not each_by_integers(part.mechanism):
         yield WHOLE

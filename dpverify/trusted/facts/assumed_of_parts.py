@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.expr import ONE, Expr, num
-from dpverify.trusted.language.model import Claim, Finite, Group, KaryResponse, Lipschitz, Parallel, Part, PostProcess, Subsample, parts_of
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.expr import ONE, Expr, num
+from dpverify.trusted.kernel.model import Claim, Finite, Group, KaryResponse, Lipschitz, Parallel, Part, PostProcess, Subsample, parts_of
 
 RATIO: Final = "the query moves in proportion to the distance of inputs, by at most the stated sensitivity at distance 1"
 STRETCHED: Final = "a Lipschitz map of the data moves some neighbours apart by its whole constant, in the direction that is worst"
@@ -22,7 +22,7 @@ def of_parts(claim: Claim, part: Part, bound: Bound, of_one: OfOne) -> Iterator[
     """part: the whole of the claim. of_one: what is assumed of a part by itself."""
     yield from _of_part(part, bound, of_one, False, _named(part))
     if bound.side == "upper":
-        from dpverify.trusted.parts.between_steps import between_steps
+        from dpverify.trusted.combinators.between_steps import between_steps
 
         yield from (RATIO,) * between_steps(claim)
     if bound.side == "lower" and not claim.order and _lists_one_way_in_samples(part, False):
@@ -33,7 +33,7 @@ def _lists_one_way_in_samples(part: Part, sampled: bool) -> bool:
     """Whether something finite in a Poisson sample has pairs that are listed one way. sampled: whether the part is in one."""
     mechanism = part.mechanism
     if isinstance(mechanism, Finite):
-        from dpverify.trusted.parts.exchanged import listed_both_ways
+        from dpverify.trusted.combinators.exchanged import listed_both_ways
 
         return sampled and not isinstance(mechanism, KaryResponse) and not listed_both_ways(mechanism)
     inside = sampled or (isinstance(mechanism, Subsample) and mechanism.scheme == "poisson")
@@ -42,7 +42,7 @@ def _lists_one_way_in_samples(part: Part, sampled: bool) -> bool:
 
 def _named(part: Part) -> frozenset[Expr]:
     """How many inputs there are of tables that share their neighbours with other parts."""
-    from dpverify.trusted.parts.neighbours import leaves
+    from dpverify.trusted.combinators.neighbours import leaves
 
     return frozenset(num(space[1]) for leaf in leaves(part) if leaf.linked and (space := leaf.space) and space[0] == "inputs")
 

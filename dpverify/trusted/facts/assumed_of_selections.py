@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from dpverify.trusted.facts.assumed_of_moves import of_integers
-from dpverify.trusted.facts.bounds import Bound
-from dpverify.trusted.language.model import ONE_WAY, Part, Selection
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.model import ONE_WAY, Part, Selection
 
 EACH_MOVES: Final = "each answer that is compared moves by at most the stated sensitivity"
 MOVED_WHOLLY: Final = "answers of every size occur, and neighbours move each by the whole sensitivity, in the direction that is worst"

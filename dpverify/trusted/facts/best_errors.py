@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dpverify.trusted.facts.bounds import Infinite
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.language.expr import Expr, symbols
-from dpverify.trusted.order.compare import certainly_lt
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.compare import certainly_lt
+from dpverify.trusted.kernel.expr import Expr, symbols
 
 Value = Expr | Infinite
 Stated = tuple[str, ErrorBound]

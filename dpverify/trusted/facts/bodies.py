@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Matrix
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.model import Matrix
 
 BodyOf = Literal["query", "norm"]
 

@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 from flint import arb
 
-from dpverify.trusted.facts.bounds import Infinite, Side
-from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.numbers.balls import exact, finite
+from dpverify.trusted.kernel.balls import exact, finite
+from dpverify.trusted.kernel.bounds import Infinite, Side
+from dpverify.trusted.kernel.expr import Expr, Num
 
 Measure = Literal["expected_l2", "rms_l2", "expected_absolute", "rms", "exceeded", "exceeded_union", "expected_loss"]
 Whose = Literal["this", "any"]

@@ -9,9 +9,9 @@ from typing import Final, Protocol
 from flint import arb, ctx
 
 from dpverify.trusted.facts.pairs import Pair, Profile, Rest
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.numbers.balls import MAX_PRECISION, constant, precision
+from dpverify.trusted.kernel.balls import MAX_PRECISION, constant, precision
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.numbers.each_precision import per_precision
 
 STEP: Final = 64

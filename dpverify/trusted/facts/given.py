@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import overload
 
-from dpverify.trusted.facts.fact import Fact
-from dpverify.trusted.language.errors import CertificateError
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.fact import Fact
 
 
 class Given(Sequence[Fact]):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpverify.trusted.combinators.one_pair import is_told
+from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.facts.pairs import Curve, Pair
-from dpverify.trusted.language.expr import ONE
-from dpverify.trusted.language.model import REVERSE, Claim, Translation
-from dpverify.trusted.parts.one_pair import is_told
-from dpverify.trusted.parts.runs import Run, reach
+from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.kernel.model import REVERSE, Claim, Translation
 
 
 def facing(claim: Claim, pair: Pair) -> Pair:

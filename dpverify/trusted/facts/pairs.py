@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb
 
-from dpverify.trusted.language.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided
 
 Profile = Callable[[arb], arb]
 """Encloses H at an epsilon of at least 0 (a ball in nats; its lower end is at least 0), at the working precision."""

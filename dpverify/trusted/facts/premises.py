@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpverify.trusted.facts.bodies import Body, BodyOf
-from dpverify.trusted.facts.bounds import Bound, Infinite, Side
-from dpverify.trusted.facts.fact import Fact, as_bounds, unasked
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import ZERO, Expr, symbols
-from dpverify.trusted.language.model import ONE_WAY, Claim
+from dpverify.trusted.kernel.bounds import Bound, Infinite, Side
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ZERO, Expr, symbols
+from dpverify.trusted.kernel.fact import Fact, as_bounds, unasked
+from dpverify.trusted.kernel.model import ONE_WAY, Claim
 
 if TYPE_CHECKING:
+    from dpverify.trusted.combinators.runs import Run
     from dpverify.trusted.facts.pairs import Curve
-    from dpverify.trusted.parts.runs import Run
 
 
 def body_of(premise: Fact, claim: Claim, of: BodyOf, rule: str) -> Body:

@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.combinators.one_pair import OnePair
+from dpverify.trusted.combinators.runs import Run, merged, occurs, reach
 from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
-from dpverify.trusted.language.certificate import PRECISIONS
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Compose, Noise, Part
-from dpverify.trusted.numbers.balls import precision
-from dpverify.trusted.order.compare import certainly_equal
-from dpverify.trusted.parts.one_pair import OnePair
-from dpverify.trusted.parts.runs import Run, merged, occurs, reach
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.certificate import PRECISIONS
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.model import Compose, Noise, Part
 
 WHAT: Final = "the place"
 POST_PROCESSED: Final = "post-processing"
@@ -76,7 +76,7 @@ def together(run: Run, found: Curve, jointly: bool = False) -> Curve:
     """
     if run != Run(run.part, run.factor):
         raise Rejected(WHAT, "the run", "it stands behind a map or in a group, which the runs that it comes to do not show")
-    from dpverify.trusted.parts import neighbours
+    from dpverify.trusted.combinators import neighbours
 
     runs = merged(run.part, run.factor)
     neighbours.require_one_adjacency(Part(Compose(tuple(inner.part for inner in runs if not inner.own))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpverify.trusted.language.expr import Call, Expr, children
+from dpverify.trusted.kernel.expr import Call, Expr, children
 
 
 def calls(expr: Expr, *names: str) -> bool:

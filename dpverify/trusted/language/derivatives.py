@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import (
     ONE,
     PI,
     ZERO,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpverify.trusted.language.expr import ONE, Add, Expr, Mul, Sym, add, mul, symbols
+from dpverify.trusted.kernel.expr import ONE, Add, Expr, Mul, Sym, add, mul, symbols
 
 
 def linear_part(expr: Expr, name: str) -> tuple[Expr, Expr]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, add, call, format_expr, mul, neg
-from dpverify.trusted.language.model import Product, Radial, Translation
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, add, call, format_expr, mul, neg
+from dpverify.trusted.kernel.model import Product, Radial, Translation
 
 
 def neg_log_profile(mechanism: Radial | Translation | Product) -> Expr:

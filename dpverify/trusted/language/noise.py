@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.model import Product, Radial, Translation
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.model import Product, Radial, Translation
 
 Additive = Radial | Translation | Product
 

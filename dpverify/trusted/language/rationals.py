@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-from dpverify.trusted.language.canonical_form import exact_fraction
-from dpverify.trusted.language.errors import CertificateError, Rejected
-from dpverify.trusted.language.model import Matrix
+from dpverify.trusted.kernel.canonical_form import exact_fraction
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.model import Matrix
 
 MAX_EXPONENT: Final = 1_000_000
 """Greatest power of two in the dyadic rationals of evidence."""

@@ -6,7 +6,7 @@ from collections.abc import Container
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, mul
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, mul
 
 NEGATIVE: Final = "the density is non-negative"
 

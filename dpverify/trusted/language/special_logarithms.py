@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, add, call, mul, neg, num
+from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, add, call, mul, neg, num
 from dpverify.trusted.language.signs import absolute
 
 

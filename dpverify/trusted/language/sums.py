@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, scaled, sub
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, scaled, sub
 
 
 def neg_log_sum(density: Add, neg_log: Callable[[Expr], Expr]) -> Expr:

@@ -16,9 +16,9 @@ from typing import Final
 
 from flint import acb, acb_poly, arb, ctx, fmpq
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.numbers.balls import NAN, rational
+from dpverify.trusted.kernel.balls import NAN, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.numbers.quadrature import integral

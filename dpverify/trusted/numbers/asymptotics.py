@@ -20,8 +20,9 @@ from typing import Any, Final, Literal
 
 from flint import arb
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.balls import constant, hull, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
     Call,
@@ -39,7 +40,6 @@ from dpverify.trusted.language.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.numbers.balls import constant, hull, rational
 from dpverify.trusted.numbers.expansion import expanded_terms, monomial
 from dpverify.trusted.numbers.jets import Constant, Jet, JetCompiler, Program, Scalars
 from dpverify.trusted.numbers.kinks import resolve

@@ -7,8 +7,8 @@ from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.language.expr import Expr, Num
-from dpverify.trusted.numbers.balls import MAX_PRECISION, NAN, constant, precision
+from dpverify.trusted.kernel.balls import MAX_PRECISION, NAN, constant, precision
+from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.numbers.monotone import on_ends
 
 MAX_ORDER: Final = 1_000

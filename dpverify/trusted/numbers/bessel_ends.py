@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ZERO, Call, Expr, Num, neg, num
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ZERO, Call, Expr, Num, neg, num
 from dpverify.trusted.numbers.asymptotics import Germ, Range, start_value
-from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.bessel import besselk_scaled
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Final
 
 from flint import acb, arb
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
 
 Complex = Callable[[acb, bool], acb]
 """A function on complex balls: the argument, and whether the value has to be non-finite where the function is not analytic."""

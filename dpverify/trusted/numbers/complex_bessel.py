@@ -9,8 +9,8 @@ from typing import Final
 
 from flint import acb, arb, arb_poly, ctx, fmpz
 
-from dpverify.trusted.language.expr import ONE, Expr, neg, sub
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.expr import ONE, Expr, neg, sub
 from dpverify.trusted.numbers.bessel import besselk_scaled
 
 Complex = Callable[[acb, bool], acb]

@@ -7,11 +7,11 @@ from typing import Final
 
 from flint import acb, arb
 
+from dpverify.trusted.kernel.balls import rational
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import ZERO, Expr, Mul, Num, Pow, Sym, mul, sub, substitute
+from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import ZERO, Expr, Mul, Num, Pow, Sym, mul, sub, substitute
-from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.numbers.balls import rational
 from dpverify.trusted.numbers.complex import compiled
 
 _ARCS: Final = 64

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.language.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, add, mul, num, power, rebuild, sub, symbols
+from dpverify.trusted.kernel.expr import ONE, Add, Expr, Mul, Num, Pow, Sym, add, mul, num, power, rebuild, sub, symbols
 
 _SMALL_POWERS: Final = tuple(num(n) for n in range(2, 9))
 

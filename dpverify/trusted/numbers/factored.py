@@ -12,8 +12,8 @@ from typing import Final
 
 from flint import arb, arb_mat
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.numbers.balls import finite
+from dpverify.trusted.kernel.balls import finite
+from dpverify.trusted.kernel.errors import Undecided
 
 _TILE: Final = 100
 _WHY: Final = "the covariance of the evaluations is not certainly positive definite: the points are too close for this precision."

@@ -16,7 +16,7 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.trusted.language.loading import remembered
+from dpverify.trusted.kernel.loading import remembered
 
 _POINTS: Final = 8
 _RHOS: Final = (4, 16)

@@ -17,12 +17,12 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.language.canonical_form import exact_fraction
-from dpverify.trusted.language.errors import CertificateError, Undecided
-from dpverify.trusted.language.expr import Expr, Num, Sym, add, substitute
+from dpverify.trusted.kernel.balls import hull, rational, value
+from dpverify.trusted.kernel.canonical_form import exact_fraction
+from dpverify.trusted.kernel.errors import CertificateError, Undecided
+from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import hull, rational, value
 from dpverify.trusted.numbers.expansion import expanded
 from dpverify.trusted.numbers.pieces import Piece, pieces
 

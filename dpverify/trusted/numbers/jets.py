@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, children, mul, num, symbols
-from dpverify.trusted.numbers.balls import NAN, ball_power, constant
+from dpverify.trusted.kernel.balls import NAN, ball_power, constant
+from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, children, mul, num, symbols
 from dpverify.trusted.numbers.monotone import on_ends
 
 Scalars = tuple[Any, Any, Any]

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpverify.trusted.language.errors import ExprError
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.balls import ball_power, constant, rational
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import (
     ZERO,
     Add,
     Call,
@@ -27,7 +28,6 @@ from dpverify.trusted.language.expr import (
     symbols,
 )
 from dpverify.trusted.language.linear import linear_part
-from dpverify.trusted.numbers.balls import ball_power, constant, rational
 
 
 def resolve(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:

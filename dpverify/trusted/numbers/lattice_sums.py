@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
+from dpverify.trusted.kernel.balls import constant, finite, hull, precision, rational, value
+from dpverify.trusted.kernel.errors import CertificateError, ExprError, Undecided
+from dpverify.trusted.kernel.expr import ZERO, Expr, Sym, neg, num, substitute
 from dpverify.trusted.language.calls import calls
-from dpverify.trusted.language.errors import CertificateError, ExprError, Undecided
-from dpverify.trusted.language.expr import ZERO, Expr, Sym, neg, num, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
-from dpverify.trusted.numbers.balls import constant, finite, hull, precision, rational, value
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import quasi_period, step_period

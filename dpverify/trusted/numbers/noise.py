@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import ONE, Expr, Num, Sym, mul, power, sub
-from dpverify.trusted.language.model import Product, Radial, Translation
+from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, mul, power, sub
+from dpverify.trusted.kernel.model import Product, Radial, Translation
 from dpverify.trusted.language.noise import Additive, variable
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, mul, symbols
+from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, mul, symbols
 from dpverify.trusted.language.linear import linear_part
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from dpverify.trusted.language.expr import (
+from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
     Add,

@@ -14,13 +14,13 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.trusted.language.errors import ExprError, Undecided
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.language.loading import remembered
-from dpverify.trusted.language.model import Translation
+from dpverify.trusted.kernel.balls import hull, precision, rational, value
+from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.loading import remembered
+from dpverify.trusted.kernel.model import Translation
 from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.balls import hull, precision, rational, value
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.noise import domain, whole_density

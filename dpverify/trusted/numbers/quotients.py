@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_poly
 
-from dpverify.trusted.language.expr import Add, Expr, Mul, Num, Pow, Sym, add, mul, num, power, rebuild, symbols
+from dpverify.trusted.kernel.expr import Add, Expr, Mul, Num, Pow, Sym, add, mul, num, power, rebuild, symbols
 
 MAX_DEGREE = 40
 

@@ -14,8 +14,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpverify.trusted.language.expr import Expr, Num, num, power
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import Expr, Num, num, power
 
 Lost = Callable[[Expr], arb]
 """F at a constant t > 0."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from flint import arb, arb_series, ctx
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, num, symbols
-from dpverify.trusted.numbers.balls import WIDE, constant
+from dpverify.trusted.kernel.balls import WIDE, constant
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, num, symbols
 
 if TYPE_CHECKING:
     from dpverify.trusted.numbers.jets import JetCompiler, Program, Scalars

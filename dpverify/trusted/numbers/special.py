@@ -7,7 +7,7 @@ from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.numbers.balls import MAX_PRECISION, NAN, precision
+from dpverify.trusted.kernel.balls import MAX_PRECISION, NAN, precision
 from dpverify.trusted.numbers.monotone import on_ends
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from dpverify.trusted.language.expr import ONE, PI, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub
+from dpverify.trusted.kernel.expr import ONE, PI, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub
 from dpverify.trusted.numbers.asymptotics import Germ, Range
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from fractions import Fraction
 from itertools import count
 from typing import Final
 
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Expr, Mul, Num, Pow, Sym, add, call, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.expr import ONE, ZERO, Add, Expr, Mul, Num, Pow, Sym, add, call, mul, neg, num, power, sub, symbols
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.numbers.balls import constant
 from dpverify.trusted.numbers.expansion import expanded
 from dpverify.trusted.numbers.periods import quasi_period, step_period
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpverify.trusted.language.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, add, call, mul, num, power, sqrt, sub, symbols
-from dpverify.trusted.numbers.balls import constant
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, add, call, mul, num, power, sqrt, sub, symbols
 
 if TYPE_CHECKING:
     from dpverify.trusted.numbers.jets import JetCompiler, Program, Scalars

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel.model import Domain
 
 
 def closed(domain: Domain) -> Domain:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flint import arb
 
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr
-from dpverify.trusted.numbers.balls import constant, precision
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr
 
 
 def enclose(expr: Expr, prec: int = 128) -> arb:

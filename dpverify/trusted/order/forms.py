@@ -16,13 +16,13 @@ from typing import Final
 
 from flint import arb, ctx, fmpz
 
-from dpverify.trusted.language.errors import DpverifyError, Undecided
-from dpverify.trusted.language.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, num, power
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import ball_power, constant
+from dpverify.trusted.kernel.balls import ball_power, constant
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, num, power
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, POSITIVE, Sign
 from dpverify.trusted.order.domains import closed
 from dpverify.trusted.order.local import sign_of
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, POSITIVE, Sign
 
 MAX_TERMS: Final = 600
 """The longest sum that is worked with."""

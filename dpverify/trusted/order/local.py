@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 
-from dpverify.trusted.language import shown
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.numbers.balls import constant, finite
+from dpverify.trusted.kernel import shown
+from dpverify.trusted.kernel.balls import constant, finite
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sign_of_ball, square, times
 from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.laws import extreme, law
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sign_of_ball, square, times
 
 
 def sign_of_difference(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> Sign:

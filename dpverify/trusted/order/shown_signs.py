@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from dpverify.trusted.language.canonical_form import exact_fraction, read
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.canonical_form import exact_fraction, read
+from dpverify.trusted.kernel.compare import sign
+from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Undecided, certify
+from dpverify.trusted.kernel.expr import ONE, Call, Expr, Num, call, children, neg, parse, rebuild, sub, substitute, symbols
+from dpverify.trusted.kernel.model import Domain
+from dpverify.trusted.kernel.shown import Shown
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.errors import STUMBLES, CertificateError, DpverifyError, Undecided, certify
-from dpverify.trusted.language.expr import ONE, Call, Expr, Num, call, children, neg, parse, rebuild, sub, substitute, symbols
-from dpverify.trusted.language.model import Domain
-from dpverify.trusted.language.shown import Shown
-from dpverify.trusted.numbers.balls import constant
-from dpverify.trusted.order.compare import sign
 from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.forms import equal
 from dpverify.trusted.order.local import between, sign_of
-from dpverify.trusted.order.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign
 
 MOST_CUTS: Final = 64
 

@@ -12,8 +12,8 @@ from itertools import product
 from math import lcm, prod
 from typing import Final
 
-from dpverify.trusted.language.expr import Add, Expr, Mul, Num, Pow, Sym, symbols
-from dpverify.trusted.language.model import Domain
+from dpverify.trusted.kernel.expr import Add, Expr, Mul, Num, Pow, Sym, symbols
+from dpverify.trusted.kernel.model import Domain
 
 MOST_POINTS: Final = 4096
 """The most residues that are looked at."""

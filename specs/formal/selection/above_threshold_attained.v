@@ -1,4 +1,4 @@
-(* Above threshold with log-concave noises, from below: all that the rule of dpverify/trusted/rules/selection/threshold.py computes, in one theorem
+(* Above threshold with log-concave noises, from below: all that the rule of dpverify/trusted/theories/selection/rules/log_concave_threshold.py computes, in one theorem
    (docs/theory/selection.md, log-concave threshold, from below). *)
 From dpverify Require Import prelude.
 From dpverify Require Import definitions density arithmetic exponents independent log_concave moments chain worst_run_limits worst_output_lower.

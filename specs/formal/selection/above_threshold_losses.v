@@ -1,4 +1,4 @@
-(* What outputs of above threshold lose at most, as the rule of dpverify/trusted/rules/selection/threshold.py computes it for each unit of the sensitivity, and
+(* What outputs of above threshold lose at most, as the rule of dpverify/trusted/theories/selection/rules/log_concave_threshold.py computes it for each unit of the sensitivity, and
    that the peaks it is told of show which output loses the most (docs/theory/selection.md, log-concave threshold). *)
 From dpverify Require Import prelude.
 From dpverify Require Import arithmetic shift_costs above_threshold_peak slope_sums.

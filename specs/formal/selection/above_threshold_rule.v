@@ -1,4 +1,4 @@
-(* Above threshold with log-concave noises, from above: all that the rule of dpverify/trusted/rules/selection/threshold.py computes, in one theorem
+(* Above threshold with log-concave noises, from above: all that the rule of dpverify/trusted/theories/selection/rules/log_concave_threshold.py computes, in one theorem
    (docs/theory/selection.md, log-concave threshold). *)
 From dpverify Require Import prelude.
 From dpverify Require Import definitions density arithmetic independent log_concave shift_costs grids above_threshold above_threshold_upper.

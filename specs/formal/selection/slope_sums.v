@@ -1,4 +1,4 @@
-(* Sums, and the least and the greatest, of slopes that may be infinite, as rules about selections compute them (dpverify/trusted/rules/selection/compared.py);
+(* Sums, and the least and the greatest, of slopes that may be infinite, as rules about selections compute them (dpverify/trusted/theories/selection/compared.py);
    and that such a sum is what shifts of noises cost (shift_costs.v). None is infinite; no times of it are 0. *)
 From dpverify Require Import prelude.
 From dpverify Require Import arithmetic shift_costs above_threshold_peak.

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
 
-from dpverify.ground.finding import NO_VIOLATION_SEEN, VIOLATION, Finding, confidence_text
 from dpverify.report.axes import Axis
 from dpverify.report.page.blocks import Badge, Block, Code, Facts, Figure, Fold, Inline, Listing, Paragraph, Row
 from dpverify.report.page.subject import File
 from dpverify.report.svg import Chart, Mark, Series
+from dpverify.runtime.finding import NO_VIOLATION_SEEN, VIOLATION, Finding, confidence_text
 
 TITLE = "Audits of the implementation"
 _STATISTICAL = "Statistical findings, each at its confidence. They are no proofs, and a sampler in which nothing was found may be wrong."

@@ -10,8 +10,8 @@ from dpverify.report.enclosures import common, plain_decimal
 from dpverify.report.page.blocks import Badge, Block, Inline, Link, Table
 from dpverify.report.page.subject import Claimed, File
 from dpverify.report.phrases import delta_text, tight_text
-from dpverify.trusted.language.expr import format_expr
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.expr import format_expr
+from dpverify.trusted.kernel.model import Claim
 
 TITLE = "Claims"
 HEADER: Final = ("verdict", "claim", "epsilon", "delta", "sensitivity", "tight epsilon", "tight delta", "slack")

@@ -9,8 +9,8 @@ from fractions import Fraction
 from dpverify.report import Entry
 from dpverify.report.page.subject import File
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.language.errors import Undecided
-from dpverify.trusted.language.expr import Expr, symbols
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import Expr, symbols
 
 
 def number(value: float) -> str:

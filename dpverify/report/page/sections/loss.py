@@ -15,7 +15,7 @@ from dpverify.report.page.sections.drawing import claimed, entries_of, few, numb
 from dpverify.report.page.subject import File
 from dpverify.report.strokes import Point
 from dpverify.report.svg import Band, Chart, Mark, Series
-from dpverify.trusted.language.expr import ZERO
+from dpverify.trusted.kernel.expr import ZERO
 
 TITLE = "Privacy loss between the worst neighbours"
 _SEEN: Final = 0.01

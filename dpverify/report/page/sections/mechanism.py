@@ -8,8 +8,8 @@ from dpverify.catalogue.formulas.words import norm as norm_in_words
 from dpverify.report import mathml, understood, words
 from dpverify.report.page.blocks import Block, Code, Facts, Fold, Inline, Math, Paragraph
 from dpverify.report.page.subject import File
-from dpverify.trusted.language.expr import format_expr
-from dpverify.trusted.language.model import kind_of
+from dpverify.trusted.kernel.expr import format_expr
+from dpverify.trusted.kernel.model import kind_of
 
 TITLE = "Mechanism as parsed"
 _NAMED = 4

@@ -8,8 +8,8 @@ from typing import Final
 from dpverify.report.derived import sensitivity
 from dpverify.report.page.blocks import Block, Facts, Fold, Listing
 from dpverify.report.page.subject import Claimed
-from dpverify.trusted.language.expr import ONE, format_expr
-from dpverify.trusted.language.model import Claim, Query, once, parts_of
+from dpverify.trusted.kernel.expr import ONE, format_expr
+from dpverify.trusted.kernel.model import Claim, Query, once, parts_of
 
 TITLE = ""
 MOST: Final = 24

@@ -10,7 +10,7 @@ from dpverify.report import proof
 from dpverify.report.page.blocks import Block, Facts, Fold, Inline, Link, Paragraph
 from dpverify.report.page.subject import Run
 from dpverify.report.stated import stated
-from dpverify.trusted.registry import EXPLAINED
+from dpverify.trusted.kernel.registry import EXPLAINED
 
 TITLE = "Rules"
 

@@ -12,8 +12,8 @@ from dpverify.report.enclosures import plain_decimal
 from dpverify.report.page.blocks import Block, Code, Facts, Inline, Math
 from dpverify.report.page.sections.rules import link
 from dpverify.report.page.subject import Claimed
-from dpverify.trusted.language.expr import ZERO, Expr, Num, format_expr, symbols
-from dpverify.trusted.language.model import NEARNESS, Claim, Exponential, Space, Table
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, format_expr, symbols
+from dpverify.trusted.kernel.model import NEARNESS, Claim, Exponential, Space, Table
 
 TITLE = ""
 _LONGEST: Final = 24

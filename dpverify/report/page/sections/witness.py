@@ -14,9 +14,9 @@ from dpverify.report.page.blocks import Block, Code, Facts, Figure, Paragraph, R
 from dpverify.report.page.subject import Claimed
 from dpverify.report.svg import Chart, Series
 from dpverify.search.decimals import decimal_bounds
-from dpverify.trusted.language.errors import DpverifyError
-from dpverify.trusted.language.expr import parse, substitute
-from dpverify.trusted.language.model import Claim
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import parse, substitute
+from dpverify.trusted.kernel.model import Claim
 
 TITLE = "What refutes it"
 _NUMBERS: Final = Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -1,5 +1,0 @@
-"""Which dpverify this is."""
-
-from __future__ import annotations
-
-from dpverify.ground.version import __version__ as __version__

@@ -1,0 +1,546 @@
+"""Chooses the grid of a composition by privacy loss distributions: floats estimate what `curves.losses` then proves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.kernel.balls import exact, precision, rational
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.theories.composition.grid import Grid, Lines, corners, line_sums, lines_below, rest_of
+from dpverify.trusted.theories.composition.losses import read_grid
+
+Floats = NDArray[np.float64]
+
+EXPLORING_BITS: Final = 256
+MOST_CELLS: Final = 1 << 17
+"""As many losses as the composition is spread over at most."""
+ENOUGH_CELLS: Final = 1 << 16
+"""As many losses as the composition is spread over where only the shape of its parts asks for more."""
+MOST_EVALUATED: Final = 1 << 15
+"""As many cells as one part has, unless told otherwise."""
+NUDGE_BITS: Final = 32
+LARGEST_LOSS: Final = 2.0**16
+_NOTHING: Final = 1e-100
+FAR: Final = 2**20
+_OCTAVES: Final = range(-24, 17)
+_PER_OCTAVE: Final = 8
+_CLOSE: Final = 0.03
+_RESOLUTION: Final = 14
+_COARSER: Final = 5
+_WIDEST: Final = 256
+_RARE: Final = 8
+"""Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
+_NEAR: Final = Fraction(1, 2**48)
+"""About how far from an atom the lines on either side of it meet."""
+_NEAREST: Final = Fraction(1, 2**91)
+"""About how far from an atom straight lines meet."""
+_SHORT: Final = Fraction(1, 2**40)
+"""In an interval so short H is as good as two lines, and long ones are best told apart from its rounding."""
+_FINE: Final = Fraction(1, 2**24)
+_LONG: Final = Fraction(1, 8)
+"""The length of a line, as a share of an interval."""
+_AGAIN: Final = 3
+"""After so many thirds the lines are looked at again, for another atom may have been beside this one."""
+_MISSED: Final = 1e-12
+"""Of the mass, where atoms are all."""
+_FINEST: Final = Fraction(1, 10**6)
+_LOOKS: Final = 24
+_SINGLE: Final = 1e-9
+"""The deviation of a loss that is always the same."""
+_FLAT: Final = 0.25
+"""The most that a cell's width times the tilt may be."""
+_LEAST_LOG: Final = -300.0
+_SPACING_BITS: Final = 8
+_FIRST_LOOKS: Final = 6
+_DENSER: Final = 1.2
+"""How much denser than the cells around it a cell is in which a loss holds much mass by itself, at least."""
+_TILTS: Final = np.geomspace(1e-4, 1e6, 800)
+
+
+def propose(
+    pairs: Sequence[Pair],
+    times: Sequence[int],
+    epsilon: float | None,
+    delta: float | None,
+    digits: int,
+    evaluated: int = MOST_EVALUATED,
+    stand_ins: Sequence[Pair] | None = None,
+    lowers: Sequence[Pair] = (),
+) -> dict[str, Any]:
+    """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
+
+    digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
+    pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
+    evaluations of its profile. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
+    lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too.
+    Raises ValueError unless just one of epsilon and delta is given, and Undecided where losses reach too far for any grid.
+    """
+    if (epsilon is None) == (delta is None):
+        raise ValueError("give either an epsilon or a delta.")
+    shapes = [_explore(pair) for pair in stand_ins or pairs]
+    if stand_ins:
+        shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
+    placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
+    total = _Total(shapes, times)
+    tilt, log_delta = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
+    log_delta = max(log_delta, _LEAST_LOG)
+    relative = 10.0**-digits * (1 if epsilon is not None else tilt)
+    tail = math.ceil((2.5 - log_delta - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))) / math.log(2))
+    spread = total.spread(tail * math.log(2))
+    deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
+    resolved = max(min(deviations, default=math.inf) / _RESOLUTION, spread / ENOUGH_CELLS)
+    wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), resolved)
+    wanted = max(wanted, spread / MOST_CELLS)
+    for _ in range(_COARSER):
+        spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
+        bits = tail + 36
+        ranges = tuple(_joint_range(both, spacing, 2.0**-tail) for both in zip(pairs, lowers or pairs, strict=True))
+        longest = max(high - low for low, high in ranges)
+        if longest > MOST_CELLS:
+            wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / MOST_CELLS, max(spread, float(spacing) * longest)
+            continue
+        strides = tuple(_strides(shape, tilt, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
+        counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
+        if max(counts) <= evaluated:
+            break
+        wanted = float(spacing) * 1.05 * max(counts) / evaluated
+    if longest > MOST_CELLS:
+        raise Undecided("the losses of a part reach too far for a grid.")
+    nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
+    evidence = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
+    if any(strides):
+        evidence["strides"] = [[list(step) for step in steps] for steps in strides]
+    if any(shape.rest > 2.0**-tail for shape in shapes):
+        evidence["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
+    return evidence
+
+
+def coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
+    """A grid of at most so many cells a part, dyadic, which balls are exact at: any grid gives true bounds."""
+    longest = max(high - low for low, high in grid["ranges"])
+    if longest <= cells:
+        return dict(grid)
+    spacing = Fraction(grid["spacing"])
+    unit = Fraction(2) ** (spacing.numerator.bit_length() - spacing.denominator.bit_length() - _SPACING_BITS)
+    wider = -(-spacing * longest // (cells * unit)) * unit
+    factor = wider / spacing
+    ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
+    kept = {key: value for key, value in grid.items() if key != "touching"}  # that was of other cells
+    return {**kept, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
+
+
+_ROUNDS: Final = 4
+"""How often lines are exchanged."""
+_WORTH: Final = 6
+"""A line is exchanged if it loses at most so much at one corner for what it gains at the other: 3 where the density is smooth."""
+
+
+def touching(pairs: Sequence[Pair], evidence: dict[str, Any]) -> dict[str, Any]:
+    """The grid with the cells whose lines are to touch the profiles from below at an end: at most ends of the density of losses.
+
+    pairs: of the lower bound. Where the lines of the cells' middles make a polygon that is not convex, the lines that touch at that
+    place take over.
+    """
+    grid = read_grid(evidence)
+    exchanged: list[list[list[int]]] = []
+    for part, pair in enumerate(pairs):
+        left, right = _exchanged(pair, grid, part)
+        exchanged.append([sorted(left), sorted(right)])
+    return evidence | ({"touching": exchanged} if any(left or right for left, right in exchanged) else {})
+
+
+def _exchanged(pair: Pair, grid: Grid, part: int) -> tuple[set[int], set[int]]:
+    """The cells of one part whose lines are to touch at the left end, and at the right one."""
+    ends = list(pairwise(grid.places(part)))
+    widths = [after - before for before, after in ends]
+    left, right, touched = set[int](), set[int](), set[int]()
+    with precision(grid.prec):
+        rest = rest_of(pair, grid, ends[-1][1])
+        cells, lines = lines_below(pair, grid, part, rest), Lines(pair, grid.spacing, grid.nudge, grid.bits)
+        for _ in range(_ROUNDS):
+            sums, before = line_sums(corners(cells, rest), widths, grid), len(left) + len(right)
+            for i in range(1, len(cells)):
+                if sums[i] <= sums[i - 1]:
+                    continue
+                # the corner between the cells i - 1 and i juts out: one of the corners beside it is too low
+                j, k = i - 2, i + 1
+                if j >= 0 and j not in touched and cells[j].right < cells[i - 1].left:
+                    touched.add(j)
+                    line = lines.right(*ends[j])
+                    if cells[j].left - line.left <= _WORTH * (min(line.right, cells[i - 1].left) - cells[j].right):
+                        cells[j] = line
+                        right.add(j)
+                if k < len(cells) and k not in touched and cells[k].left < cells[i].right:
+                    touched.add(k)
+                    line = lines.left(*ends[k])
+                    if line.right >= rest and cells[k].right - line.right <= _WORTH * (min(line.left, cells[i].right) - cells[k].left):
+                        cells[k] = line
+                        left.add(k)
+            if len(left) + len(right) == before:
+                break
+    return left, right
+
+
+# -- the parts -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A pair's losses, roughly: masses at some losses, the mass at +inf, and where single losses have much mass, with that mass.
+
+    lattice: a number of which all losses are multiples; 0 where there are no others than the atoms, None where losses are spread.
+    """
+
+    losses: Floats
+    logs: Floats
+    rest: float
+    atoms: tuple[tuple[Fraction, float], ...]
+    lattice: Fraction | None = None
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the losses."""
+        weights = np.exp(self.logs - self.logs.max())
+        mean = np.average(self.losses, weights=weights)
+        return math.sqrt(np.average((self.losses - mean) ** 2, weights=weights))
+
+    def cumulant(self, tilt: Floats) -> Floats:
+        """log E e^(tilt loss) under P, without the mass at +inf."""
+        terms = self.logs[None, :] + tilt[:, None] * self.losses[None, :]
+        top = terms.max(axis=1)
+        cumulants: Floats = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
+        return cumulants
+
+
+@lru_cache(maxsize=64)  # claims about one mechanism look at one pair
+def _explore(pair: Pair) -> _Shape:
+    sizes = [2.0 ** (octave + step / _PER_OCTAVE) for octave in _OCTAVES for step in range(_PER_OCTAVE)]
+    with precision(EXPLORING_BITS):
+        top, bottom = _reach(pair, sizes), _reach(pair.reversed, sizes)
+        points = [-size for size in reversed(_points(sizes, bottom))] + [0.0] + _points(sizes, top)
+        balls = [arb(point) for point in points]
+        heights = [pair.delta(ball) for ball in balls]
+        starts = [arb(1)]
+        for i in range(1, len(points)):
+            step = -(balls[i - 1] - balls[i]).expm1()
+            starts.append(heights[i] + (heights[i - 1] - heights[i]) / step)
+        starts.append(heights[-1])
+        masses = np.array([max(0.0, _float(here - after)) for here, after in pairwise(starts)])
+        rest = max(0.0, _float(heights[-1]))
+        atoms = _atoms(pair, points, masses)
+        lattice = _lattice(pair, atoms, rest, points)
+    masses = np.maximum(masses, 1e-300 * (np.array(points) == 0))  # all may be at +inf
+    kept = masses > 0
+    return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms, lattice)
+
+
+def _points(sizes: Sequence[float], last: float) -> list[float]:
+    """Sizes up to the last, closer together where they are far apart for a large tilt."""
+    step = max(_CLOSE, last / 1000)
+    kept = [size for size in sizes if size <= last]
+    near = [size for size in kept if size * (2 ** (1 / _PER_OCTAVE) - 1) < step]
+    far = np.arange(near[-1] + step, last + step, step)
+    return near + [float(size) for size in far]
+
+
+def _float(ball: arb) -> float:
+    return float(ball.mid())
+
+
+def _reach(pair: Pair, sizes: Sequence[float]) -> float:
+    """The first size beyond which H is as good as constant."""
+    # upwards, for evaluations far out can take long, and are seldom needed
+    top = next((i for i in range(0, len(sizes), _PER_OCTAVE) if _height(pair, arb(sizes[i])) <= _NOTHING), len(sizes) - 1)
+    last = _height(pair, arb(sizes[top]))
+    low, high = 0, top
+    while low < high:
+        middle = (low + high) // 2
+        if _height(pair, arb(sizes[middle])) - last <= _NOTHING:
+            high = middle
+        else:
+            low = middle + 1
+    return sizes[min(low + 1, len(sizes) - 1)]
+
+
+def _height(pair: Pair, loss: arb) -> float:
+    try:
+        return _float(pair.delta(loss))
+    except Undecided:
+        return 0.0
+
+
+def _atoms(pair: Pair, points: Sequence[float], masses: Floats) -> tuple[tuple[Fraction, float], ...]:
+    """Losses that hold a mass by themselves: cells that keep half of what they hold when they are halved again and again.
+
+    Where the heaviest cells hold none, of the others those alone are looked at that are denser than the ones around them.
+    """
+    atoms: dict[Fraction, float] = {}
+    dense = masses / np.gradient(points)
+    around = np.maximum(np.append(dense[2:], [0.0, 0.0]), np.insert(dense[:-2], 0, [0.0, 0.0]))
+    for number, i in enumerate(np.argsort(-masses)[:64]):
+        mass = masses[i]
+        if mass < 1e-4:
+            break
+        if number >= _FIRST_LOOKS and not atoms and dense[i] <= _DENSER * around[i]:
+            continue
+        left, right = points[max(i - 1, 0)], points[min(i + 1, len(points) - 1)]
+        place = _narrowed(pair, Fraction(left), Fraction(right), 0.3 * mass)
+        if place is not None and all(abs(place - other) > Fraction(1, 10**15) for other in atoms):
+            atoms[place] = float(mass)
+    return tuple(atoms.items())
+
+
+def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Fraction | None:
+    """The loss in an interval that holds at least a mass by itself, or None."""
+    if left >= right:
+        return None
+    shorter = 0
+    while right - left > Fraction(1, 2**90):
+        around = _where_lines_meet(pair, left, right, least) if shorter % _AGAIN == 0 else None
+        if around is not None:
+            left, right = around
+            continue
+        thirds = (right - left) / 3
+        parts = [(left, right - thirds), (left + thirds, right)]
+        weights = [_mass(pair, low, high) for low, high in parts]
+        better = int(weights[1] > weights[0])
+        if not weights[better] >= least:
+            return None
+        left, right = parts[better]
+        shorter += 1
+    middle = (left + right) / 2
+    simple = middle.limit_denominator(10**9)
+    return simple if abs(simple - middle) < Fraction(1, 2**80) else Fraction(math.floor(middle * 2**90), 2**90)
+
+
+def _where_lines_meet(pair: Pair, left: Fraction, right: Fraction, least: float) -> tuple[Fraction, Fraction] | None:
+    """A much shorter interval, about where the lines through H near both ends meet, if it holds a mass; None if it does not."""
+    width, around = right - left, None
+    place = None if width <= 8 * _NEAREST else _kink(pair, left, right, width * (_LONG if width < _SHORT else _FINE))
+    if place is None:
+        return None
+    for near in (_NEAREST,) if width < _SHORT else (_NEAR, _NEAREST):
+        if not _mass(pair, place - near, place + near) >= least:
+            break
+        around = place - 2 * near, place + 2 * near  # an atom at an end may count for half
+    return around
+
+
+def _kink(pair: Pair, left: Fraction, right: Fraction, step: Fraction) -> Fraction | None:
+    """Where the lines through H near both ends of an interval meet: the loss of an atom that is alone there. step: the length of a line."""
+    points = [rational(at) for at in (left + step, left + 2 * step, right - 2 * step, right - step)]
+    (a, x), (b, y), (c, u), (d, v) = ((pair.delta(at), at.exp()) for at in points)
+    first, second = (b - a) / (y - x), (d - c) / (v - u)
+    meet = ((c - second * u - a + first * x) / (first - second)).mid()
+    if not (meet > 0 and meet.is_finite()):
+        return None
+    place = exact(meet.log().mid())
+    return place if left < place < right else None
+
+
+def _lattice(pair: Pair, atoms: Sequence[tuple[Fraction, float]], rest: float, points: Sequence[float]) -> Fraction | None:
+    """What all losses are multiples of, by a look at some gaps between multiples; 0 where the atoms are all."""
+    if sum(_mass(pair, place - _NEAR, place + _NEAR) for place, _ in atoms) + rest > 1 - _MISSED:
+        return Fraction(0)
+    places = [place for place, _ in atoms if place != 0]
+    if len(places) < 3:
+        return None
+    common = _common(places)
+    if common < _FINEST:
+        return None
+    first, last = math.floor(points[0] / common), math.ceil(points[-1] / common)
+    every = max(1, (last - first) // _LOOKS)
+    quarter = common / 4
+    for n in range(first, last, every):
+        if _mass(pair, n * common + quarter, n * common + 3 * quarter) > 1e-30:
+            return None
+    return common
+
+
+def _with_lower(shape: _Shape, pair: Pair, lower: Pair) -> _Shape:
+    """The shape with the single losses of the lower pair, where the two have no others and are not one."""
+    if lower is pair or shape.lattice is None:
+        return shape
+    other = _explore(lower)
+    atoms = {**dict(other.atoms), **dict(shape.atoms)}
+    return replace(shape, atoms=tuple(atoms.items()), lattice=shape.lattice if shape.lattice == other.lattice else None)
+
+
+def _far(lowers: Sequence[Pair], end: Fraction, tail: float) -> int:
+    """A loss so far out that only infinite ones matter beyond it; nearer where a composition inside has put its own infinite ones."""
+    near, far = math.ceil(end), FAR
+    least = [_height(pair, arb(near)) - tail for pair in lowers]
+    while far > 1 and any(_height(pair, arb(near + far)) < height for pair, height in zip(lowers, least, strict=True)):
+        far //= 2
+    return near + far
+
+
+def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
+    """About the mass of P at losses between two: the kink of H, from the chords on either side."""
+    margin = (right - left) / 64
+    before, here, there, after = (rational(point) for point in (left - margin, left, right, right + margin))
+    rise = (pair.delta(before) - pair.delta(here)) / (here.exp() - before.exp())
+    fall = (pair.delta(there) - pair.delta(after)) / (after.exp() - there.exp())
+    return _float((rise - fall) * here.exp())
+
+
+def _strides(shape: _Shape, tilt: float, step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """Wider steps where few losses are that matter: the error of a cell grows with their number times the square of its width."""
+    if shape.lattice is not None:
+        return _between(shape, step, ends)
+    spacing = float(step)
+    if shape.atoms or len(shape.losses) < 8:
+        return ()
+    gaps = np.diff(shape.losses)
+    logs = (shape.logs + tilt * shape.losses)[1:] - np.log(gaps)
+    most = max(1, min(_WIDEST, int(_FLAT / (max(tilt, 1.0) * spacing))))
+    steps: list[tuple[int, int]] = []
+    for left, log_density in zip(shape.losses[:-1], logs - logs.max(), strict=True):
+        doublings = int((-log_density / math.log(2) - _RARE) / 3)
+        k = 1 << max(0, min(doublings, most.bit_length() - 1))
+        place = math.floor(left / spacing)
+        if not steps or (steps[-1][1] != k and place > steps[-1][0]):
+            steps.append((place, k))
+    return tuple(steps) if any(k > 1 for _, k in steps) else ()
+
+
+def _between(shape: _Shape, step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """Steps from one loss to the next, where there are none between, by way of the places on either side of each."""
+    low, high = ends
+    if shape.lattice:
+        first, last = math.floor(low * step / shape.lattice), math.ceil(high * step / shape.lattice)
+        losses = [n * shape.lattice for n in range(first, last + 1)] if last - first < high - low else []
+    else:
+        losses = [place for place, _ in shape.atoms]
+    beside = {place for loss in losses for place in (math.floor(loss / step), math.ceil(loss / step)) if low < place < high}
+    places = sorted({low, high, *beside})
+    steps: list[tuple[int, int]] = []
+    for here, after in pairwise(places):
+        if not steps or steps[-1][1] != after - here:
+            steps.append((here, after - here))
+    return tuple(steps) if losses else ()
+
+
+def _joint_range(pairs: Sequence[Pair], spacing: Fraction, tail: float) -> tuple[int, int]:
+    """The multiples of the spacing between which all but the tail of several pairs lies."""
+    ranges = [_range(pair, spacing, tail) for pair in dict.fromkeys(pairs)]
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+# -- the whole -------------------------------------------------------------------------------------
+
+
+class _Total:
+    """Chernoff's bounds for the sum of all losses."""
+
+    def __init__(self, shapes: Sequence[_Shape], times: Sequence[int]) -> None:
+        self.shapes, self.times = shapes, times
+        self.rest = sum(k * shape.rest for shape, k in zip(shapes, times, strict=True))
+        self.up, self.down = self._cumulant(_TILTS), self._cumulant(-_TILTS)
+        # (1 - e^-x)+ <= e^(t x) t^t/(1 + t)^(1 + t)
+        self.bent = self.up + _TILTS * np.log(_TILTS) - (1 + _TILTS) * np.log1p(_TILTS)
+
+    def _cumulant(self, tilts: Floats) -> Floats:
+        total: Floats = sum((k * shape.cumulant(tilts) for shape, k in zip(self.shapes, self.times, strict=True)), np.zeros_like(tilts))
+        return total
+
+    def at_epsilon(self, epsilon: float) -> tuple[float, float]:
+        """The best tilt, and about log delta."""
+        logs = self.bent - _TILTS * epsilon
+        best = int(np.argmin(logs))
+        return float(_TILTS[best]), max(float(logs[best]), math.log(self.rest) if self.rest > 0 else _LEAST_LOG)
+
+    def at_delta(self, delta: float) -> tuple[float, float]:
+        """The best tilt at a delta, and log delta."""
+        left = delta - self.rest
+        log_delta = math.log(left if left > 0 else delta)
+        best = int(np.argmin((self.bent - log_delta) / _TILTS))
+        return float(_TILTS[best]), math.log(delta)
+
+    def spread(self, nats: float) -> float:
+        """The length of the losses outside of which there is e^-nats."""
+        high = float(np.min((self.up + nats) / _TILTS))
+        low = -float(np.min((self.down + nats) / _TILTS))
+        return max(high - low, 1e-12)
+
+
+def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float, allowed: float) -> Fraction:
+    """A spacing of at most about what is wanted that puts atoms on the grid, or above it by an allowed sum of times mass times distance."""
+    weights: dict[Fraction, float] = {}
+    for shape, k in zip(shapes, times, strict=True):
+        for place, mass in shape.atoms:
+            if place != 0:
+                weights[abs(place)] = weights.get(abs(place), 0.0) + k * mass
+    if not weights:
+        return Fraction(1, math.ceil(1 / wanted)) if wanted < 1 else Fraction(1)
+    common = _common(list(weights))
+    if common > wanted / 4 or common > 1.01 * spread / MOST_CELLS:
+        return common / max(1, math.ceil(float(common) / wanted))
+    longest = float(max(weights))
+    places, costs = np.array([float(place) for place in weights]), np.array(list(weights.values()))
+    most = max(2 * longest / wanted, min(64 * longest / wanted, longest * MOST_CELLS / spread))
+    least = math.ceil(longest / wanted)
+    counts = np.arange(least, min(most, least + MOST_CELLS / len(weights)) + 1)  # where far more are wanted, the first are as good as any
+    turns = places[None, :] / longest * counts[:, None]
+    shifts = ((turns - np.floor(turns + 1e-12)) * costs[None, :]).sum(axis=1) * longest / counts
+    good = np.flatnonzero(shifts <= allowed)
+    return max(weights) / int(counts[good[0] if good.size else np.argmin(shifts)])
+
+
+def _common(places: Sequence[Fraction]) -> Fraction:
+    """The greatest rational of which all are multiples."""
+    bottom = math.lcm(*(place.denominator for place in places))
+    return Fraction(math.gcd(*(int(place * bottom) for place in places)), bottom)
+
+
+def _range(pair: Pair, spacing: Fraction, tail: float) -> tuple[int, int]:
+    """The multiples of the spacing between which all but the tail lies, and two more below: the lowest loss is above the first cell."""
+    with precision(EXPLORING_BITS):
+        h = rational(spacing)
+        rest, rest_below = (_left_over(order, tail) for order in (pair, pair.reversed))
+        high = _first(lambda n: _height(pair, n * h) - rest <= tail)
+        low = _first(lambda n: _float((-n * h).exp() * (pair.reversed.delta(n * h) - rest_below)) <= tail)
+    return -low - 2, high
+
+
+def _left_over(pair: Pair, tail: float) -> float:
+    """About the limit of H, 0 where it falls below the tail."""
+    height, size = 1.0, 1.0
+    while size <= LARGEST_LOSS:
+        height = _height(pair, arb(size))
+        if height <= tail:
+            return 0.0
+        size *= 4
+    return height
+
+
+def _first(holds: Callable[[int], bool]) -> int:
+    """The least n >= 1 for which a lasting property holds."""
+    high = 1
+    while not holds(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _nudge_bits(pairs: Sequence[Pair], spacing: Fraction, bits: int) -> int:
+    """How much shorter than the spacing the chords can be before their slopes drown in the width of the profiles' enclosures."""
+    with precision(bits + 64):
+        noise = max(float(pair.delta(rational(k * spacing)).rad()) for pair in pairs for k in (-3, 0, 3))
+    if noise == 0:
+        return NUDGE_BITS
+    return max(3, min(NUDGE_BITS, math.floor(2 * math.log2(spacing) - 10 - math.log2(noise))))

@@ -1,0 +1,1 @@
+"""What only claims of some kinds must be, loaded for these."""

@@ -1,0 +1,159 @@
+"""What mechanisms of some kinds, and losses beside them, must be to mean something: the part of `well_formed` that few claims need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected
+from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
+from dpverify.trusted.kernel.fitting import unseen
+from dpverify.trusted.kernel.integers import is_whole
+from dpverify.trusted.kernel.model import (
+    Domain,
+    Exponential,
+    Matrix,
+    Mechanism,
+    Selection,
+    Stream,
+    Table,
+    Vector,
+    names_of,
+    noises_of,
+    on_integers,
+)
+
+
+def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """What is wrong with a mechanism by itself, apart from its numbers. Noises and parts are looked at by themselves."""
+    if isinstance(mechanism, model.Space):
+        from dpverify.trusted.theories.spaces.shapes import require
+
+        yield from _refused(require, mechanism, domains)
+    elif isinstance(mechanism, Table | Exponential):
+        from dpverify.trusted.theories.finite.tables import require_rows
+
+        yield from _refused(require_rows, mechanism, domains)
+    elif isinstance(mechanism, model.Radial | model.Mixture | model.Product):
+        yield from _of_body(mechanism)
+    elif isinstance(mechanism, model.Guarantee):
+        from dpverify.trusted.combinators import stated
+
+        yield from _refused(stated.check, mechanism, mechanism.order)
+        for order in (row[0] for row in mechanism.rows if mechanism.measure == "renyi"):
+            if not isinstance(order, Num) or order.value <= 1:
+                yield f"renyi: the order {format_expr(order)} is no rational number above 1."
+    elif isinstance(mechanism, model.EllipticalProcess):
+        low, high = mechanism.support
+        if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
+            yield "support: the law of a variance lives between rational numbers of at least 0; the upper end may be inf."
+        if mechanism.covariance not in ("", *model.COVARIANCES):
+            yield f"covariance: {mechanism.covariance[:40]!r} is none of {', '.join(model.COVARIANCES)}."
+    elif isinstance(mechanism, Selection):
+        yield from _of_selection(mechanism)
+    elif isinstance(mechanism, model.Compose | model.Parallel) and not mechanism.parts:
+        yield "parts: there are none."
+    elif isinstance(mechanism, model.Subsample) and mechanism.scheme not in ("poisson", "without_replacement"):
+        yield f"scheme: {mechanism.scheme[:40]!r} is not poisson or without_replacement."
+    elif isinstance(mechanism, model.PostProcess):
+        yield from ("map: it holds a character that cannot be seen.",) * bool(unseen(mechanism.map))
+        if mechanism.matrix:
+            from dpverify.trusted.combinators.released import released
+
+            yield from _refused(released, mechanism)
+
+
+def _refused(check: Any, *given: Any) -> Iterator[str]:
+    """What a check raises."""
+    try:
+        check(*given)
+    except (DpverifyError, ArithmeticError) as error:
+        yield f"{error.where}: {error.why}." if isinstance(error, Rejected) else str(error)
+
+
+def _of_body(noise: model.Radial | model.Mixture | model.Product) -> Iterator[str]:
+    """A norm that does not fit its dimension."""
+    norm, dimension = noise.norm, noise.dimension
+    if bool(norm.matrix) == (norm.kind == "lp") or (norm.p is not None and norm.kind != "lp"):
+        yield f"norm: {norm.kind[:40]} is by a matrix, or by p, and not by both."
+    if isinstance(dimension, Num) or norm.kind == "lp":
+        from dpverify.trusted.geometry.lengths import norm_faults
+
+        yield from norm_faults(norm, max(1, int(dimension.value)) if isinstance(dimension, Num) else 1)
+    else:
+        yield f"norm: {norm.kind[:40]} has a fixed dimension. Give dimension a number."
+
+
+def of_query(mechanism: Mechanism, query: model.Query) -> Iterator[str]:
+    """A query that is none."""
+    dimension = getattr(mechanism, "dimension", ONE)
+    size = int(dimension.value) if isinstance(dimension, Num) else 0
+    if size:
+        from dpverify.trusted.sensitivity.queries import query_faults
+
+        yield from query_faults(query, size)
+    else:
+        yield "query: the dimension must be a number."
+
+
+def of_claim(claim: model.Claim) -> Iterator[str]:
+    """Losses that do not fit; parts of a combinator that do not speak of the same neighbours, or not of those that have an order."""
+    yield from of_losses(claim.mechanism, claim.loss, claim.prior)
+    if not isinstance(claim.mechanism, model.Combinator):
+        return
+    from dpverify.trusted.combinators.relations import adjacency_faults
+
+    yield from adjacency_faults(claim.mechanism, claim.adjacency)
+    from dpverify.trusted.combinators.adjacencies import stated_adjacencies
+
+    other = stated_adjacencies(claim.mechanism, claim.adjacency).keys() - {"add-remove"}
+    if claim.order and other:
+        yield f"the order {claim.order} is about a record that is added or removed, which the adjacency {min(other)} does not do."
+
+
+def of_losses(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str]:
+    """Losses of another size than the mechanism they are of, and a prior that is none."""
+    if isinstance(mechanism, Table | Exponential) and (loss or prior):
+        rows = mechanism.rows if isinstance(mechanism, Table) else mechanism.scores
+        if len(loss) != len(rows) or any(len(row) != len(rows[0]) for row in loss):
+            yield f"loss must have {len(rows)} rows, one for each input, of {len(rows[0])} entries, one for each output."
+        if prior and (len(prior) != len(rows) or min(prior) < 0 or sum(prior) != 1):
+            yield f"prior must have {len(rows)} entries, one for each input, at least 0 and with the sum 1."
+
+
+def _of_selection(mechanism: Selection) -> Iterator[str]:
+    """A program that is none, answers whose noises do not say whether they are integers, and bounds that no integers are."""
+    if isinstance(mechanism, Stream):
+        from dpverify.trusted.combinators import streams
+
+        yield from streams.faults(mechanism)
+    for end in mechanism.bounds or ():
+        if on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
+            yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."
+    unsaid = on_integers(mechanism) and not _settled(mechanism)
+    if unsaid and not getattr(mechanism, "whole_answers", False):
+        yield (
+            "noises: some are on the integers, and some answers meet others, or none, so that it is not said whether answers are integers. "
+            "Write noise on the integers, or on the line, for all; or whole_answers = true, where all answers are integers."
+        )
+    elif not unsaid and getattr(mechanism, "whole_answers", False):
+        yield "whole_answers: the noises say already whether answers are integers. Leave it out."
+
+
+def _settled(mechanism: Selection) -> bool:
+    """Whether each answer that is used meets noise on the integers alone. What is compared, told or kept together meets."""
+    if not isinstance(mechanism, Stream):
+        return all(map(on_integers, noises_of(mechanism)))
+    lasting = frozenset(names_of(mechanism)) - {limit.name for limit in mechanism.limits}
+    changes = [named for branch in mechanism.steps for named in branch.change]
+    met = [symbols(expr) for branch in mechanism.steps for expr in (*(guard.left for guard in branch.when), *branch.tell)]
+    met += [symbols(named.value) | {named.name} for named in (*mechanism.state, *changes)]
+    whole = {drawn.name: on_integers(drawn.noise) for drawn in mechanism.once + mechanism.fresh}
+    for answer in frozenset(mechanism.answers).intersection(frozenset[str]().union(*met)):
+        reached, before = frozenset({answer}), frozenset[str]()
+        while reached != before:
+            before, reached = reached, reached.union(*(group & lasting for group in met if group & reached))
+        if not (found := [whole[name] for name in reached & whole.keys()]) or not all(found):
+            return False
+    return True

@@ -1,0 +1,26 @@
+"""The relations of neighbours that a mechanism made of parts speaks of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpverify.trusted.combinators.one_pair import OnePair
+from dpverify.trusted.kernel.model import Mechanism, Subsample, all_parts
+
+_NEIGHBOURS: Final = {"poisson": "add-remove", "without_replacement": "replace"}
+_SCHEMES: Final = {"poisson": "Poisson", "without_replacement": "without-replacement"}
+
+
+def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]:
+    """Every adjacency that a combinator, its parts and its sampling speak of, with who does."""
+    holders: dict[str, str] = {stated: "the claim"} if stated else {}
+    if isinstance(mechanism, Subsample):
+        holders.setdefault(_NEIGHBOURS[mechanism.scheme], f"{_SCHEMES[mechanism.scheme]} sampling")
+    for part in all_parts(mechanism):
+        if part.adjacency:
+            holders.setdefault(part.adjacency, "a part")
+        if part.query is not None:
+            holders.setdefault(part.space[2] if isinstance(part, OnePair) else part.query.adjacency, "a part's query")
+        if isinstance(part.mechanism, Subsample):
+            holders.setdefault(_NEIGHBOURS[part.mechanism.scheme], f"{_SCHEMES[part.mechanism.scheme]} sampling")
+    return holders

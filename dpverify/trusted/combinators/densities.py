@@ -1,0 +1,87 @@
+"""What the density of noise shows of its neighbours: whether a reflection exchanges them, and whether it is log-concave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpverify.trusted.combinators.exponents import exponent
+from dpverify.trusted.combinators.gaussian_form import gaussian_form
+from dpverify.trusted.combinators.laplace_form import laplace_form
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import DpverifyError, ExprError
+from dpverify.trusted.kernel.expr import ONE, ZERO, Sym, add, call, div, mul, neg, sub, substitute, symbols
+from dpverify.trusted.kernel.loading import remembered
+from dpverify.trusted.kernel.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation
+from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.shapes.convexity import Shapes
+from dpverify.trusted.shapes.rising import rises_convexly
+
+
+@remembered(256)
+def even(noise: Mechanism) -> bool:
+    """Whether reflecting the output about a point certainly exchanges a shift and its negative."""
+    if isinstance(noise, Radial | Mixture):
+        return True
+    if not isinstance(noise, Translation | Product):
+        return False
+    if isinstance(noise, Translation) and noise.support != (None, None):
+        low, high = noise.support
+        if low is None or high is None or not certainly_equal(neg(low), high):
+            return False
+    mirrored = substitute(noise.density, {"z": neg(Sym("z"))})
+    try:
+        half = Shapes("z", True, {})
+        if half.tidy(neg_log(noise.density)) == half.tidy(neg_log(mirrored)):
+            return True
+    except DpverifyError:
+        pass
+    if symbols(noise.density) <= {"z"} and certainly_equal(noise.density, mirrored, {"z": Domain()}):
+        return True
+    return laplace_form(noise) is not None or gaussian_form(noise) is not None
+
+
+@remembered(256)
+def coordinate(noise: Mechanism) -> Translation | None:
+    """The noise of each coordinate, where all are independent and alike; None where that is not certain."""
+    if isinstance(noise, Product):
+        return Translation(noise.density)
+    if not isinstance(noise, Radial) or noise.norm != L1 or noise.dimension == ONE or (shape := exponent(noise)) is None:
+        return None
+    start = shape.at(ZERO)
+    slope = sub(shape.at(ONE), start)
+    linear = shape.equals(add(mul(slope, Sym("r")), start))
+    return Translation(call("exp", neg(div(mul(slope, call("abs", Sym("z"))), shape.scale)))) if linear else None
+
+
+@remembered(256)
+def log_concave(noise: Mechanism) -> bool:
+    """Whether additive noise on the reals certainly has a log-concave density, as a function on its whole space."""
+    try:
+        if isinstance(noise, Radial):
+            half = Shapes("r", True, {})
+            return rises_convexly(half, half.tidy(neg_log(noise.profile)))
+        if isinstance(noise, Product) or (isinstance(noise, Translation) and not noise.integers):
+            line, half, h = Shapes("z", False, {}), Shapes("z", True, {}), neg_log(noise.density)
+            return line.shape(line.tidy(h)).convex or (even(noise) and rises_convexly(half, half.tidy(h)))
+    except (DpverifyError, ExprError):
+        return False
+    return False
+
+
+def convex_where_it_lives(noise: OnLine, domains: Mapping[str, Domain]) -> bool:
+    """Whether noise on the line or on the integers certainly has a log-concave density on the interval where it lives."""
+    line, half, radius = Shapes("z", False, domains), Shapes("z", True, domains), Shapes("r", True, domains)
+    try:
+        if isinstance(noise, Radial):
+            return rises_convexly(radius, radius.tidy(neg_log(noise.profile)))
+        if not isinstance(noise, Product | Translation):
+            return False
+        low, high = noise.support if isinstance(noise, Translation) else (None, None)
+        h, z = neg_log(noise.density), Sym("z")
+        if low is not None or high is not None:
+            inward = add(low, z) if low is not None else sub(high or z, z)
+            return half.shape(half.tidy(substitute(h, {"z": inward}))).convex
+        right = half.tidy(h)
+        return line.shape(line.tidy(h)).convex or (right == half.tidy(half.mirrored(h)) and rises_convexly(half, right))
+    except (DpverifyError, ExprError):
+        return False

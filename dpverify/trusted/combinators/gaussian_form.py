@@ -1,0 +1,38 @@
+"""Gaussian noise by the form of its density."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from dpverify.trusted.combinators.exponents import Exponent, exponent
+from dpverify.trusted.kernel import compare
+from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, div, mul, num, power, sqrt, sub
+from dpverify.trusted.kernel.loading import remembered
+from dpverify.trusted.kernel.model import Mechanism, Norm
+
+_HALF: Final = Num(Fraction(1, 2))
+_L2: Final = Norm("lp", Fraction(2))
+
+
+@remembered(256)
+def gaussian_form(noise: Mechanism) -> tuple[Exponent, Expr] | None:
+    """The exponent and 1/sigma of Gaussian noise, sigma in the units of its reach; None for all other.
+
+    Raises Rejected for a norm, scale or dimension that is none.
+    """
+    shape = exponent(noise)
+    if shape is None or not (shape.independent or shape.dimension == 1 or shape.norm.kind == "ellipsoid" or shape.norm == _L2):
+        return None
+    x = Sym(shape.name)
+    try:
+        first, second, third = shape.at(num(0)), shape.at(num(1)), shape.at(num(2))
+        c = mul(_HALF, add(first, mul(num(-2), second), third))
+        b = sub(sub(second, first), c)
+        quadratic = shape.equals(add(mul(c, power(x, num(2))), mul(b, x), first))
+    except ExprError:
+        return None
+    if not quadratic or compare.sign(c) != 1 or (shape.name == "r" and compare.sign(b) != 0):
+        return None
+    return shape, div(sqrt(mul(num(2), c)), shape.scale)

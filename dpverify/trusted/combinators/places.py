@@ -1,0 +1,114 @@
+"""Places in a combinator: how a certificate names the part that a fact is about."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Final, assert_never
+
+from dpverify.trusted.combinators.parameters import fixed
+from dpverify.trusted.combinators.runs import Run, leaf, merged, whole
+from dpverify.trusted.kernel.certificate import MAX_DEPTH
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import ONE, Expr, mul
+from dpverify.trusted.kernel.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Repeat, Subsample, parts_of
+
+ONE_STEP: Final = "one step"
+"""The part itself, on neighbours one step apart."""
+CLOSED_FORM: Final = "closed form"
+"""The radial noise that a mixture is. Only pure epsilons are asked of it; so are those of {"moved": number}, a part at any move, and of
+{"noise": name, "moved": times}, a noise of a selection."""
+
+
+WHAT: Final = "the place"
+
+
+class Places:
+    """The runs at the places of one claim. whole: of the claim, or a run alone as if it were all there is."""
+
+    def __init__(self, claim: Claim, alone: Run | None = None) -> None:
+        self._claim = claim
+        self._runs: dict[str, Run] = {"[]": whole(claim) if alone is None else alone}
+
+    def run(self, place: tuple[Any, ...]) -> Run:
+        """The run at a place; a first step {"at": values} fixes parameters. Raises CertificateError, Rejected, Undecided."""
+        if len(place) > MAX_DEPTH:
+            raise CertificateError(f"a place of {len(place)} steps: no mechanism in a certificate is nested more than {MAX_DEPTH} deep.")
+        key = json.dumps(list(place))
+        if key not in self._runs:
+            fixes = len(place) == 1 and _fixes(place)
+            self._runs[key] = whole(self._at_values(place)) if fixes else run_at(self.run(place[:-1]), place[-1])
+        return self._runs[key]
+
+    def question(self, place: tuple[Any, ...]) -> Claim:
+        """What the rules about single mechanisms are asked of a place: its pure epsilon."""
+        if place and place[-1] == CLOSED_FORM:
+            from dpverify.trusted.combinators.closed_forms import radial
+
+            return radial(self.question(place[:-1]))
+        if place and isinstance(place[-1], dict) and place[-1].keys() == {"moved"}:
+            from dpverify.trusted.combinators import moves
+
+            part, _ = _listed(list(moves.leaves(self.run(place[:-1]).part)), place[-1]["moved"])
+            return moves.question(part)
+        if place and isinstance(place[-1], dict) and place[-1].keys() == {"noise", "moved"}:
+            from dpverify.trusted.combinators import noises
+
+            return noises.question(self.question(place[:-1]), place[-1]["noise"], place[-1]["moved"])
+        domains = self._at_values(place).domains
+        return leaf(self.run(place), domains)
+
+    def _at_values(self, place: tuple[Any, ...]) -> Claim:
+        """The claim, at the values of the parameters that the place begins with."""
+        return fixed(self._claim, place[0], WHAT)[0] if _fixes(place) else self._claim
+
+
+def _fixes(place: tuple[Any, ...]) -> bool:
+    return bool(place) and isinstance(place[0], dict) and place[0].keys() == {"at"}
+
+
+def run_at(run: Run, step: Any) -> Run:
+    """The run one step down from another. Raises CertificateError for a step that leads nowhere, Rejected, Undecided.
+
+    step: the number of one of the runs that it comes to; ONE_STEP; {"part": number} of its parts as they are written; {"choice": number}
+    of the pairs of neighbours that parts share; {"pair": neighbours} for a lower bound at one of them.
+    """
+    if type(step) is int:
+        inner: Run = _listed(merged(run.part, run.factor), step)
+        return replace(inner, times=1)
+    if step == ONE_STEP:
+        return Run(run.part)
+    if isinstance(step, dict) and len(step) == 1:
+        (kind, value), part = next(iter(step.items())), None
+        if kind == "part":
+            return Run(_listed(parts_of(run.part.mechanism), value), _factor(run))
+        if kind == "choice":
+            from dpverify.trusted.combinators.at_pair import at
+            from dpverify.trusted.combinators.candidates import choices
+
+            part = at(run.part, _listed(choices(run.part), value))
+        elif kind == "pair":
+            from dpverify.trusted.combinators.at_pair import at, read
+
+            part = at(run.part, read(run.part, value), lower=True)
+        if part is not None:
+            return Run(part)
+    raise CertificateError(f"the place {str(step)[:60]!r} is none in this mechanism.")
+
+
+def _factor(run: Run) -> Expr:
+    """How far apart the neighbours of a part are: those of a sample differ by one record, groups and maps take them further."""
+    mechanism = run.part.mechanism
+    if isinstance(mechanism, Subsample):
+        return ONE
+    if isinstance(mechanism, Group | Lipschitz):
+        return mul(run.factor, mechanism.size if isinstance(mechanism, Group) else mechanism.constant)
+    if not isinstance(mechanism, Leaf | Compose | Repeat | Parallel | PostProcess):
+        assert_never(mechanism)
+    return run.factor
+
+
+def _listed(items: Any, number: Any) -> Any:
+    if type(number) is not int or not 0 <= number < len(items):
+        raise CertificateError(f"the place {str(number)[:60]!r} is none in this mechanism.")
+    return items[number]

@@ -1,0 +1,1 @@
+"""Norms, their unit balls, matrices and polyhedra, in exact numbers."""

@@ -1,0 +1,1 @@
+"""What every verdict rests on: claims, certificates, exact comparison, proofs, judgements."""

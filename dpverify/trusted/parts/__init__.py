@@ -1,1 +1,0 @@
-"""What a combinator comes to: its parts, and the neighbours that they share."""

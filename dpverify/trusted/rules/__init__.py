@@ -1,1 +1,0 @@
-"""Rules of inference, one theorem a file."""

@@ -1,1 +1,0 @@
-"""Rules about mechanisms made of parts."""

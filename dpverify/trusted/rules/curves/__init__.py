@@ -1,1 +1,0 @@
-"""Rules about delta as a function of epsilon, for single mechanisms."""

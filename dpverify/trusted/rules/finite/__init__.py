@@ -1,1 +1,0 @@
-"""Rules about finite mechanisms and bounded kernels."""

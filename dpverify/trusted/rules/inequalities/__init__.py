@@ -1,1 +1,0 @@
-"""Rules about inequalities between expressions for all parameters."""

@@ -1,1 +1,0 @@
-"""Claims in other measures: zCDP, GDP and Renyi divergences, from both sides."""

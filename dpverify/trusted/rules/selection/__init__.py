@@ -1,1 +1,0 @@
-"""Theorems about answers with noise that are compared with each other, or with a noisy threshold."""

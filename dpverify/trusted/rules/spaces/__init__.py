@@ -1,1 +1,0 @@
-"""Metric spaces of answers: what any mechanism can do on them."""

@@ -1,1 +1,0 @@
-"""Rules about errors, and about the convex bodies that errors follow from."""

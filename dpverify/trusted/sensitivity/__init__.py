@@ -1,0 +1,1 @@
+"""How far the answers of neighbours are apart."""

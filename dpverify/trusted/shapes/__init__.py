@@ -1,0 +1,1 @@
+"""Shapes of functions: signs of a function, its slope and its bend, derived by local laws."""

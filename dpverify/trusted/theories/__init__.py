@@ -1,0 +1,1 @@
+"""The theories: each with its rules, one theorem a file, and its library."""

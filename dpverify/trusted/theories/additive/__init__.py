@@ -1,0 +1,1 @@
+"""Additive noise: its pure epsilon, by the shape of the density and by cells."""

@@ -1,0 +1,1 @@
+"""Combinators: compositions, groups, samples, maps, and guarantees that are stated."""

@@ -1,0 +1,87 @@
+"""Compositions of Gaussian mechanisms: exactly one Gaussian mechanism.
+
+Theorem: Gaussian mechanisms whose answers move by D_i at standard deviations s_i compose, adaptively, to the pair of N(0, 1) and N(mu, 1)
+with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is that of one. Where they answer queries on the same records, D_i
+= ||F_i v|| for one v: mu is the greatest over v, for l2 adjacency by the largest eigenvalue of the stacked queries.
+
+Checked:
+- every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it
+
+Source: docs/theory/composition.md#gaussian-composition, Dong, Roth & Su 2022, Corollary 3.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from dpverify.trusted.combinators import stated
+from dpverify.trusted.combinators.runs import Run, leaf, merged, reach
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import Expr, add, mul, num, power, sqrt
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import Guarantee, Product
+from dpverify.trusted.theories.curves.rules import gaussian
+
+NAME: Final = "gaussian-composition"
+ASSUMED: Final = gaussian.ASSUMED
+
+
+def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
+    """The curve of a composition of Gaussian mechanisms. Raises Rejected."""
+    runs = merged(run.part, run.factor)
+    return settled.together(run, settled.several(runs, curve(runs)), jointly=True)
+
+
+def curve(runs: Sequence[Run]) -> Curve:
+    """The exact curve. Raises Rejected where a part is not Gaussian."""
+    upper, lower = total(runs), total(runs, attained=True)
+    assert upper is not None
+    dominating = gaussian.pair(upper)
+    if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
+        return Curve(dominating, None, (NAME,), (stated.STATED,))
+    if lower is None:
+        return Curve(dominating, None, (NAME,), ASSUMED)
+    attained = dominating if certainly_equal(upper, lower) else gaussian.pair(lower)
+    return Curve(dominating, attained, (NAME,), ASSUMED)
+
+
+def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
+    """mu of the composition, at most; with `attained` one that some neighbours have, None where none is known."""
+    squares, shared = [], []
+    if len(runs) > 1:
+        from dpverify.trusted.theories.composition import gaussian_queries
+
+        shared = gaussian_queries.shared(runs, attained)
+    for _, square in shared:
+        if square is None:
+            return None
+        squares.append(square)
+    taken = {i for indices, _ in shared for i in indices}
+    for run in (run for i, run in enumerate(runs) if i not in taken):
+        moved, noise = reach(run), run.part.mechanism
+        if isinstance(noise, Guarantee):
+            if attained:
+                return None
+            mu = _stated(run)
+        else:
+            mu = gaussian.mu(noise, moved.lower if attained else moved.upper)
+        if mu is None:
+            raise Rejected(NAME, "the parts", "one of them is not Gaussian noise in a Euclidean norm")
+        if attained and run.part.query is not None and isinstance(noise, Product):
+            return None  # which coordinates move together is not known
+        squares.append(mul(num(run.times), power(mu, num(2))))
+    return sqrt(add(*squares))
+
+
+def _stated(run: Run) -> Expr | None:
+    """mu of a guarantee; None of one in another measure."""
+    guarantee = leaf(run).mechanism
+    assert isinstance(guarantee, Guarantee)
+    if guarantee.measure != "gdp":
+        return None
+    stated.check(guarantee)
+    return guarantee.rows[0][0]

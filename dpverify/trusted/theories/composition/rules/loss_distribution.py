@@ -1,0 +1,105 @@
+"""The curve of a composition by privacy-loss distributions, from the curves of its parts.
+
+Theorem: Convolving masses at equally spaced losses whose profile is nowhere below (above) that of each part gives a profile that is nowhere
+below (above) that of the parts' composition.
+
+Checked:
+- the masses of every part bound its profile at every epsilon, from enclosures of it
+- every product is exact and rounded once in the safe direction
+- what leaves the range is moved in the safe direction, mass at infinity is kept
+- a bound from below is the profile of two distributions, whatever the masses
+
+Source: docs/theory/composition.md#loss-distribution, Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.combinators.runs import Run, merged
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.evaluate import falling
+from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest
+from dpverify.trusted.facts.premises import curves_of
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.theories.composition import losses
+from dpverify.trusted.theories.composition.grid import RULE, Grid
+
+NAME: Final = RULE
+ASSUMED: Final = ("the parts draw independent noise",)
+
+
+def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+    """The curve of a composition from those of one run of each part. Raises Rejected, CertificateError.
+
+    parameters: "grid", and "reverse" where the parts' two orders differ: the grid of the second.
+    """
+    runs = merged(run.part, run.factor)
+    parts = curves_of(premises, [replace(inner, times=1) for inner in runs], NAME)
+    return settled.together(run, distributions(parts, [inner.times for inner in runs], parameters))
+
+
+def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> Curve:
+    """Bounds on both sides, from the parts' upper pairs and from their lower pairs. Raises Rejected, CertificateError.
+
+    parameters: "grid", and "reverse" where the parts' two orders differ: the grid of the second.
+    """
+    grids = [_grid(evidence, key) for key in (("grid", "reverse") if "reverse" in evidence else ("grid",))]
+    uppers = [part.upper for part in parts if part.upper is not None]
+    lowers = [part.lower for part in parts if part.lower is not None]
+    upper = _pair(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
+    lower = _pair(lowers, times, grids, losses.lower_sums, losses.completed) if len(lowers) == len(parts) else None
+    if lower is not None:
+        lower = replace(lower, rests=_rests(lowers, times))
+    rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
+    assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
+    return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))
+
+
+def _grid(evidence: Evidence, key: str) -> Grid:
+    written = evidence.get(key)
+    if not isinstance(written, dict):
+        raise CertificateError(f"{NAME}: the evidence has no grid.")
+    return losses.read_grid(written)
+
+
+def _as_it_is(_: arb, profile: arb) -> arb:
+    return profile
+
+
+def _pair(
+    pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: losses.Rounded, adapted: Callable[[arb, arb], arb] = _as_it_is
+) -> Pair:
+    """One bound on both orders of a composition, made when first asked for; they are one where every part's are.
+
+    adapted: of an epsilon and the masses' profile there.
+    """
+
+    def profile(ordered: Sequence[Pair], grid: Grid) -> Profile:
+        made = cache(lambda: sums(list(zip(ordered, times, strict=True)), grid))
+        return falling(lambda epsilon: adapted(epsilon, made().at(epsilon)))
+
+    forward = backward = profile(pairs, grids[0])
+    if not all(pair.forward is pair.backward for pair in pairs):
+        backward = profile([pair.reversed for pair in pairs], grids[-1])
+    return Pair(forward, backward, everywhere=True)
+
+
+def _rests(pairs: Sequence[Pair], times: Sequence[int]) -> tuple[Rest, Rest] | None:
+    """In each order, that some part has an output which only the first side has: 1 less the chance that none has."""
+    if not any(pair.rests for pair in pairs):
+        return None
+
+    def mass(order: int) -> arb:
+        none = arb(1)
+        for pair, count in zip(pairs, times, strict=True):
+            none *= 1 if pair.rests is None else (1 - pair.rests[order]()) ** count
+        return 1 - none
+
+    return lambda: mass(0), lambda: mass(1)

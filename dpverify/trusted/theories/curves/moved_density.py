@@ -1,0 +1,131 @@
+"""A density on the line over balls: its values, its slopes, where it leaps, and what lies far out on either side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+
+from flint import acb, arb
+
+from dpverify.trusted.kernel.balls import rational
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.expr import ZERO, Num, substitute
+from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
+from dpverify.trusted.numbers.complex import Complex, compiled
+from dpverify.trusted.numbers.jets import BallProgram
+from dpverify.trusted.numbers.pieces import Piece
+from dpverify.trusted.theories.curves.outward import Outward, right_half
+from dpverify.trusted.theories.curves.unimodal import INFINITY, Reading, ends
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What lies beyond `edge`: its mass; bounds on |h'| there and one unit before, h = -log p."""
+
+    edge: arb
+    mass: arb
+    steepest: arb
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A smooth piece between its ends."""
+
+    low: arb
+    high: arb
+    value: Complex
+    jet: BallProgram
+
+
+class Density:
+    """A density with its mass, at the precision of its making."""
+
+    def __init__(self, reading: Reading, falling: bool = False) -> None:
+        """falling: as of `Outward`."""
+        self._pieces = [_Piece(*ends(p), compiled(p.density, "z"), BallProgram(p.density, "z")) for p in reading.parts]
+        self._first, self._last = self._pieces[0].low, self._pieces[-1].high
+        self._right = Outward(right_half(reading), falling)
+        self._left = self._right if reading.even else Outward(right_half(reading.mirrored()), falling)
+        self.total = self._left.beyond(arb(0)) + self._right.beyond(arb(0))
+        self.extent = max(self._left.extent, self._right.extent)
+
+    def below(self, x: arb) -> arb:
+        """The mass below x, which may be infinite."""
+        if abs(x) == INFINITY:
+            return self.total if x > 0 else arb(0)
+        at = x.mid()
+        mass = self._left.beyond(-at) if at <= 0 else self.total - self._right.beyond(at)
+        return mass if x.is_exact() else mass + arb(0, 1) * x.rad() * self.value(x, x).abs_upper()
+
+    def alone(self, shift: arb) -> arb:
+        """The share of the mass where the density moved by a shift has none, as its support ends before."""
+        if shift > 0:
+            return self.below(self._first + shift) / self.total if self._first.is_finite() else arb(0)
+        return 1 - self.below(self._last + shift) / self.total if self._last.is_finite() else arb(0)
+
+    def value(self, first: arb, last: arb) -> arb:
+        """The density between two balls, and on them where they are one. Not finite where it may have no bound."""
+        return self._over(first, last, lambda piece, x: piece.value(acb(x), False).real)
+
+    def slope(self, first: arb, last: arb) -> arb:
+        """Its slope there, but where it leaps. Not finite where that may have no bound."""
+        return self._over(first, last, lambda piece, x: piece.jet(x).d1)
+
+    def _over(self, first: arb, last: arb, program: Callable[[_Piece, arb], arb]) -> arb:
+        low, high, found = first.lower(), last.upper(), list[arb]()
+        if not (low >= self._first and high <= self._last):
+            found.append(arb(0))
+        for piece in self._pieces:
+            start, end = piece.low, piece.high
+            if low >= start and high <= end:
+                found.append(program(piece, first if first is last else low.union(high)))
+            elif not (high < start or low > end or (low < high and (high <= start or low >= end))):
+                found.append(program(piece, low.max(start).union(high.min(end))))
+        return reduce(arb.union, found)
+
+
+class MovedDensity(Density):
+    """A density that is looked at beside its copies: also where it leaps, and what lies far out."""
+
+    def __init__(self, reading: Reading, far: int) -> None:
+        super().__init__(reading)
+        self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
+        self._leaps = list(_leaps(reading.parts, self.cuts))
+        self.after = _tail(reading, self._right, far)
+        self.before = self.after if reading.even else _tail(reading.mirrored(), self._left, far)
+
+    def leaps(self, first: arb, last: arb) -> bool:
+        """Whether it may leap between two balls."""
+        return any(not (last <= at or first >= at) for at in self._leaps)
+
+
+def _leaps(parts: Sequence[Piece], cuts: Sequence[Fraction]) -> Iterator[arb]:
+    """Balls that hold those of the cuts at which a density may leap."""
+    for cut in cuts:
+        at = {"z": Num(cut)}
+        before = next((substitute(p.density, at) for p in parts if p.upper == cut), ZERO)
+        after = next((substitute(p.density, at) for p in parts if p.lower == cut), ZERO)
+        if not certainly_equal(before, after):
+            yield rational(cut)
+
+
+def _tail(reading: Reading, right: Outward, far: int) -> Tail:
+    """What is far to the right. Raises Undecided where the density is not certainly falling there."""
+    last = reading.parts[-1]
+    if last.upper is not None:  # a shift of 1 later both densities are 0
+        return Tail(rational(last.upper.__ceil__() + 1), arb(0), arb(0))
+    end = End("+inf", Fraction(2) ** far)
+    if last.lower is not None and end.start <= last.lower:
+        raise Undecided("the tail starts before the last piece of the density.")
+    slope: Germ = end_jet(neg_log(last.density), "z", end).d1
+    if not slope.k.lo >= 0:
+        raise Undecided("the density is not certainly falling towards infinity; start the tail further out.")
+    steepest = INFINITY
+    if slope.direction() <= 0:
+        steepest = slope.bounds().hi
+    edge = rational(end.start + 1)  # exact at every precision
+    return Tail(edge, right.beyond(edge), steepest)

@@ -1,0 +1,172 @@
+"""Privacy curves of noise on the integers and of staircase noise, whose densities are steps: sums of enclosed terms.
+
+Theorem: For noise on the integers whose probabilities do not fall up to a mode and do not rise after it, the pair at the greatest whole
+shift, in both orders, dominates all others: where p(n) > e^epsilon p(n - s), s > 0, n - s lies before the mode, so that a longer shift only
+lowers p(n - s). The same holds on the line for staircase noise, whose steps repeat with a factor. Where two neighbours' answers do not
+differ by an integer, outputs on one are impossible on the other: delta is 1 at every epsilon. Where probabilities are not so, the greatest
+of the sums of (p(n) - e^epsilon p(n - s))_+ over all whole shifts s, in both directions, bounds delta.
+
+Checked:
+- the probabilities are unimodal, or every shift is looked at
+- they are summable
+- the shift is not negative
+- a query's answers differ by integers, or the pair that does not is named
+
+Source: docs/theory/curves.md#lattice, staircase noise: Geng & Viswanath 2016
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.combinators.one_pair import OnePair
+from dpverify.trusted.combinators.runs import Run, merged, reach
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.evaluate import falling, refined
+from dpverify.trusted.facts.orientation import oriented
+from dpverify.trusted.facts.pairs import Curve, Pair, dominating, greatest, symmetric
+from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.assumptions import EVERY
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr, num
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import Mechanism, Staircase, Translation
+from dpverify.trusted.numbers.noise import domain
+from dpverify.trusted.order.enclosed import enclose
+from dpverify.trusted.sensitivity.apart import off_the_integers
+from dpverify.trusted.theories.additive.points import sign_of
+from dpverify.trusted.theories.curves.integers import Law, Shape
+from dpverify.trusted.theories.curves.rules.line import nothing
+from dpverify.trusted.theories.curves.stairs import Stairs, integer
+from dpverify.trusted.theories.curves.unimodal import Hints, hints, read
+
+NAME: Final = "lattice"
+ASSUMED: Final = ("the sampler is ideal",)
+
+
+_MOST_SHIFTS: Final = 64
+
+
+# -- the curve -------------------------------------------------------------------------------------
+
+
+def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+    """The curve of noise on the integers, or of a composition of which one part answers off them.
+
+    parameters: those of `hints`; "peak", two integers: log-concave probabilities fall from the second on, and the first backwards;
+    "sensitivity" and "prec" as of other noise; "any", true where their shape is not looked at, and then "at", if given, the shift that the
+    lower bound is at, of which an answer that no query gives may move too. Raises Rejected, Undecided, CertificateError.
+    """
+    runs = merged(run.part, run.factor)
+    alone = len(runs) == 1 and runs[0].times == 1
+    whole = disjoint(runs)
+    if alone and runs[0].part == run.part:
+        every = whole is None and parameters.get("any") is True
+        if whole is None:
+            noise, reached = settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))
+            shape = None if every else peak(parameters)
+            whole = curve(noise, reached, hints(parameters, NAME), shape, parameters.get("at"))
+            if run.part.query is not None and EVERY in whole.below:
+                raise Rejected(NAME, "at", "a query moves by its differences alone")
+        if every:  # a query moves by its differences alone; which order of the pair has the record, `oriented` knows of the whole one
+            lower = whole.lower if isinstance(run.part, OnePair) else oriented(whole, run).lower
+            return settled.single(run, replace(whole, lower=lower))
+        return settled.noise(run, whole, parameters, one_way=True)
+    if whole is None or alone:
+        raise Rejected(NAME, "the parts", "the answers of all that add noise on the integers differ by integers")
+    return settled.together(run, settled.several(runs, whole), jointly=True)
+
+
+def peak(parameters: Mapping[str, Any]) -> tuple[int, int]:
+    """The integers under "peak", 0 and 0 without it. Raises CertificateError."""
+    both = parameters.get("peak", [0, 0])
+    if not (isinstance(both, list) and len(both) == 2 and all(type(n) is int for n in both)):
+        raise CertificateError(f"{NAME}: 'peak' is not two integers.")
+    return both[0], both[1]
+
+
+def disjoint(runs: Sequence[Run]) -> Curve | None:
+    """The curve of runs of which one adds noise on the integers to answers that do not differ by integers; None for others."""
+    off = [run.factor for run in runs if off_the_integers(run.part.mechanism, run.part.query) is not None]
+    if any(certainly_le(ONE, factor) for factor in off):
+        return apart()
+    return replace(apart(), lower=None) if off else None  # a contraction may leave no such neighbours
+
+
+def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None) -> Curve:
+    """The curve of noise on the integers, or of staircase noise, at a sensitivity.
+
+    peak: as of `infer`, None for probabilities of any shape. at: as of `infer`. Raises Rejected for another kind, a sensitivity that is
+    not certainly at least 0, or is too large for these, or parameters that are not certainly in order, Undecided where the probabilities
+    are not proved unimodal or not summed.
+    """
+    for bound in (reach.upper, reach.lower):
+        if not certainly_le(ZERO, bound):
+            raise Rejected(NAME, "the sensitivity", f"{format_expr(bound)} is not certainly at least 0")
+    if isinstance(noise, Staircase):
+        upper = _staircase_pair(noise, reach.upper)
+        return Curve(upper, upper if reach.exact else _staircase_pair(noise, reach.lower), (NAME,), ASSUMED)
+    if not (isinstance(noise, Translation) and noise.integers):
+        raise Rejected(NAME, "the noise", "it is neither noise on the integers nor staircase noise")
+    most, least = whole(reach.upper, up=True), whole(reach.lower, up=False)
+    if most > _MOST_SHIFTS and peak is None:
+        raise Rejected(NAME, "the sensitivity", f"it is above {_MOST_SHIFTS}")
+    lower = _integer_pair(noise, least, hints, peak)
+    upper = lower if most == least else _integer_pair(noise, most, hints, peak)
+    if peak is None:
+        pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, least: lower}
+        if at is not None and (type(at) is not int or not 1 <= at <= least):
+            raise CertificateError(f"{NAME}: 'at' is no whole shift up to the sensitivity.")
+        shown = least if at is None else at
+        upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *sign_of(noise))
+        return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != least))
+    return Curve(dominating(upper), lower, (NAME,), ASSUMED)
+
+
+def apart() -> Curve:
+    """The curve where answers of neighbours do not differ by an integer: no output of one is an output of the other."""
+
+    def rest() -> arb:
+        return arb(1)
+
+    profile = falling(lambda _: arb(1))
+    both = Pair(profile, profile, rests=(rest, rest))
+    return Curve(both, both, (NAME,), ASSUMED)
+
+
+def whole(bound: Expr, up: bool) -> int:
+    """The floor of a sensitivity; where it is not certain whether a whole number is reached, the greater or the lesser answer."""
+    ball = enclose(bound)
+    low, high = (integer(end.floor()) for end in (ball.lower(), ball.upper()))
+    if low == high or certainly_le(num(high), bound):
+        return high
+    if high == low + 1 and certainly_lt(bound, num(high)):
+        return low
+    return high if up else low
+
+
+def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
+    if shift == 0:
+        return symmetric(nothing)
+    if peak is None:
+        lower, upper = domain(noise)
+        low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
+        shape = Shape(noise.density, low, high, False, False, None, hints)
+        return refined(lambda: Law(shape, shift), lambda: Law(shape.mirrored(None), shift))
+    reading = read(noise, hints)
+    first, last = peak if reading.concave else (reading.offset.__floor__(), reading.offset.__ceil__())
+    lower, upper = reading.parts[0].lower, reading.parts[-1].upper  # the density is 0 beyond
+    low = None if lower is None else (lower + reading.offset).__ceil__()
+    high = None if upper is None else (upper + reading.offset).__floor__()
+    shape = Shape(noise.density, low, high, reading.even, reading.concave, last, hints)
+    makes = (lambda: Law(shape, shift)), (lambda: Law(shape.mirrored(-first), shift))
+    return refined(*makes[: 1 if reading.even else 2])
+
+
+def _staircase_pair(noise: Staircase, shift: Expr) -> Pair:
+    return symmetric(nothing) if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift))

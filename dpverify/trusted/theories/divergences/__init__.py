@@ -1,0 +1,1 @@
+"""Zero-concentrated, Gaussian and Renyi differential privacy, and what they imply of each other."""

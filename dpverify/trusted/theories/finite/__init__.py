@@ -1,0 +1,1 @@
+"""Finite mechanisms and one-parameter kernels."""

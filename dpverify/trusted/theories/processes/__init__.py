@@ -1,0 +1,1 @@
+"""Noise on functions: norms of differences in the space of a covariance, and what is lost."""

@@ -1,0 +1,1 @@
+"""Noisy answers that are compared: noisy max, above threshold, streams."""

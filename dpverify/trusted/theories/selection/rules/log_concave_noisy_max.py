@@ -1,0 +1,67 @@
+"""Noisy max with log-concave noise over all real answers, or integers: the tight epsilon for every number of candidates.
+
+Theorem: The index of the greatest of n answers with independent log-concave noise, a and b the limits of the slope of -log f to the left
+and to the right, has the tight epsilon r min(b, (n - 1) a) over all answers: r = 2D where each moves by at most D, r = D where all move the
+same way or one moves alone. The greatest noisy answer itself has D max(n a, b) on the reals.
+
+Checked:
+- the noise is on the line and log-concave, with limits of the slope of -log f that are positive, or infinite
+- the number of candidates is an integer of at least 1, the sensitivity at least 0
+
+Source: docs/theory/selection.md#log-concave-noisy-max
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import ONE, Expr, num, sub
+from dpverify.trusted.kernel.model import Claim, NoisyMax
+from dpverify.trusted.theories.selection.compared import Asked, Value, asked, greatest, least, slopes, times, total
+
+NAME: Final = "log-concave-noisy-max"
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """The bound that "side" asks for; a lower one may fix parameters under "at". Raises Rejected, Undecided."""
+    question = asked(claim, evidence, NAME)
+    mechanism = question.claim.mechanism
+    if not isinstance(mechanism, NoisyMax):
+        raise Rejected(NAME, "the mechanism", "it is no noisy max")
+    count = mechanism.candidates
+    left, right = slopes(question, mechanism.noise)
+    if mechanism.report == "value":
+        return question.bound(_value(question, mechanism, left, right), {"says": "greatest-value"}, {"says": "all-one-way"})
+    if mechanism.report == "index+gap" and not certainly_le(num(2), count, question.domains):
+        raise Rejected(NAME, "candidates", "there is no lead over a next one where there may be one alone")
+    if mechanism.report == "index+gap" and question.side == "upper":
+        leads_move_together(question, count)
+    span = num(2) if mechanism.neighbours == "all" else ONE
+    if mechanism.report == "index+gap" and question.side == "upper":
+        per_step = greatest(question, left, right)
+    else:
+        per_step = least(question, right, times(question, sub(count, ONE), left))
+    moves = {"says": "winner-down-others-up" if mechanism.neighbours == "all" else "winner-down-alone"}
+    return question.bound(times(question, span, per_step), {"says": "index-far-from-others"}, moves)
+
+
+def leads_move_together(question: Asked, count: Expr) -> None:
+    """Raises Rejected on the integers for three candidates or more: a lead of 0 tells that others are as great, whose noises move too."""
+    if question.whole and not certainly_le(count, num(2), question.domains):
+        raise Rejected(question.rule, "report", "on the integers several answers may be the greatest; a lead of 0 tells of them all")
+
+
+def _value(question: Asked, mechanism: NoisyMax, left: Value, right: Value) -> Value:
+    """For each unit that answers move by, where the greatest noisy answer is told.
+
+    On the integers the bound for answers that move apart is that of the index and the value together.
+    """
+    count: Expr = ONE if mechanism.neighbours == "one" else mechanism.candidates
+    if question.whole and mechanism.neighbours == "all" and question.side == "upper":
+        return total(greatest(question, left, right), times(question, sub(count, ONE), left))
+    return greatest(question, times(question, count, left), right)

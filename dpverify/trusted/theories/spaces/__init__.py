@@ -1,0 +1,1 @@
+"""Mechanisms with answers in metric spaces."""

@@ -1,0 +1,136 @@
+"""Packings of databases: how private no mechanism with answers near the truth is (theory#weighted-packing).
+
+Theorem: If no answer is within gamma of more than m of the true answers of databases x_1, ..., x_N, a mechanism that answers within gamma
+but with probability beta is epsilon-private only where (1 - beta) sum over i of e^(-epsilon dist(x_1, x_i)) <= m. With infinitely many at a
+bounded distance from x_1 there is no such epsilon.
+
+Checked:
+- it is a metric space, and databases as declared exist
+- the points are in it, and no answer is near to more than m of them
+- the inequality, for databases as far apart as they may be
+
+Source: docs/theory/spaces.md#weighted-packing, Kleinberg & Ligett 2010, Theorem 3.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.combinators.parameters import fixed
+from dpverify.trusted.kernel.balls import constant, exact, rational
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, add, call, div, format_expr, mul, num, sub
+from dpverify.trusted.kernel.model import Claim, Shape, Space
+from dpverify.trusted.language.rationals import read_fraction, read_whole
+from dpverify.trusted.theories.spaces.packings import Packing, packing, width
+from dpverify.trusted.theories.spaces.rules.noise_near import whole
+from dpverify.trusted.theories.spaces.shapes import asked
+
+NAME: Final = "weighted-packing"
+ASSUMED: Final = ()
+MOST_BITS: Final = 256
+"""Of a number of points that is written out."""
+MOST: Final = 100_000
+"""Most points of a line that are added one by one."""
+
+
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+    """A lower bound. Raises Rejected.
+
+    evidence: "packing", what the packing is told (packings); or "line": 0 where it is endless, else how many points of a line on each side
+    of x_1 are taken, with "epsilon", a rational bound. "at" fixes parameters.
+    """
+    claim, at = fixed(claim, evidence, NAME)
+    if claim.domains:
+        raise Rejected(NAME, "the claim", "a packing is of parameters that have values")
+    space, near, beta = asked(claim, NAME, one=True)
+    if "line" in evidence:
+        return _line(space, near, beta, evidence, at)
+    found = packing(space.shape, near, evidence.get("packing", {}))
+    far = _furthest(space, found)
+    says = {"pair": {"says": "databases-packed"}, "packing": _told(found, near, far)}
+    if found.count is None:
+        return Bound("lower", INFINITE, witness=says, at=at, assumed=found.assumed)
+    odds = div(sub(ONE, beta), add(num(found.overlap - 1), beta))
+    if found.count.bit_length() > MOST_BITS:
+        least = ((arb(found.count - 1) * constant(odds)).log() / constant(far)).lower()
+        return Bound("lower", Num(exact(least)), witness=says, at=at, assumed=found.assumed)
+    room = mul(num(found.count - 1), odds)
+    if not certainly_lt(ONE, room):
+        raise Rejected(NAME, "the packing", f"{_many(found.count)} points with an overlap of {found.overlap} do not exclude epsilon 0")
+    return Bound("lower", div(call("log", room), far), witness=says, at=at, assumed=found.assumed)
+
+
+def _told(found: Packing, near: Expr, far: Expr) -> dict[str, Any]:
+    count = None if found.count is None else _many(found.count)
+    sizes = {"far": format_expr(far), "near": format_expr(near), "overlap": found.overlap}
+    return {"says": "packing", "count": count, "what": found.what, **sizes}
+
+
+def _many(count: int) -> str:
+    if count < 10**9:
+        return str(count)
+    return f"{'' if count & (count - 1) == 0 else 'more than '}2^{count.bit_length() - 1}"
+
+
+def _furthest(space: Space, found: Packing) -> Expr:
+    """How far apart any two databases of the packing are at most."""
+    if space.databases == "bounded" and space.diameter is not None:
+        return space.diameter
+    if space.databases != "answers":
+        raise Rejected(NAME, "databases", "how far apart they are at most is not declared, so nothing bounds what a mechanism can do")
+    return div(width(space.shape, found), space.lipschitz)
+
+
+def _line(space: Space, near: Expr, beta: Expr, evidence: Mapping[str, Any], at: Mapping[str, Expr]) -> Bound:
+    """Points of a line, one after the other, a step apart that is as near to twice gamma as you like, or on the integers 2 m + 1."""
+    if space.databases != "answers":
+        raise Rejected(NAME, "databases", "only where there is one for each answer it is known how far apart those of a line are")
+    count = read_whole(evidence, "line", NAME, 0, MOST)
+    step = num(2 * whole(near) + 1) if space.shape.kind == "integers" else mul(num(2), near)
+    far = div(step, space.lipschitz)
+    length = _length(space.shape)
+    told = {"says": "databases-in-a-row", "far": format_expr(far), "near": format_expr(near)}
+    says = {"pair": {"says": "databases-on-a-line"}, "packing": told}
+    if count == 0:
+        if length is not None:
+            raise Rejected(NAME, "line", "it has ends in this space")
+        return Bound("lower", div(call("log", div(sub(num(2), beta), beta)), far), witness=says, at=at)
+    left = count
+    if length is not None:
+        if not certainly_lt(mul(num(2 * count - 1), step), length):
+            raise Rejected(NAME, "line", f"{2 * count} points {format_expr(step)} apart do not certainly have room")
+        left = count if certainly_lt(mul(num(2 * count), step), length) else count - 1
+    epsilon = read_fraction(evidence, "epsilon", NAME)
+    weight = (-rational(epsilon) * constant(far)).exp()
+    total = arb(1) + (_powers(weight, count) + _powers(weight, left))
+    if epsilon < 0 or not (1 - constant(beta)) * total > 1:
+        raise Rejected(NAME, "epsilon", f"the sum at {epsilon} is not certainly above 1")
+    return Bound("lower", Num(epsilon), witness=says, at=at)
+
+
+def _powers(weight: arb, count: int) -> arb:
+    """weight + ... + weight^count."""
+    total = arb(0)
+    for _ in range(count):
+        total = weight * (1 + total)
+    return total
+
+
+def _length(shape: Shape) -> Expr | None:
+    """The length of a line in the space, without its ends; None where it has none."""
+    if shape.kind in ("real", "integers"):
+        return None
+    if shape.kind == "box" and shape.norm.kind == "lp":
+        longest = shape.numbers[0]
+        for side in shape.numbers:
+            longest = side if certainly_le(longest, side) else longest
+        return longest
+    if shape.kind == "ball":
+        return mul(num(2), shape.numbers[0])
+    raise Rejected(NAME, "the space", f"a space of the kind {shape.kind} has no lines that are known")

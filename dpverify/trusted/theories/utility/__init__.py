@@ -1,0 +1,1 @@
+"""Errors: of a claim's own noise, and the least that any mechanism can have."""
