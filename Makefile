@@ -92,6 +92,7 @@ docs: .venv-docs/done  ## the documentation: schemas and docs/reference from the
 	.venv-docs/bin/python tools/schemas.py
 	.venv-docs/bin/python tools/reference.py
 	.venv-docs/bin/python tools/measures.py
+	.venv-docs/bin/python tools/manifests.py
 	.venv-docs/bin/python tools/optimum.py
 	.venv-docs/bin/python tools/computed --quick
 	@# With --quiet it would count no warnings.

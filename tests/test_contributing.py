@@ -72,7 +72,7 @@ def followed(tmp_path_factory):
 
 
 def test_the_recipe_for_a_rule_gives_a_rule_that_proves_and_whose_guards_are_all_defended(followed):
-    place, tests = "dpverify.trusted.rules.finite.equal_rows", "tests/rules/test_equal_rows.py"
+    place, tests = "dpverify.trusted.theories.finite.rules.equal_rows", "tests/rules/test_equal_rows.py"
     command = [sys.executable, "-c", DRIVER, place, tests, "equal_rows"]
     done = subprocess.run(command, cwd=followed, env={"PYTHONPATH": str(followed)}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

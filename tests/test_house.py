@@ -16,17 +16,18 @@ import pytest
 
 import dpverify
 from dpverify.report.stated import parsed, stated
-from dpverify.trusted import rules
+from dpverify.report.trust import lines_of_code, rests_on
+from dpverify.trusted import theories
 from dpverify.trusted.kernel import judgement as kernel
 from dpverify.trusted.kernel import model
-from dpverify.trusted.kernel.registry import CURVES, EXPLAINED, OF_CURVES, RULES
+from dpverify.trusted.kernel.registry import CURVES, EXPLAINED, OF_CURVES, RULES, THEORIES
 from tests import committed
 from tests.each import holds_of_each
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpverify"
-MODULES = [import_module(info.name) for info in walk_packages(rules.__path__, f"{rules.__name__}.") if not info.ispkg]
-FILES = {module.__name__.removeprefix(f"{rules.__name__}."): module for module in MODULES if hasattr(module, "ASSUMED")}
+MODULES = [import_module(info.name) for info in walk_packages(theories.__path__, f"{theories.__name__}.") if not info.ispkg]
+FILES = {module.__name__.removeprefix(f"{theories.__name__}."): module for module in MODULES if hasattr(module, "ASSUMED")}
 JUDGED = {place: module for place, module in FILES.items() if module.NAME in RULES}
 THEOREMS = {place: module for place, module in FILES.items() if place not in JUDGED}
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
@@ -325,7 +326,56 @@ def test_a_search_that_finds_nothing_ends_no_generator():
     assert found == set(FIRST_OF)
 
 
-def test_the_design_names_every_folder_of_rules():
-    row = next(line for line in DESIGN.splitlines() if line.startswith("| `rules/` |"))
-    folders = {path.name for path in (PACKAGE / "trusted" / "rules").iterdir() if path.is_dir() and not path.name.startswith("__")}
-    assert set(re.findall(r"`(\w+)/`", row)) - {"rules"} == folders
+def test_the_design_names_every_theory():
+    row = next(line for line in DESIGN.splitlines() if line.startswith("| `theories/` |"))
+    assert set(re.findall(r"`(\w+)/`", row)) - {"theories", "rules"} == set(FOLDERS)
+
+
+# -- theories ----------------------------------------------------------------------------------
+
+FOLDERS = {path.name: path for path in (PACKAGE / "trusted" / "theories").iterdir() if path.is_dir() and not path.name.startswith("__")}
+
+
+def test_a_theorem_stands_in_the_file_of_its_name_among_the_rules_of_its_theory():
+    named = {place: f"{place.split('.')[0]}.rules.{module.NAME.replace('-', '_')}" for place, module in FILES.items()}
+    assert [place for place, wanted in named.items() if place != wanted] == []
+    held = {name: f"{theory}.rules.{name.replace('-', '_')}" for name, theory in THEORIES.items()}
+    assert [name for name, place in held.items() if place not in FILES] == []
+
+
+def test_the_rules_of_a_theory_are_theorems_and_its_library_holds_none():
+    among = {path.relative_to(PACKAGE).as_posix() for folder in FOLDERS.values() for path in (folder / "rules").glob("*.py")}
+    theorems = {Path(module.__file__).relative_to(PACKAGE).as_posix() for module in FILES.values()}
+    assert {path for path in among if not path.endswith("__init__.py")} == theorems
+
+
+def test_every_theory_has_its_search_and_its_manifest():
+    assert set(FOLDERS) <= {path.parent.name for path in (PACKAGE / "search").glob("*/__init__.py")}
+    assert [name for name, folder in FOLDERS.items() if not (folder / "MANIFEST").is_file()] == []
+
+
+# -- the kernel --------------------------------------------------------------------------------
+
+KERNEL = PACKAGE / "trusted" / "kernel"
+
+
+def test_the_kernel_is_what_every_verdict_loads_and_at_most_2000_lines():
+    """theorem.py, the form of theorems, is read by type checkers alone."""
+    files = {path for path in rests_on((), ()).files if path.name != "__init__.py"}
+    assert files == {path for path in KERNEL.glob("*.py") if path.name not in ("__init__.py", "theorem.py")}
+    assert sum(map(lines_of_code, KERNEL.glob("*.py"))) <= 2000
+
+
+def test_at_the_top_of_its_files_the_kernel_imports_itself_alone():
+    for path in KERNEL.glob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("dpverify"):
+                assert node.module.startswith("dpverify.trusted.kernel"), f"{path.name}:{node.lineno}"
+
+
+def test_below_the_line_no_function_is_longer_than_50_lines():
+    long = []
+    for path in (PACKAGE / "trusted").rglob("*.py"):
+        functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
+        long += [f"{path.name}: {node.name}" for node in functions if node.end_lineno - node.lineno >= 50]
+    assert long == []

@@ -457,7 +457,8 @@ def test_a_declaration_patches_and_prints_without_touching_the_answer(folder):
         "from dpverify.declare import *\n"
         "print('noise'); os.write(1, b'noise'); os.system('echo noise')\n"
         "m = Mechanism('m', Radial(L1(), 'exp(-r)', 1), {})\n"
-        "dpverify.trusted.kernel.judgement.judge = dpverify.trusted.kernel.judgement.check = dpverify.report.record.render = lambda *_: 'PROVED'\n"
+        "dpverify.trusted.kernel.judgement.judge = dpverify.trusted.kernel.judgement.check = lambda *_: 'PROVED'\n"
+        "dpverify.report.record.render = lambda *_: 'PROVED'\n"
         "builtins.min = builtins.max; os.chdir('/'); sys.modules.clear()\n"
     )
     Path("evil.toml").write_text(USE.replace("epsilon = 1", 'epsilon = "1/2"'))

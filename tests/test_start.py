@@ -22,8 +22,8 @@ NOT_NEEDED = (
     *("dpverify.cli.baseline", "dpverify.cli.audit", "dpverify.cli.report", "dpverify.cli.explain", "dpverify.cli.found"),
     *("dpverify.report.page", "dpverify.report.laws", "dpverify.report.derived", "dpverify.report.listed", "dpverify.report.record"),
     *("dpverify.report.utility", "dpverify.project.made", "dpverify.search.additive.divergence", "dpverify.search.additive.cosets"),
-    *("dpverify.trusted.combinators.streams", "dpverify.trusted.rules.spaces"),
-    *("dpverify.trusted.rules.curves", "dpverify.search.finite.finite_table", "dpverify.search.selection.bounds", "dpverify.search.selection.streams"),
+    *("dpverify.trusted.combinators.streams", "dpverify.trusted.theories.spaces"),
+    *("dpverify.trusted.theories.curves", "dpverify.search.finite", "dpverify.search.selection"),
 )
 
 
@@ -49,7 +49,8 @@ def test_a_refutation_whose_loss_is_known_needs_no_floats(tmp_path):
 
 
 def test_a_verify_of_one_claim_loads_its_reader_its_search_the_kernel_and_the_text(loaded):
-    assert {f"dpverify.{name}" for name in ("catalogue.reader", "search.closed_form", "trusted.kernel", "report.text")} <= loaded
+    needed = ("catalogue.reader", "search.additive.closed_form", "trusted.kernel.judgement", "report.text")
+    assert {f"dpverify.{name}" for name in needed} <= loaded
 
 
 def test_it_does_not_load_what_is_not_needed(loaded):

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import dpverify
-from dpverify.trusted import rules
+from dpverify.trusted import theories
 from dpverify.trusted.kernel.registry import CURVES, EXPLAINED, RULES
 from tests.each import holds_of_each
 
@@ -36,7 +36,7 @@ PLACES = {(page.name, anchor) for page, anchor, _ in EVERY}
 
 def theorems():
     """The names of all modules that state a theorem, listed in a table or not."""
-    for found in pkgutil.walk_packages(rules.__path__, f"{rules.__name__}."):
+    for found in pkgutil.walk_packages(theories.__path__, f"{theories.__name__}."):
         module = importlib.import_module(found.name)
         if hasattr(module, "ASSUMED"):
             yield module.NAME

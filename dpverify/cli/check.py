@@ -33,7 +33,7 @@ _TRIED = (20, *range(1, 61))
     "--against", multiple=True, metavar="PATH|NAME",
     help="Require exactly one certificate of each claim of these claim files, with the expected verdict; may be repeated.",
 )  # fmt: skip
-@click.option("--trust", is_flag=True, help="Show for each certificate which rules its verdict rests on, and how much code that is.")
+@click.option("--trust", is_flag=True, help="Show for each certificate the rules, theorems and lines of code that it rests on.")
 @click.option(
     "--replay", type=click.Choice(["coq"]),
     help="Prove each claim again in Coq, from the machine-checked theory; what has no such proof yet says which line and why.",

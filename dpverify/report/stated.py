@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dpverify.trusted import rules
+from dpverify.trusted import theories
 from dpverify.trusted.kernel.model import Source
-from dpverify.trusted.kernel.registry import PLACES
+from dpverify.trusted.kernel.registry import THEORIES
 
-_FOLDER = Path(rules.__file__).parent
+_FOLDER = Path(theories.__file__).parent
 _HEADS = ("Theorem: ", "Checked:\n- ", "Source: ")
 
 
@@ -38,8 +38,13 @@ class Stated:
 @cache
 def stated(name: str) -> Stated:
     """What a theorem of the registry states, by its name."""
-    file = _FOLDER.joinpath(*PLACES[name].split(".")).with_suffix(".py")
-    return parsed(ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "")
+    text = file_of(name).read_text(encoding="utf-8")
+    return parsed(ast.get_docstring(ast.parse(text)) or "")
+
+
+def file_of(name: str) -> Path:
+    """The file of a theorem of the registry."""
+    return _FOLDER / THEORIES[name] / "rules" / f"{name.replace('-', '_')}.py"
 
 
 def parsed(docstring: str) -> Stated:

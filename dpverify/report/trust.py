@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from dpverify import trusted
-from dpverify.project.formal.ledger import together
+from dpverify.project.formal.ledger import standing, together
 from dpverify.trusted.kernel import judgement as kernel
 
 TRUSTED: Final = "dpverify.trusted"
@@ -27,16 +27,23 @@ _BESIDE: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """rules: the names in the certificate, without repetition; files: below the trust line, that these load; lines: of code in them."""
+    """rules: the names in the certificate, without repetition; files: below the trust line, that these load; lines: of code in them.
+
+    theorems: the rules whose files are loaded, those that others go through among them.
+    """
 
     rules: tuple[str, ...]
     files: tuple[Path, ...]
     lines: int
+    theorems: tuple[str, ...]
 
     def text(self) -> str:
         """For people."""
         held = f" ({together(self.rules)})" if self.rules else ""
-        return f"{', '.join(self.rules) or 'no rule'}{held}; {len(self.files)} files with {self.lines} lines of code below the trust line"
+        checked = sum(standing(name) == "machine-checked" for name in self.theorems)
+        theorems = f"{len(self.theorems)} theorem{'s' * (len(self.theorems) != 1)}, of which {checked} machine-checked"
+        code = f"{len(self.files)} files with {self.lines:,} lines of code below the trust line"
+        return f"{', '.join(self.rules) or 'no rule'}{held}; {theorems}; {code}"
 
 
 def rests_on(rules: Iterable[str], loaded: Iterable[str]) -> Trust:
@@ -48,7 +55,8 @@ def rests_on(rules: Iterable[str], loaded: Iterable[str]) -> Trust:
             modules.add(module)
             left += _imported(module)
     files = tuple(sorted(map(_file, modules)))
-    return Trust(tuple(dict.fromkeys(rules)), files, sum(map(lines_of_code, files)))
+    theorems = tuple(file.stem.replace("_", "-") for file in files if file.parent.name == "rules" and file.stem != "__init__")
+    return Trust(tuple(dict.fromkeys(rules)), files, sum(map(lines_of_code, files)), theorems)
 
 
 def _file(module: str) -> Path:

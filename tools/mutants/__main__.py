@@ -1,6 +1,6 @@
 """Small wrong changes of every file below the trust line, each against the tests that run its lines: what survives, no test defends.
 
-    python tools/mutants [--mutants 400] [--seconds 3600] [--seed 0] [--file dpverify/trusted/kernel/judgement.py] [--operator guard] [--list]
+    python tools/mutants [--mutants 400] [--seconds 3600] [--seed 0] [--file dpverify/trusted/kernel/proof.py] [--operator guard] [--list]
     python tools/mutants --everything    # records which tests run which lines of the whole package, for `make quick`
 
 Half of the sample takes away hypotheses (guards, operands of `and` and `or`, assumptions), half changes what is computed or compared.

@@ -25,7 +25,7 @@ LONGEST = 25.0
 """Seconds of CPU under coverage after which a test is stopped: it is of no use for mutants, and counts as one that failed."""
 
 
-NAMED = {"proof": "kernel"}
+NAMED = {"judgement": "kernel", "proof": "kernel"}
 """The files of the code whose own tests bear another name."""
 
 

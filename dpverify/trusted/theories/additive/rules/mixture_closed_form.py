@@ -1,8 +1,8 @@
-"""Mixtures whose integral has a closed form, read as the radial noise that they are: see `combinators.closed_forms` for the integrals.
+"""Mixtures whose integral has a closed form, read as the radial noise that they are: `combinators.closed_forms` has the integrals.
 
 So Gaussians of inverse-gamma variance are t noise, those divided by a uniform are slash noise, and those of exponential or generalised
 inverse Gaussian variance are Laplace and hyperbolic noise (Reimherr & Awan, Theorem 1). The normaliser of the profile is free of v, so that
-this is the noise of a v drawn from the mixing law (see `additive.scale_family`). The radial noise has its own rules, one of which has proved
+this is the noise of a v drawn from the mixing law (see `scale_family`). The radial noise has its own rules, one of which has proved
 the premise.
 
 Theorem: A scale mixture whose profile times mixing density is exp(-A) v^(-1 - k s) exp(-B/v^k - C v^k) in v is radial noise of profile
