@@ -70,6 +70,7 @@ def test_a_report_goes_to_a_folder_of_its_own_where_none_is_named(folder):
 # -- errors that know the mistake ----------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(
     ("text", "said"),
     [

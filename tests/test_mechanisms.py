@@ -195,6 +195,7 @@ def dimension(noise, values):
     return int(value(noise.dimension, values))
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_a_sampler_draws_from_the_declared_law(name, values):
     module = load(name)

@@ -128,6 +128,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("style", ["text", "json", "sarif", "junit", "github", "markdown"])
 def test_no_format_obeys_the_name_of_a_file_or_a_claim(folder, style):
     for number, name in enumerate(NAMES):
@@ -163,6 +164,7 @@ def test_a_folder_with_an_unseen_name_is_refused_and_shown(folder, name):
     assert "Rename it" in result.stderr and not obeyed(result.stderr)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("key", ["a\\n::error::b", "\\u001b[31mred", "\\u202eabc", "##[error]x"])
 @pytest.mark.parametrize("text", [
     '["KEY"]\n', '[mechanism]\n"KEY" = 1\n', '[mechanism]\nkind = "KEY"\n', '[mechanism]\nuse = "KEY.py:m"\n',
@@ -248,6 +250,7 @@ def test_a_long_name_loses_no_run_and_takes_no_other_files_place(folder):
 WRITTEN = ["index.html", "index.md", "results.json", "certificates.json", "response.above.cert.json", "response.curves.json"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_report_replaces_nothing_that_it_did_not_write(folder, name):
     Path("out").mkdir()

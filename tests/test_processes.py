@@ -395,6 +395,7 @@ ENDS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("end", ENDS)
 def test_a_declaration_that_ends_its_process_is_an_error_with_its_name(folder, end):
     Path("evil.py").write_text(f"import os, signal, sys\n{end}\n")
@@ -403,6 +404,7 @@ def test_a_declaration_that_ends_its_process_is_an_error_with_its_name(folder, e
     assert 'SpecError: evil.toml, mechanism: use = "evil.py:m" fails: ' in said and ENDS[end] in said
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("end", ["sys.exit(0)", "os.abort()", "raise ValueError('no')", "while True: pass"])
 def test_a_declaration_that_fails_takes_no_other_files_answer_away(folder, end):
     Path("evil.py").write_text(f"import os, sys\n{end}\n")
@@ -414,6 +416,7 @@ def test_a_declaration_that_fails_takes_no_other_files_answer_away(folder, end):
     assert result.stderr.count("SpecError: evil.toml, mechanism: use = ") == 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("verb", ["report", "baseline", "audit"])
 def test_no_verb_loses_an_answer_to_a_declaration_that_fails(folder, verb):
     Path("evil.py").write_text("import sys\nsys.exit(0)\n")
@@ -525,6 +528,7 @@ REPLACES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("when", REPLACES)
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_sampler_that_replaces_what_it_is_judged_with_is_an_error_with_its_name(folder, when, workers):
@@ -613,6 +617,7 @@ def test_without_code_there_is_no_audit(folder):
     assert "an audit runs code" in run("audit", "evil.toml", "--no-code", code=2).stderr and not Path("ran").exists()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", ["flag", "setting"])
 @pytest.mark.parametrize(
     "verb",

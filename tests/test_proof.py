@@ -158,6 +158,7 @@ def at_one_pair(part):
     return isinstance(part, OnePair) or any(isinstance(inner, OnePair) for inner in all_parts(part.mechanism))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:Using `assume` outside")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_whatever_can_be_derived_of_tables_is_true(name):
@@ -191,6 +192,7 @@ ADDITIVE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [F(1, 10), F(6, 10)])
 @pytest.mark.parametrize("up", [1, -1])
 def test_whatever_can_be_derived_behind_a_map_of_the_data_is_for_both_orders(up, epsilon):

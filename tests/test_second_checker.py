@@ -878,6 +878,7 @@ def test_parts_that_are_alike_and_orthogonal_share_what_moves():
 # -- one order of neighbours, and kernels: whole certificates ---------------------------------------------------------
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("name", "changes"),
     [

@@ -188,6 +188,7 @@ def verified(
     groups = [list(group) for _, group in groupby(tasks, key=lambda task: task.file)]
     entries: list[Entry] = []
     searched = False
+    not_found = set[str]()
     with (
         Progress("verifying", len(tasks), "claims") as progress,
         contextlib.closing(in_order(judge, groups, jobs, bounds, told=progress.at)) as outcomes,
@@ -196,9 +197,11 @@ def verified(
             certificate = None if certificates is None else certificates / files[spec.file, stated.claim.name]
             entries.append(_entry(spec, stated, digits, outcome, certificate, bounds, writing))
             searched |= isinstance(outcome, Outcome) and outcome.searched
+            not_found |= {files[spec.file, stated.claim.name]} if isinstance(outcome, Outcome) and outcome.kept else set()
     if earlier is not None:
         with writing.tried():
-            earlier.add([Path(entry.certificate).name for entry in entries if entry.certificate], digits)
+            written = {Path(entry.certificate).name for entry in entries if entry.certificate}
+            earlier.add(written - not_found, digits, written & not_found)
     if cache is not None and searched:
         cache.prune()
     return entries

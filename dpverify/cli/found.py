@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 NAME: Final = "certificates.json"
 SCHEMA: Final = "dpverify-certificates/1"
 SUFFIX: Final = ".cert.json"
+KEPT: Final = "kept"
+"""In the place of the digest of sources, of certificates that no search of today found."""
 MAX_PAGE: Final = 1 << 30
 MAX_BYTES: Final = 32 << 20
 """Of a file that is looked into, as of a certificate."""
@@ -66,11 +68,15 @@ class Found:
             return None
         return None if verified.judgement.verdict == "UNKNOWN" else verified
 
-    def add(self, names: Iterable[str], digits: int) -> None:
-        """Note that today's search found these, and write the list, without the certificates that are gone."""
+    def add(self, names: Iterable[str], digits: int, kept: Iterable[str] = ()) -> None:
+        """Note that today's search found these, and write the list, without the certificates that are gone.
+
+        kept: those that were found under version control, by whichever search.
+        """
         from dpverify.project.cache import sources
 
         self.searches.update((name, (sources(), digits)) for name in names)
+        self.searches.update((name, (KEPT, digits)) for name in kept)
         there = sorted((search, name) for name, search in self.searches.items() if (self.folder / name).is_file())
         groups = [
             {"sources": search[0], "digits": search[1], "certificates": [name for _, name in group]}

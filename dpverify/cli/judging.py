@@ -27,12 +27,16 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a claim: a judgement, or a fault of dpverify. seconds: that it took. searched: whether nothing was found before."""
+    """What became of a claim: a judgement, or a fault of dpverify. seconds: that it took. searched: whether nothing was found before.
+
+    kept: whether the proof is the one that is kept under version control, which an earlier search may have found.
+    """
 
     verified: Verified | None
     fault: str | None
     seconds: float
     searched: bool = True
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ class Judge:
         started = time.perf_counter()
         try:
             before = self._before(task)
-            verified = before or self._anew(task.claim)
+            kept = None if before is not None else self._kept(task.claim)
+            verified = before or kept or self._anew(task.claim)
         except MemoryError:
             raise  # the end of a worker, not a fault
         except Exception as error:
@@ -67,11 +72,11 @@ class Judge:
 
                 traceback.print_exc()
             return Outcome(None, output.fault(error), time.perf_counter() - started)
-        return Outcome(verified, None, time.perf_counter() - started, searched=before is None)
+        return Outcome(verified, None, time.perf_counter() - started, searched=before is None and kept is None, kept=kept is not None)
 
     def _before(self, task: Task) -> Verified | None:
         listed = None if self.found is None else self.found.outcome(task.certificate, task.claim, self.digits)
-        return listed or self._kept(task.claim) or (None if self.cache is None else self.cache.find(task.claim, self.digits))
+        return listed or (None if self.cache is None else self.cache.find(task.claim, self.digits))
 
     def _kept(self, claim: Claim) -> Verified | None:
         """What the kernel says today of the certificate that is kept; None where a search could say more."""

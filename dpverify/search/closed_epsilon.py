@@ -15,6 +15,7 @@ from dpverify.trusted.language.errors import DpverifyError
 from dpverify.trusted.language.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub
 from dpverify.trusted.language.model import Claim, Exponential, KaryResponse, Table
 from dpverify.trusted.numbers.balls import constant, rational
+from dpverify.trusted.order.compare import certainly_equal
 from dpverify.trusted.parts.responses import randomized_response
 from dpverify.trusted.parts.runs import Run, leaf, merged, reach, whole
 from dpverify.trusted.rules.composition import closed_epsilon as rule
@@ -32,6 +33,8 @@ def propose(claim: Claim, near: Fraction) -> list[Plan]:
         found = _closed(runs[0], claim.delta, rational(near))
         if found is None:
             return []
+        if claim.epsilon is not None and certainly_equal(found, claim.epsilon):
+            found = claim.epsilon
         later = floor(float(constant(found).mid())) + 2  # delta falls until it is the mass that only one distribution has
         return [{"rule": rule.NAME, "evidence": {"epsilon": format_expr(found), "later": str(later)}}]
     except (DpverifyError, ValueError, OverflowError):

@@ -303,6 +303,7 @@ def said(result):
     return lines
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "ini", "line"),
     [

@@ -270,6 +270,7 @@ def kinds_of(finding):
     return {(each.finding, each.level) for each in (finding, *finding.also)}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("sampler", "mechanism", "kind"),
     [

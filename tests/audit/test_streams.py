@@ -75,6 +75,7 @@ def test_the_words_of_one_step_by_an_independent_integral():
     assert [row["far above",], row["above",]] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("stream", [TIERED, TOLD, tiered(queries=None)], ids=["words", "with gaps", "without an end"])
 def test_the_law_of_the_words_is_that_of_the_sampler(stream):
     law, size, answers = law_of(stream), 3_000, np.array([0.5, -1.0, 6.0, 3.0, 0.0])
@@ -150,6 +151,7 @@ def kinds_of(finding):
     return {(each.finding, each.level) for each in (finding, *finding.also)}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("scales", "kind", "words"),
     [((1, 4, 2), "VIOLATION", False), ((1, 4, 2), "NONCONFORMING", True), ((0, 16, 8), "NONCONFORMING", False)],

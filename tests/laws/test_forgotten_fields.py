@@ -15,7 +15,7 @@ from flint import arb
 from dpverify.search.verify import verify
 from dpverify.trusted import kernel
 from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
-from dpverify.trusted.facts.assumed_of_parts import RATIO
+from dpverify.trusted.facts.assumed_of_parts import EITHER, RATIO
 from dpverify.trusted.facts.assumptions import ATTAINED, IDEAL, MOVES, REAL
 from dpverify.trusted.facts.fact import as_bounds
 from dpverify.trusted.language.certificate import unpack
@@ -29,6 +29,7 @@ from dpverify.trusted.language.model import (
     Group,
     Guarantee,
     Lipschitz,
+    NoisyMax,
     Parallel,
     Part,
     Product,
@@ -41,7 +42,7 @@ from dpverify.trusted.language.model import (
     Translation,
 )
 from dpverify.trusted.numbers.balls import constant, precision
-from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, relations, released, runs
+from dpverify.trusted.parts import at_pair, candidates, exchanged, neighbours, noises, relations, released, runs
 from dpverify.trusted.parts.places import ONE_STEP
 from dpverify.trusted.parts.stated import STATED, STATED_ONE_SIDED
 from dpverify.trusted.rules.additive import near_points
@@ -665,3 +666,13 @@ def test_at_one_pair_of_inputs_the_order_is_that_of_the_list(pair, order):
         assert order
         return
     assert float(constant(bound.value).mid()) <= truth + 1e-9
+
+
+def test_either_row_of_a_pair_may_have_the_record_where_no_order_is_claimed():
+    sample = Subsample(Part(table("1/2 1/2", "1/10 9/10", adjacent=((0, 1),))), parse("1/4"))
+    assert EITHER in believed(sample) and EITHER not in believed(sample, order="one-sided")
+
+
+def test_a_noise_moves_so_many_times_as_far_as_an_answer_does():
+    asked_of = noises.question(Claim(NoisyMax(laplace(4), num(3)), None, sensitivity=num(3)), "noise", 2)
+    assert (asked_of.mechanism, asked_of.sensitivity) == (laplace(4), num(6))

@@ -1,5 +1,6 @@
 """A report of many claim files: an overview by families, a page for each, and evidence that is kept as text."""
 
+import json
 import re
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -15,6 +16,7 @@ from dpverify.cli import drawn, judging
 from dpverify.collected import by_name, read
 from dpverify.report import evidence
 from dpverify.report.families import GROUPS, OTHERS, QUESTIONS, family
+from dpverify.search.verify import verify
 from dpverify.trusted.language import model
 
 ROOT = Path(__file__).parents[2]
@@ -137,17 +139,22 @@ def test_evidence_is_a_collection_for_each_family_and_a_line_for_each_claim(many
 
 def test_what_is_kept_is_judged_by_the_kernel_and_not_searched_again(many, monkeypatch):
     run("report", "specs", "-o", "out", "--evidence", "kept", "--no-cache")
-    searched = []
+    searched = many / "searched"  # of other processes too
+    searched.touch()
 
     def anew(self, claim):
-        searched.append(claim.name)
-        from dpverify.search.verify import verify
-
+        with searched.open("a") as file:
+            file.write(f"{claim.name}\n")
         return verify(claim, self.digits)
 
     monkeypatch.setattr(judging.Judge, "_anew", anew)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(many / "cache"))
+    monkeypatch.setenv("DPVERIFY_CACHE_DIR", str(many / "cache"))
     run("report", "specs", "-o", "again", "--evidence", "kept", "--jobs", 1)
+    assert searched.read_text() == ""
+    listed = json.loads(Path("again/certificates.json").read_text())["found_by"]
+    assert [(group["sources"], len(group["certificates"])) for group in listed] == [("kept", 43)]
+    run("report", "specs", "-o", "again", "--evidence", "kept", "--jobs", 1, "--no-cache")
+    assert searched.read_text().count("\n") == 43, "what was kept is not taken for what a search of today found"
     kept = Path("kept/certificates/table-epsilon.certs.json")
     assert kept.read_text().count('"REFUTED"') == 0
     kept.write_text(kept.read_text().replace('"verdict": "PROVED"', '"verdict": "REFUTED"'))

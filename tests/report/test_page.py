@@ -355,6 +355,7 @@ def test_any_text_keeps_to_its_cell_in_markdown(rows):
 def test_no_text_becomes_an_element_in_markdown(blocks):
     twin = re.sub(r"\\\\", "", markdown.document("title", blocks))  # what is escaped is a backslash
     twin = re.sub(r"^(`{3,})text\n.*?^\1$", "", twin, flags=re.DOTALL | re.MULTILINE)
+    twin = twin.replace("<!-- -->", "")  # nothing, which keeps what is beside it apart
     assert not re.search(r"(?<!\\)<(?!a id=|/?details|/?summary|/?b>|/?code>)", re.sub(r"(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", "", twin))
 
 

@@ -64,6 +64,7 @@ def test_every_rule_shows_what_it_checks_once_and_every_assumption_is_there(name
     assert {step.text for step in told if step.kind == "assumed"} == set(entry.assumptions)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_explain_draws_the_proof_of_a_certificate(name):
     result = CliRunner().invoke(cli.main, ["explain", str(committed.place(name))])

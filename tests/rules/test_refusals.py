@@ -17,7 +17,6 @@ from dpverify.trusted.language.model import (
     L1,
     L2,
     Claim,
-    Compose,
     Domain,
     Guarantee,
     KaryResponse,
@@ -30,7 +29,6 @@ from dpverify.trusted.language.model import (
     Product,
     Query,
     Radial,
-    Staircase,
     Table,
     Translation,
 )
@@ -40,7 +38,6 @@ from dpverify.trusted.parts.runs import Run
 from dpverify.trusted.rules.additive import (
     concave_exponent,
     cosets,
-    equal_answers,
     mixture_concave,
     modulus,
     modulus_parts,
@@ -153,20 +150,12 @@ REFUSED = {
         lambda: kary_response.check(of(KaryResponse(num(3), parse("1/2")), None), {"side": "upper", "value": "-1"}),
         "not certainly at least 0",
     ),
-    "a sensitivity of the whole beside those of parts": (
-        lambda: combination.infer(of(Compose((Part(LAPLACE, ONE),))), UPPER, ()),
-        "every part has its own",
-    ),
     "a part of several records that is in parallel": (
         lambda: parallel_composition.infer(Run(Part(Parallel((Part(LAPLACE, ONE),))), num(2)), {}, ()),
         "further apart than one record",
     ),
     "a part in parallel that is not there": (lambda: parallel_composition.curve([Curve(None, None, (), ())], 1), "names no part"),
     "a bound with a parameter": (moved(ON_LINE, bound="k"), "no constant"),
-    "a query of staircase noise": (
-        lambda: equal_answers.check(of(Staircase(ONE, parse("1/2")), None, query=Query(((0,),), "add-remove")), UPPER),
-        "takes its sensitivity as a number",
-    ),
     "answers that differ by integers, as cosets": (
         lambda: cosets.check(of(ON_INTEGERS, None, query=Query(((1,),), "add-remove")), {}),
         "not certain that noise on the integers meets",

@@ -291,6 +291,7 @@ def test_a_mean_length_that_is_cut_short_is_enclosed_all_the_same():
             assert found.contains(arb(2).sqrt() / (arb(3) / 2).gamma())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("density", ["exp(-abs(z))", "exp(-z)/(1 + exp(-z))**2", "exp(-abs(z - 1))"])
 def test_the_mean_length_of_two_independent_numbers_is_a_double_integral(density):
     f = {"exp": math.exp, "abs": abs}

@@ -321,7 +321,8 @@ def main() -> int:
 
     open_ones = [] if given.table else [each for each in every if each.key not in argued]
     open_ones = [each for each in open_ones if given.again or kept().get(key(each), [""])[0] not in CAUGHT]
-    for at, outcome, by in () if given.only == "tests" else in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6):
+    by_law = bool(open_ones) and given.only != "tests"
+    for at, outcome, by in in_a_process(lambda: by_the_law(open_ones, given.seconds), 10**6) if by_law else ():
         keep(open_ones[at], outcome, by)
     left = [each for each in open_ones if kept().get(key(each), [""])[0] != "law"]
     if left and given.only != "law":

@@ -1,6 +1,6 @@
 """The tests that run what has changed, and a sample of certificates: `make quick`.
 
-    python tools/mutants/quick.py [--seconds 50] [--against main] [--list] [arguments of pytest]
+    python tools/mutants/quick.py [--seconds 45] [--against main] [--list] [arguments of pytest]
 
 What has changed is what the working tree has beyond the branch `main`, or beyond the last commit where this is `main` or there is none.
 Which tests run a changed line is what was recorded last (`make record-lines`, or `make mutants` for the tests about what is below the trust
@@ -122,7 +122,7 @@ def chosen(files: Mapping[str, set[int]], record: touched.Record, seconds: float
 def main(argv: list[str]) -> int:
     """Choose, say what, and run it."""
     parser = argparse.ArgumentParser(prog="make quick", description="The tests that run what has changed, and a sample of certificates.")
-    parser.add_argument("--seconds", type=float, default=50, help="by the clock, after which no test is begun (default 50)")
+    parser.add_argument("--seconds", type=float, default=45, help="by the clock, after which no test is begun (default 45)")
     parser.add_argument("--against", default="main", help="the branch beside which this one is changed (default main)")
     parser.add_argument("--list", action="store_true", help="print what would run, run nothing")
     options, others = parser.parse_known_args(argv)
