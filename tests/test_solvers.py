@@ -139,8 +139,8 @@ def test_a_bound_that_cannot_be_met_with_what_sympy_says_is_an_enclosure_as_befo
 def test_a_program_that_is_late_is_ended_and_what_it_said_is_kept(tmp_path):
     script = tmp_path / "late.py"
     script.write_text("import sys, time\nprint(sys.stdin.read(), flush=True)\ntime.sleep(600)")
-    assert outside.answer(str(script), "hello", 0.5).strip() == "hello"
-    assert outside.answer(str(tmp_path / "absent.py"), "", 0.5) == ""
+    assert outside.answer(script, "hello", 0.5).strip() == "hello"
+    assert outside.answer(tmp_path / "absent.py", "", 0.5) == ""
 
 
 # -- the kernel's part: a stationary point in a cell ------------------------------------------------

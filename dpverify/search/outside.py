@@ -11,8 +11,8 @@ from typing import Final
 PATIENCE: Final = 12
 
 
-def answer(script: str, question: str, seconds: float) -> str:
-    """What a script beside this file writes, asked on its standard input: all of it, or what it had written when its time was up.
+def answer(script: Path, question: str, seconds: float) -> str:
+    """What a script writes, asked on its standard input: all of it, or what it had written when its time was up.
 
     seconds: of the processor, which the script is told and holds itself to (`resource`), so that a busy machine finds what a quiet one
     finds. By the clock it has PATIENCE times as long.
@@ -20,7 +20,7 @@ def answer(script: str, question: str, seconds: float) -> str:
     try:
         # -P: what lies beside the script is not to be imported
         run = subprocess.run(
-            [sys.executable, "-P", str(Path(__file__).parent / script), str(math.ceil(seconds))],
+            [sys.executable, "-P", str(script), str(math.ceil(seconds))],
             input=question,
             capture_output=True,
             text=True,

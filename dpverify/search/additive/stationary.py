@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from dpverify.search import outside
@@ -21,6 +22,7 @@ from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import ZERO, Add, Expr, Mul, Num, Pow, Sym, add, format_expr, neg, parse, substitute, symbols
 from dpverify.trusted.language.derivatives import derivative
 
+SCRIPT: Final = Path(__file__).with_name("sympy_process.py")
 SECONDS: Final = 2.0
 """Of the processor, of which it takes about half a second to start."""
 MOST_TEXT: Final = 400
@@ -81,7 +83,7 @@ def _answers(peaks: tuple[Peak, ...]) -> list[tuple[Expr, Expr]]:
     questions = [
         {"name": p.name, "loss": format_expr(p.loss), "shift": format_expr(p.shift), "near": str(p.near)} for p in peaks
     ]  # fmt: skip
-    return list(_read(outside.answer("sympy_process.py", json.dumps(questions), SECONDS)))
+    return list(_read(outside.answer(SCRIPT, json.dumps(questions), SECONDS)))
 
 
 def _read(said: str) -> Iterator[tuple[Expr, Expr]]:

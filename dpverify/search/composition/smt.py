@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from fractions import Fraction
 from importlib.util import find_spec
+from pathlib import Path
 
 from dpverify.search import outside
 from dpverify.trusted.kernel.compare import certainly_lt
@@ -18,6 +19,7 @@ from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, su
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.theories.composition.rules.positivstellensatz import stripped
 
+SCRIPT = Path(__file__).with_name("smt_process.py")
 SECONDS = 5.0
 """Of the processor."""
 MAX_POWER = 64
@@ -58,7 +60,7 @@ def installed() -> bool:
 def _run(script: str, seconds: float) -> dict[str, Fraction] | None:
     """The model that the process answers with; at the end of its time it is killed, not asked to stop."""
     try:
-        model = json.loads(outside.answer("smt_process.py", script, seconds))
+        model = json.loads(outside.answer(SCRIPT, script, seconds))
     except ValueError:
         return None
     return None if model is None else {str(name): Fraction(value) for name, value in model.items()}
