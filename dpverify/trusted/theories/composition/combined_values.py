@@ -20,6 +20,7 @@ from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Domain, Part, kind_of
 from dpverify.trusted.language.rationals import to_whole
+from dpverify.trusted.order.greatest import greatest
 from dpverify.trusted.theories.additive.rules import convex_exponent
 from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
@@ -35,8 +36,6 @@ NOTHING: Final = "nothing"
 """What stands in place of the evidence of a part that a lower bound does not look at."""
 ORDERED: Final = "this order"
 """What stands for all that are looked at in one order of the neighbours: parts, inputs of tables as they are named, and samples."""
-DISJOINT: Final = "parts in parallel see disjoint data, and which part a record belongs to depends on the record alone"
-SECRET: Final = "samples are drawn as declared and not seen"
 
 Value = Expr | Infinite
 
@@ -186,7 +185,7 @@ class Values:
         near = certainly_le(factor, ONE, self.domains)
         if self.side == "lower" and not near and not certainly_le(ONE, factor, self.domains):
             raise Rejected(WHAT, "parallel", "it is not certain whether its neighbours are one record apart")
-        self.assumed += [DISJOINT, parallel_composition.LOWER] if self.side == "lower" else [DISJOINT]
+        self.assumed += [parallel_composition.DISJOINT, *((parallel_composition.LOWER,) if self.side == "lower" else ())]
         values = [self.of(inner, factor if near else ONE, e) for inner, e in each(mechanism.parts, evidence)]
         exprs = _finite_ones(values)
         if len(exprs) < len(values):
@@ -203,7 +202,7 @@ class Values:
         rate, domains = mechanism.rate, self.domains
         if self.side == "lower" and factor != ONE:
             raise Rejected(WHAT, "subsample", "no lower bound is known for neighbours further than one record apart")
-        self.assumed.append(SECRET)
+        self.assumed.append(poisson_subsampling.SECRET)
         if rate == ZERO:
             return ZERO
         before, self.turned = self.turned, set()
@@ -311,17 +310,6 @@ def _either_order(inside: Value, rate: Expr) -> Value:
         return inside
     kept = ZERO if isinstance(inside, Infinite) else mul(rate, call("exp", neg(inside)))
     return neg(call("log", add(ONE, neg(rate), kept)))
-
-
-def greatest(values: Sequence[Expr], domains: Mapping[str, Domain]) -> Expr:
-    """The maximum, as one of the values where the order is certain."""
-    best = values[0]
-    for other in values[1:]:
-        if certainly_le(best, other, domains):
-            best = other
-        elif not certainly_le(other, best, domains):
-            best = call("max", best, other)
-    return best
 
 
 def _finite_ones(values: Sequence[Value]) -> list[Expr]:

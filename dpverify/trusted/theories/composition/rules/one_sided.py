@@ -34,10 +34,8 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, m
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_SIDED, REVERSE, Claim, Part, Translation
 from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.theories.additive.rules import convex_exponent
-from dpverify.trusted.theories.composition.combined_values import DISJOINT, SECRET, greatest
+from dpverify.trusted.order.greatest import greatest
 from dpverify.trusted.theories.composition.rules import parallel_composition, poisson_subsampling, post_processing
-from dpverify.trusted.theories.finite.tables import finite
 
 NAME: Final = "one-sided"
 ASSUMED: Final = ()
@@ -126,7 +124,7 @@ class Values:
         if isinstance(mechanism, model.Parallel | model.Subsample) and not self.by_records:
             raise Rejected(NAME, "adjacency", "samples, and parts in parallel, want neighbours by adding or removing a record")
         if isinstance(mechanism, model.Parallel):
-            self.assumed += [DISJOINT, parallel_composition.LOWER] if self.side == "lower" else [DISJOINT]
+            self.assumed += [parallel_composition.DISJOINT, *((parallel_composition.LOWER,) if self.side == "lower" else ())]
             return self._worst([self.of(inner, forward) for inner in mechanism.parts])
         if isinstance(mechanism, model.Group) and self.side == "upper":
             return self._grouped(self.asked(mechanism.part, forward), mechanism.size)
@@ -173,6 +171,8 @@ class Values:
 
     def _listed(self, part: Part, forward: bool) -> Value:
         """The greatest log-ratio of a row over another, over the pairs as they are listed."""
+        from dpverify.trusted.theories.finite.tables import finite
+
         mechanism = part.mechanism
         assert isinstance(mechanism, model.Table | model.Exponential) and mechanism.adjacent is not None
         table = finite(Claim(mechanism, None, sensitivity=part.sensitivity, domains=self.claim.domains))
@@ -195,6 +195,8 @@ class Values:
         noise, query = part.mechanism, part.query
         if not isinstance(noise, Translation) or query is None or len(query.rows) != 1 or either_order(Claim(noise, None, query=query)):
             return None
+        from dpverify.trusted.theories.additive.rules import convex_exponent
+
         values: list[Value] = [ZERO]
         for move in dict.fromkeys(query.rows[0]):
             ways = convex_exponent.one_way(noise, abs(move), dict(self.claim.domains)) if move else (ZERO, ZERO)
@@ -241,7 +243,7 @@ class Values:
 
     def _sampled(self, loss: Loss, rate: Expr, forward: bool) -> Loss:
         epsilon, delta = loss
-        self.assumed += [SECRET, poisson_subsampling.LOWER] if self.side == "lower" else [SECRET]
+        self.assumed += [poisson_subsampling.SECRET, *((poisson_subsampling.LOWER,) if self.side == "lower" else ())]
         if rate == ZERO:
             return ZERO, ZERO
         if rate == ONE:

@@ -28,6 +28,7 @@ from dpverify.trusted.theories.composition.rules.group_privacy import NAME as GR
 
 NAME: Final = "parallel-composition"
 ASSUMED: Final = ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",)
+DISJOINT: Final = "parts in parallel see disjoint data, and which part a record belongs to depends on the record alone"
 LOWER: Final = "a record that is worst for a part can be in its data"
 
 

@@ -33,6 +33,7 @@ from dpverify.trusted.theories.composition.rules.group_privacy import NAME as GR
 
 NAME: Final = "poisson-subsampling"
 ASSUMED: Final = ("every record is kept independently, and the sample is not seen",)
+SECRET: Final = "samples are drawn as declared and not seen"
 LOWER: Final = "the worst neighbours of the sampled part are inputs of the whole, with no other records"
 
 

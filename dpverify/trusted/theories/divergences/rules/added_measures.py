@@ -29,7 +29,7 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, mul, num, power, 
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Table, all_parts
 from dpverify.trusted.language.rationals import to_whole
-from dpverify.trusted.theories.composition.combined_values import greatest
+from dpverify.trusted.order.greatest import greatest
 from dpverify.trusted.theories.composition.rules import joint_neighbours, post_processing
 from dpverify.trusted.theories.divergences.asked import bound, measure_of, premise_of
 from dpverify.trusted.theories.divergences.rules import discrete_gaussian_measures as discrete_gaussian

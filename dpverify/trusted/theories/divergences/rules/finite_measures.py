@@ -31,7 +31,7 @@ from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import Expr, mul
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim
-from dpverify.trusted.theories.composition.combined_values import greatest
+from dpverify.trusted.order.greatest import greatest
 from dpverify.trusted.theories.divergences.asked import above, below, bound, measure_of
 from dpverify.trusted.theories.divergences.orders import most_over_orders, read_cuts
 from dpverify.trusted.theories.divergences.rows import Rows, divergence, rows_of

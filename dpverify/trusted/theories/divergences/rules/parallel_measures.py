@@ -20,7 +20,7 @@ from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Parallel
-from dpverify.trusted.theories.composition.combined_values import greatest
+from dpverify.trusted.order.greatest import greatest
 from dpverify.trusted.theories.composition.rules import parallel_composition
 from dpverify.trusted.theories.divergences.asked import bound, measure_of
 from dpverify.trusted.theories.divergences.rules.added_measures import lower, uppers
