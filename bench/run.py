@@ -114,7 +114,7 @@ def claims(stem: str, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def numbers(certificate: Mapping[str, Any], judgement: Any) -> str:
     """Rules, cells, bytes and the width of the enclosure."""
-    from dpverify.collected import encode
+    from dpverify.evidence.collected import encode
 
     cells = sum(_cells(line.get("parameters", {})) for line in certificate["lines"])
     size = len(encode(certificate).encode())

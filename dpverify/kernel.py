@@ -11,6 +11,6 @@ import sys
 if __name__ != "__main__":
     raise ImportError("dpverify.kernel is run, as in python -P -m dpverify.kernel FILE... From Python use dpverify.check.")
 
-from dpverify.recheck import main
+from dpverify.evidence.recheck import main
 
 sys.exit(main(sys.argv[1:]))

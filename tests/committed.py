@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpverify.collected import SINGLE, by_name, read
+from dpverify.evidence.collected import SINGLE, by_name, read
 
 FOLDER = Path(__file__).parents[1] / "reports" / "certificates"
 

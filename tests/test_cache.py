@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli.settings import cache_of
-from dpverify.collected import encode
+from dpverify.evidence.collected import encode
 from dpverify.project import seal
 from dpverify.project.cache import _FINDS, Cache, key, sources, user_folder
 from dpverify.project.config import Config

@@ -20,7 +20,7 @@ import dpverify
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import output
-from dpverify.collected import encode
+from dpverify.evidence.collected import encode
 from dpverify.report.stated import stated
 from dpverify.search import verify as judging
 from dpverify.trusted.kernel.expr import ONE, ZERO, parse

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import dpverify as dp
-from dpverify import cli, collected, recheck
+from dpverify import cli
+from dpverify.evidence import collected, recheck
 from dpverify.trusted.kernel.errors import CertificateError
 from tests import committed, tools
 

@@ -12,8 +12,8 @@ from flint import ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpverify.collected import encode
-from dpverify.recheck import recheck
+from dpverify.evidence.collected import encode
+from dpverify.evidence.recheck import recheck
 from dpverify.search.certificates import pack
 from dpverify.trusted.facts.unusable import unusable
 from dpverify.trusted.kernel import certificate, proof

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dpverify import cli, recheck
+from dpverify import cli
+from dpverify.evidence import recheck
 from dpverify.project.designer import HEADING
 from dpverify.runtime import outside
 

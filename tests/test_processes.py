@@ -214,7 +214,7 @@ def test_settings_of_bounds_are_checked(folder, setting, fault):
 
 
 def test_a_certificate_that_takes_too_long_is_refused_and_the_others_are_checked(folder, monkeypatch):
-    from dpverify import recheck as kernel
+    from dpverify.evidence import recheck as kernel
 
     run("verify", "good.toml", "--certificates", "certs", code=0)
     Path("certs/a.cert.json").write_text("{}")
@@ -227,7 +227,7 @@ def test_a_certificate_that_takes_too_long_is_refused_and_the_others_are_checked
 
 @pytest.mark.parametrize("death", [os.abort, lambda: os._exit(0), lambda: os.kill(os.getpid(), 11)])
 def test_a_certificate_that_ends_the_process_is_refused_and_the_others_are_checked(folder, monkeypatch, death):
-    from dpverify import recheck as kernel
+    from dpverify.evidence import recheck as kernel
 
     run("verify", "good.toml", "--certificates", "certs", code=0)
     Path("certs/a.cert.json").write_text("{}")

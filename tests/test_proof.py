@@ -13,7 +13,7 @@ from itertools import permutations, product
 import pytest
 from flint import arb
 
-from dpverify.collected import encode
+from dpverify.evidence.collected import encode
 from dpverify.search.certificates import pack, record
 from dpverify.search.composition import plans
 from dpverify.search.events import told

@@ -34,7 +34,7 @@ CERTIFICATES = [committed.place(name) for name in NAMES]
 CHECK = """
 import json, sys
 from pathlib import Path
-from dpverify.recheck import recheck
+from dpverify.evidence.recheck import recheck
 found = recheck(Path(sys.argv[1]))
 print(json.dumps([found.code, found.rules, found.places, sorted(name for name in sys.modules if name.startswith("dpverify.trusted"))]))
 """

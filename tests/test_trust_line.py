@@ -14,7 +14,7 @@ BELOW = sorted(TRUSTED.rglob("*.py"))
 LOAD_ALL = """
 import importlib, json, pkgutil, sys
 before = set(sys.modules)
-import dpverify.recheck
+import dpverify.evidence.recheck
 for module in pkgutil.walk_packages(dpverify.trusted.__path__, "dpverify.trusted."):
     importlib.import_module(module.name)
 # The compiled parts of flint put runtime modules there that come from no file and have no spec.
@@ -39,8 +39,8 @@ def test_the_kernel_and_all_rules_load_nothing_from_above_the_line(loaded):
     inside = {name for name in loaded if name.startswith("dpverify.")}
     assert {"dpverify.trusted.kernel.judgement", "dpverify.trusted.theories.additive.rules.modulus"} <= inside
     assert {name for name in inside if not name.startswith("dpverify.trusted")} == {
-        "dpverify.collected",
-        "dpverify.recheck",
+        "dpverify.evidence.collected",
+        "dpverify.evidence.recheck",
         "dpverify.runtime",
         "dpverify.runtime.outside",
         "dpverify.runtime.streams",

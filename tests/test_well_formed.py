@@ -15,7 +15,7 @@ from dpverify.catalogue.kinds import STARTERS
 from dpverify.catalogue.reader import read_spec
 from dpverify.cli import main
 from dpverify.errors import SpecError
-from dpverify.recheck import statement
+from dpverify.evidence.recheck import statement
 from dpverify.runtime.outside import named
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel.canonical_form import claim_hash, to_json

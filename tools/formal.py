@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import theory_record as records  # noqa: E402
 
-from dpverify.collected import by_name, read  # noqa: E402
+from dpverify.evidence.collected import by_name, read  # noqa: E402
 from dpverify.project.formal import coq, foundations  # noqa: E402
 from dpverify.project.formal.ledger import theorems  # noqa: E402
 from dpverify.project.formal.replay import replay  # noqa: E402

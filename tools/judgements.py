@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "tests" / "mutants" / "recorded.txt"
 sys.path.insert(0, str(ROOT))
 
-from dpverify.collected import by_name  # noqa: E402
-from dpverify.collected import read as text_of  # noqa: E402
+from dpverify.evidence.collected import by_name  # noqa: E402
+from dpverify.evidence.collected import read as text_of  # noqa: E402
 from dpverify.trusted.kernel import judgement as kernel  # noqa: E402
 from dpverify.trusted.kernel.bounds import Infinite  # noqa: E402
 from dpverify.trusted.kernel.canonical_form import claim_hash  # noqa: E402

@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import graph  # noqa: E402
 
-from dpverify.collected import by_name, read  # noqa: E402
+from dpverify.evidence.collected import by_name, read  # noqa: E402
 from dpverify.report.stated import file_of  # noqa: E402
 from dpverify.report.trust import lines_of_code, rests_on  # noqa: E402
 from dpverify.trusted.kernel.certificate import decode  # noqa: E402

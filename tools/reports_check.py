@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from dpverify.catalogue import read_spec
-from dpverify.collected import by_name, read
+from dpverify.evidence.collected import by_name, read
 from dpverify.report.families import family
 
 ROOT = Path(__file__).parents[1]

@@ -12,8 +12,8 @@ from dpverify.api.digits import checked
 from dpverify.catalogue import Spec, Stated, resolve
 from dpverify.catalogue import read_spec as read_spec
 from dpverify.catalogue.inline import Noise, nothing_beside, stated
-from dpverify.collected import read
 from dpverify.errors import SpecError
+from dpverify.evidence.collected import read
 from dpverify.report.answers import Answer, Answers, Enclosure, answer, judged
 from dpverify.search import verify as judging
 from dpverify.search.verify import Verified

@@ -122,7 +122,7 @@ def _with_certificates(
 ) -> list[tuple[str, Entry, Verified]]:  # fmt: skip
     """The same, with the certificate of every decided claim on both sides written; an entry names its own where it is."""
     from dpverify.cli.found import NAME, found_in, refuse
-    from dpverify.collected import encode
+    from dpverify.evidence.collected import encode
     from dpverify.project.calibration import DIGITS
 
     decided = {name: one.certificate for name, entry, one in sides if entry.verdict != "UNKNOWN"}

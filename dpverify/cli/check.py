@@ -18,7 +18,7 @@ from dpverify.cli.settings import bounds_of, codeless, timed
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.cli.replays import Replays
-    from dpverify.recheck import Rechecked
+    from dpverify.evidence.recheck import Rechecked
     from dpverify.runtime.processes import Bounds
     from dpverify.trusted.kernel.model import Claim
 
@@ -54,8 +54,8 @@ def check(
     written, and nothing else.
     Exit code 1 where a certificate is missing, is another than was meant, or is refused.
     """
+    from dpverify.evidence.recheck import Rechecked
     from dpverify.project.config import read_config
-    from dpverify.recheck import Rechecked
     from dpverify.runtime.outside import printable
     from dpverify.runtime.processes import Ended, in_order, worthwhile
 
@@ -107,7 +107,7 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
 
     apart: from nothing, so that what it loads does not depend on the files before it.
     """
-    from dpverify.recheck import Rechecked, recheck
+    from dpverify.evidence.recheck import Rechecked, recheck
     from dpverify.runtime.outside import printable
     from dpverify.trusted.kernel.proof import forget
 
@@ -143,7 +143,7 @@ def _sane(file: Path, one: Rechecked) -> Rechecked:
 
 
 def _files(path: Path) -> list[Path]:
-    from dpverify.collected import MANY, SINGLE, places, within
+    from dpverify.evidence.collected import MANY, SINGLE, places, within
 
     if path.suffix == ".toml":
         way = f"`dpverify verify {path} --certificates DIR` makes certificates of its claims, and --against {path} demands one of each."

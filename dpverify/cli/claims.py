@@ -211,7 +211,7 @@ def _entry(
     spec: Spec, stated: Stated, digits: int, outcome: Outcome | Ended, certificate: Path | None, bounds: Bounds, writing: output.Writing
 ) -> Entry:  # fmt: skip
     """The entry of a claim, with its certificate written."""
-    from dpverify.collected import encode
+    from dpverify.evidence.collected import encode
     from dpverify.report import Entry
     from dpverify.runtime.processes import Ended
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpverify.cli.output import Writing, writable
-from dpverify.collected import MANY, SCHEMA, read, within
 from dpverify.errors import SpecError
+from dpverify.evidence.collected import MANY, SCHEMA, read, within
 from dpverify.runtime.outside import read_regular
 from dpverify.trusted.kernel.certificate import MAX_BYTES, decode
 from dpverify.trusted.kernel.errors import CertificateError

@@ -71,7 +71,7 @@ def _is_mechanism(name: str) -> bool:
 
 def _of_certificate(path: Path) -> Entry:
     """The claim of a certificate, as the kernel judges it now."""
-    from dpverify.collected import read
+    from dpverify.evidence.collected import read
     from dpverify.report import Entry
     from dpverify.search.verify import rejudged
     from dpverify.trusted.kernel.certificate import decode, unpack
@@ -157,7 +157,7 @@ def _mechanism_lines(name: str, *, code: bool) -> Iterator[str]:
 def _uses() -> Iterator[tuple[str, set[str]]]:
     """Of every readable certificate in reports/, here or beside the shelf, the mechanism and the rules it uses."""
     from dpverify.catalogue import shelf
-    from dpverify.collected import read, within
+    from dpverify.evidence.collected import read, within
     from dpverify.trusted.kernel.certificate import decode, unpack
 
     folders = dict.fromkeys(folder.resolve() for folder in (Path("reports"), shelf() / "reports") if folder.is_dir())

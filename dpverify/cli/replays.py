@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpverify.cli.output import say, write
 from dpverify.cli.progress import Progress
-from dpverify.collected import SINGLE, read
+from dpverify.evidence.collected import SINGLE, read
 from dpverify.project.formal import coq, foundations
 from dpverify.project.formal.replay import replay
 from dpverify.project.formal.terms import NotReplayedError

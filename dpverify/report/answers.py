@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from dpverify.catalogue import NotCertain, NotProved, Stated
 from dpverify.catalogue.notes import Note
-from dpverify.collected import encode
+from dpverify.evidence.collected import encode
 from dpverify.report import Entry, asked, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, quantity, short, text
 from dpverify.report.enclosures import common
 from dpverify.report.results import Results

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from dpverify.collected import MANY, SINGLE, collection
+from dpverify.evidence.collected import MANY, SINGLE, collection
 from dpverify.report import Entry, brief
 from dpverify.report.families import Family
 from dpverify.report.overview import tight

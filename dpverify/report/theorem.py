@@ -9,7 +9,7 @@ from pathlib import Path
 from dpverify.catalogue.formulas.boxes import row
 from dpverify.catalogue.formulas.latex import latex, words
 from dpverify.catalogue.formulas.typeset import typeset
-from dpverify.collected import encode
+from dpverify.evidence.collected import encode
 from dpverify.report import Entry, delta_enclosure, enclosure, exact, exact_delta, literature, quantity
 from dpverify.report import words as plain
 from dpverify.report.laws import law

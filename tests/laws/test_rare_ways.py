@@ -18,6 +18,7 @@ from dpverify.search.signs import positive, radicals
 from dpverify.search.signs.field import Effort, Field, Ratio
 from dpverify.search.signs.polynomials import ONE as ONE_POLY
 from dpverify.search.signs.polynomials import SLOTS, number
+from dpverify.search.signs.positive import factor_sign
 from dpverify.trusted.combinators import candidates, closed_forms, further, moves, neighbours, one_pair, parameters, responses
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.premises import curve_of
@@ -383,7 +384,7 @@ def test_a_sum_with_a_bessel_function_is_that_of_its_logarithm(text, is_one):
 
 @pytest.mark.parametrize("degree", [2, 3, 5])
 def test_a_quotient_by_a_root_has_none_below(degree):
-    field = Field({}, Effort())
+    field = Field({}, Effort(factor_sign))
     root = radicals.root(field, Ratio(number(F(2)), ONE_POLY), degree)
     for top in (ONE_POLY, field.times(root.num, root.num)):
         for bottom in (root.num, field.times(root.num, root.num)):
@@ -497,7 +498,7 @@ def test_differences_of_histograms_are_listed_up_to_a_limit(monkeypatch):
 
 
 def test_a_field_has_no_more_atoms_than_slots():
-    field = Field({f"x{i}": Domain(Fraction(0), Fraction(1)) for i in range(SLOTS)}, Effort())
+    field = Field({f"x{i}": Domain(Fraction(0), Fraction(1)) for i in range(SLOTS)}, Effort(factor_sign))
     with pytest.raises(Undecided, match=f"more than {SLOTS} different functions and roots"):
         field.new(field.atoms[0])
 
@@ -539,7 +540,7 @@ def test_a_density_with_a_zero_next_to_a_point_is_not_continuous_in_its_logarith
 
 
 def test_a_square_of_what_may_be_0_is_not_certainly_positive():
-    field = Field({"x": Domain(), "y": Domain(Fraction(0))}, Effort())
+    field = Field({"x": Domain(), "y": Domain(Fraction(0))}, Effort(factor_sign))
     (square,) = (field.parameters["x"] ** 2).monoms()
     (single,) = field.parameters["y"].monoms()
     free, strict = square.index(2), {single.index(1): True}
@@ -551,7 +552,7 @@ def test_a_square_of_what_may_be_0_is_not_certainly_positive():
 @pytest.mark.parametrize("lower, upper", [(Fraction(-1), Fraction(0)), (Fraction(0), Fraction(1))])
 def test_a_logarithm_times_what_may_be_0_is_not_certainly_positive(lower, upper):
     """b log(1 + y) and b log(1/(1 + y)), of b and y of known signs: 0 where b is."""
-    field = Field({"b": Domain(lower, upper, False, False), "y": Domain(Fraction(1), Fraction(2))}, Effort())
+    field = Field({"b": Domain(lower, upper, False, False), "y": Domain(Fraction(1), Fraction(2))}, Effort(factor_sign))
     argument = Ratio(ONE_POLY + field.parameters["y"], ONE_POLY)
     if upper == 0:
         argument = field.inverse(argument)
@@ -563,7 +564,7 @@ def test_a_logarithm_times_what_may_be_0_is_not_certainly_positive(lower, upper)
 def test_logarithms_of_what_may_be_1_are_not_certainly_positive(sign):
     """b log(1 + x) + b log(1 + y), and the same of -b and the inverses: 0 where x = y = 0."""
     ends = Domain(Fraction(0), Fraction(2), False)
-    field = Field({"b": Domain(Fraction(1), Fraction(2)), "x": ends, "y": ends}, Effort())
+    field = Field({"b": Domain(Fraction(1), Fraction(2)), "x": ends, "y": ends}, Effort(factor_sign))
     arguments = [Ratio(ONE_POLY + field.parameters[name], ONE_POLY) for name in "xy"]
     b = field.parameters["b"] * sign
     groups = [(b, argument if sign == 1 else field.inverse(argument)) for argument in arguments]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dpverify.collected import encode
+from dpverify.evidence.collected import encode
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel import judgement as kernel

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from dpverify.recheck import WAY_OUT, recheck
+from dpverify.evidence.recheck import WAY_OUT, recheck
 from dpverify.trusted.kernel.canonical_form import claim_hash, from_json
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.judgement import check

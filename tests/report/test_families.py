@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from dpverify import cli
 from dpverify.catalogue import read_spec
 from dpverify.cli import drawn, judging
-from dpverify.collected import by_name, read
+from dpverify.evidence.collected import by_name, read
 from dpverify.report import evidence
 from dpverify.report.families import GROUPS, OTHERS, QUESTIONS, family
 from dpverify.search.verify import verify

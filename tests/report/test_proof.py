@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import dpverify
 from dpverify import cli
-from dpverify.collected import encode
+from dpverify.evidence.collected import encode
 from dpverify.report import Entry, proof
 from dpverify.report.stated import stated
 from dpverify.search.verify import rejudged

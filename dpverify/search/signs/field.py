@@ -50,8 +50,9 @@ MAX_TOTAL_EFFORT: Final = 800
 
 @dataclass(slots=True)
 class Effort:
-    """How many signs one comparison has asked for, and of what it was asked already."""
+    """How many signs one comparison has asked for, of what it was asked already, and who finds the sign of one factor and its writing."""
 
+    factor_sign: Callable[[Field, Poly], tuple[Sign, Expr]]
     spent: int = 0
     asked: set[Any] = field(default_factory=set)
 
@@ -264,14 +265,12 @@ class Field:
         if self.is_constant(p):
             return self.constant_sign(p)
         self.effort.spent += 1
-        from dpverify.search.signs.positive import factor_sign
-
         content, factors = factored(p)
         written: list[Expr] = []
         result: Sign = POSITIVE if content > 0 else NEGATIVE
         for f, e in factors:
             if len(factors) == 1:
-                signs, writing = factor_sign(self, f)
+                signs, writing = self.effort.factor_sign(self, f)
             else:
                 signs, writing = self.sign(f), self.writing(f)
             written.append(power(writing, num(e)))

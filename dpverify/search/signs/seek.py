@@ -12,6 +12,7 @@ from typing import Any, Final
 from dpverify.search.signs.entries import Found, define, known, put, show
 from dpverify.search.signs.expressions import ratio
 from dpverify.search.signs.field import Effort, Field
+from dpverify.search.signs.positive import factor_sign
 from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Sym, add, children, format_expr, mul, neg, scaled, substitute, symbols
 from dpverify.trusted.kernel.model import Domain
@@ -46,7 +47,7 @@ class Sought(Found):
         return False
 
     def _found(self, left: Expr, right: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
-        field = Field(domains, Effort())
+        field = Field(domains, Effort(factor_sign))
         define(left, field)
         define(right, field)
         for _ in range(ROUNDS):
@@ -59,7 +60,7 @@ class Sought(Found):
 class _Search:
     def __init__(self, domains: Mapping[str, Domain], wanted: Sign, effort: Effort | None = None, depth: int = 0) -> None:
         self.domains, self.wanted, self.depth = domains, wanted, depth
-        self.effort = Effort() if effort is None else effort
+        self.effort = Effort(factor_sign) if effort is None else effort
 
     def shows(self, expr: Expr) -> bool:
         """The statement as it stands, or on parts of a domain, or with min, max and abs replaced by what they may be."""

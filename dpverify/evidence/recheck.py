@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from dpverify.collected import places as places_in
-from dpverify.collected import read
+from dpverify.evidence.collected import places as places_in
+from dpverify.evidence.collected import read
 from dpverify.runtime import streams
 from dpverify.runtime.outside import GONE, gone, printable, quoted
 from dpverify.trusted.kernel.canonical_form import TIGHT, to_json
