@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpverify import recheck as rechecking
+from dpverify.evidence import recheck as rechecking
 from dpverify.report.trust import TRUSTED, rests_on
 from dpverify.trusted.kernel.loading import asked_for, remembered
 from dpverify.trusted.kernel.proof import forget
@@ -18,7 +18,7 @@ from dpverify.trusted.theories.curves.rules import gaussian
 from tests import committed
 
 ROOT = Path(__file__).parents[1]
-FOLDER = Path(rechecking.__file__).parent / "trusted"
+FOLDER = Path(rechecking.__file__).parents[1] / "trusted"
 FLOORS = ("kernel", "language", "numbers", "order", "geometry", "shapes", "sensitivity", "combinators", "facts", "theories", "claims")
 UP = {("combinators/runs.py", "dpverify.trusted.theories.processes.norms")}
 """What asks for a higher floor, besides the kernel, which asks for all."""

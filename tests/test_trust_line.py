@@ -39,6 +39,7 @@ def test_the_kernel_and_all_rules_load_nothing_from_above_the_line(loaded):
     inside = {name for name in loaded if name.startswith("dpverify.")}
     assert {"dpverify.trusted.kernel.judgement", "dpverify.trusted.theories.additive.rules.modulus"} <= inside
     assert {name for name in inside if not name.startswith("dpverify.trusted")} == {
+        "dpverify.evidence",
         "dpverify.evidence.collected",
         "dpverify.evidence.recheck",
         "dpverify.runtime",

@@ -95,6 +95,12 @@ def judged(judgement: kernel.Judgement) -> dict[str, Any]:
     return json.loads(json.dumps({name: value for name, value in facts.items() if value}))
 
 
+def afresh(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """What the kernel says of a certificate that it knows nothing of yet: a curve that was evaluated elsewhere before is known better."""
+    forget()
+    return judged(kernel.check(certificate))
+
+
 def stable(witness: Mapping[str, Any] | None) -> dict[str, Any]:
     """A witness without what is enclosed."""
     return {key: value for key, value in (witness or {}).items() if key not in ENCLOSED}
@@ -246,7 +252,7 @@ def digest(said: Mapping[str, Any]) -> str:
 def whole(name: str, certificates: Mapping[str, Any], chosen: frozenset[str]) -> dict[str, dict[str, Any]]:
     """What is said of a certificate, and where it is changed, by the columns of the record. chosen: those that are changed."""
     changed = {kind: accepted(tried(kind, name, certificates)) for kind in (KINDS if name in chosen else ())}
-    return {"judgement": judged(kernel.check(certificates[name])), **changed}
+    return {"judgement": afresh(certificates[name]), **changed}
 
 
 def recorded() -> dict[str, dict[str, str]]:

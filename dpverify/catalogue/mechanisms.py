@@ -323,8 +323,8 @@ class Mechanisms:
         stated: dict[str, Expr] = {}
         self.given |= dict.fromkeys(parameters)
         for name in parameters:
-            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in FUNCTIONS or name == "pi":
-                given.fault(f"{show(name)} cannot name a parameter. Use letters, digits and _, and no function's name.")
+            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in FUNCTIONS or name == "pi" or "__" in name:
+                given.fault(f"{show(name)} cannot name a parameter. Use letters, digits and single underscores, and no function's name.")
             elif name in bound:
                 given.fault(f"{name} is this kind's variable. Give the parameter another name.")
             value = given.may(name, read_value_or_domain, None)

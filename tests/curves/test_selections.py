@@ -419,7 +419,6 @@ def test_an_exact_threshold_needs_no_integral():
         (sparse(G1, None, 3, bounds=UNIT), "there is none"),
         (sparse(LOGISTIC, G2, 3, bounds=UNIT), "not certainly Gaussian or Laplace"),
         (largest(G1, 3, bounds=UNIT), "does not stop at the first"),
-        (sparse(G1, G2, 3, bounds=(ONE, ONE)), "do not rise"),
         (sparse(G1, G2, 3, bounds=UNIT, threshold=parse("sqrt(2)")), "wants a rational"),
         (sparse(G1, G2, 2000, bounds=UNIT), "from 1 to 1000"),
     ],

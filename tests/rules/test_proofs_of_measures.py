@@ -932,7 +932,6 @@ UNEVEN = Translation(parse("exp(-max(2*z, -z))"))
         (Mixture(parse("exp(-r**2/(2*v))/sqrt(v)"), parse("exp(-v)"), (ZERO, None), L1, ONE), COUNT, True, True, False),
         (Translation(parse("exp(-abs(z))")), None, True, True, False),
         (Compose((Part(LAPLACE, query=COUNT),)), None, True, True, False),
-        (Group(Part(LAPLACE, ONE), num(2)), COUNT, False, False, False),
         (Staircase(ONE, parse("1/2")), None, True, True, False),
         (KaryResponse(num(2), parse("4/5")), None, True, True, False),
         (Guarantee("zcdp", ((ONE,),)), None, True, True, False),

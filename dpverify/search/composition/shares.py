@@ -40,6 +40,8 @@ def propose(proof: Proof, runs: Sequence[Run], plan: Callable[[Run], Share], pur
     parts = dict[Part, Place]()
     for part, place in _parts((), whole(proof.claim).part):
         parts.setdefault(part, place)
+    if not all(run.part in parts for run in runs):  # one stands in a group of one
+        return []
     known = {part: None if is_told(part) or _stated(part) else pure(Run(part)) for part in parts}
     left = [run.times for run in runs if known[run.part] is None and not _stated(run.part)]
     share = _rounded(delta / sum(left), ROUND_FLOOR) if left else Fraction(0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from dpverify.search.signs.seek import Sought
 from dpverify.trusted.kernel import certificate
 from dpverify.trusted.kernel import judgement as kernel
 from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.shown import Shown, under
 from dpverify.trusted.order.shown_signs import show
 
@@ -30,4 +32,23 @@ def with_signs(packed: Mapping[str, Any], found: Sought) -> dict[str, Any]:
         if key in wanted:
             wanted |= used
             kept.append(entry)
-    return {**packed, **({"signs": kept[::-1]} if kept else {})}
+    return _least(packed, kept[::-1])
+
+
+def _least(packed: Mapping[str, Any], signs: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """The certificate with those of the signs without which it says another thing: some were asked for, and nothing came of it."""
+    if not signs:
+        return {**packed}
+    says = _says({**packed, "signs": signs})
+    for entry in list(signs):
+        fewer = [one for one in signs if one is not entry]
+        with suppress(DpverifyError):
+            if _says({**packed, **({"signs": fewer} if fewer else {})}) == says:
+                signs = fewer
+    return {**packed, **({"signs": signs} if signs else {})}
+
+
+def _says(packed: Mapping[str, Any]) -> kernel.Judgement:
+    read = certificate.unpack(packed)
+    with kernel.shown_by(read):
+        return kernel.judge(read.claim, kernel.replay(read))

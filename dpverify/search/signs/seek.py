@@ -66,7 +66,7 @@ class _Search:
         """The statement as it stands, or on parts of a domain, or with min, max and abs replaced by what they may be."""
         if known(expr, self.domains) <= self.wanted:
             return True
-        question = expr, tuple(self.domains.items())
+        question = expr, tuple(self.domains.items()), self.wanted
         if self.depth > MAX_KINKS or not symbols(expr) or question in self.effort.asked:
             return False
         self.effort.asked.add(question)
@@ -134,9 +134,15 @@ class _Search:
         for kink in _kinks(expr):
             if kink.name == "abs" and known(kink.args[0], self.domains) != ANY:
                 continue  # it is decided
+            if kink.name == "abs" and self._decided(kink.args[0]):
+                return known(expr, self.domains) <= self.wanted or self._as_it_stands(expr, Field(self.domains, self.effort))
             if all(map(self._again, choices(expr, kink))):
                 return self._met(put(expr, self.domains, {"kink": format_expr(kink)}))
         return False
+
+    def _decided(self, inside: Expr) -> bool:
+        """Whether one sign of what an abs is of was shown."""
+        return any(_Search(self.domains, side, self.effort, self.depth + 1).shows(inside) for side in (AT_LEAST_ZERO, AT_MOST_ZERO))
 
     def _values(self, expr: Expr) -> bool:
         for name in sorted(symbols(expr)):

@@ -49,7 +49,7 @@ def require_names(claim: Claim) -> None:
     asked: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     bound = {name for one in asked for held in (one.mechanism, *noises_of(one.mechanism)) for name in variables_of(held)}
     for name, _ in claim.domains:
-        free = name.isidentifier() and name.isascii() and name not in bound and name != format_expr(PI)
+        free = name.isidentifier() and name.isascii() and "__" not in name and name not in bound and name != format_expr(PI)
         certify(free, f"{name[:40]!r} cannot name a parameter of this mechanism.")
 
 

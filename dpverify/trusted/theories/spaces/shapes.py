@@ -195,7 +195,7 @@ def _alternatives(part: Shape, number: int) -> list[tuple[Expr, Domains]]:
         if not over or at_most(wide, first, {}, over):
             known.append(first)
             continue
-        names = {name: Sym(f"{name}'{number}") for name in over}
+        names = {name: Sym(f"{name}__{number}") for name in over}  # no parameter is named so
         others.append((substitute(wide, names), {names[name].name: each for name, each in over.items()}))
     return [(call("max", *known), {}), *others] if known else [*others]
 

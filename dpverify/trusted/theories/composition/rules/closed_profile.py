@@ -67,7 +67,9 @@ def at(claim: Claim, epsilon: Expr) -> tuple[Expr, Rests]:
         if run.part.query is not None and not reach(run).exact:
             raise Rejected(NAME, "sensitivity", "it is not known exactly")
     value, through = _delta(runs, epsilon)
-    assumed = (IDEAL, *post_processing.ASSUMED) if any(run.processed for run in runs) else (IDEAL,)
+    assumed: tuple[str, ...] = (IDEAL,)
+    if any(run.processed for run in runs):
+        through, assumed = (*through, post_processing.NAME), (IDEAL, *post_processing.ASSUMED)
     if any(run.processed or not occurs(run) for run in runs):
         return value, Rests(through, assumed, None)
     if not isinstance(root.mechanism, Combinator):

@@ -117,7 +117,8 @@ class Values:
         if isinstance(mechanism, model.PostProcess) and self.side == "upper":
             self.assumed += post_processing.ASSUMED
             return self.of(mechanism.part, forward)
-        if part not in self.known and str(len(self.known)) in self.spent:
+        alone = isinstance(mechanism, model.Guarantee) and mechanism.measure == "approximate" and len(mechanism.rows) == 1
+        if part not in self.known and not alone and str(len(self.known)) in self.spent:  # what is stated alone is spent
             self.known[part] = self._spent(part, self.spent[str(len(self.known))])
         if part in self.known:
             return self.known[part]
