@@ -150,14 +150,14 @@ def tried(kind: str, name: str, certificates: Mapping[str, Any]) -> list[tuple[s
     """The changes of one kind and what is proved after each, nothing where it is refused."""
     found = []
     for what, data, number in changes(kind, name, certificates):
-        try:
-            certificate = unpack(data | {"claim_sha256": claim_hash(data["claim"])})
-        except DpverifyError:
-            found.append((what, ()))
-            continue
         if kind == "asked":
             forget()  # a curve that was evaluated elsewhere before is known better
-        found.append((what, proved(certificate.claim, certificate.lines, number)))
+        try:
+            certificate = unpack(data | {"claim_sha256": claim_hash(data["claim"])})
+            with kernel.shown_by(certificate):
+                found.append((what, proved(certificate.claim, certificate.lines, number)))
+        except DpverifyError:
+            found.append((what, ()))
     return found
 
 

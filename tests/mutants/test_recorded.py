@@ -78,7 +78,8 @@ def test_a_certificate_changed_in_one_place_proves_no_more_than_is_recorded_and_
     """One test for all laws of a changed certificate, which share what was proved."""
     certificate, known = unpack(certificates()[name]), recorded()[name]
     said = judgements.afresh(certificates()[name])
-    honest = [bound for fact in kernel.replay(certificate) if not fact.place for bound in as_bounds(fact.says)]
+    with kernel.shown_by(certificate):
+        honest = [bound for fact in kernel.replay(certificate) if not fact.place for bound in as_bounds(fact.says)]
     wrong = [*beside(certificate, said), *at_a_value(certificate)]
     for kind in ON_LINES:
         tried = judgements.tried(kind, name, certificates())
