@@ -30,9 +30,16 @@ def run(tmp_path):
         recipes = "".join(f".PHONY: {name}\n{name}:\n{others.get(name, TAKES)}" for name in (*ENVIRONMENTS, *PARTS))
         (tmp_path / "Makefile").write_text(recipes)
         environment = {**os.environ, "TMPDIR": str(tmp_path)}
-        return subprocess.Popen([tmp_path / ".ci" / "run"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+        return subprocess.Popen(
+            [tmp_path / ".ci" / "run"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, preexec_fn=heard,
+        )  # fmt: skip
 
     return begin
+
+
+def heard():
+    """A shell cannot trap what was ignored when it began, as interrupts are in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def times(tmp_path):

@@ -57,7 +57,7 @@ def test_the_kernel_alone_checks_collections(folder, capsys):
     assert all(f"some.certs.json/{name}.cert.json: " in said for name in NAMES) and said.count("SHA-256") == 3
     fresh = subprocess.run(
         [sys.executable, "-P", "-m", "dpverify.kernel", "some.certs.json"], capture_output=True, text=True, check=True,
-        env={"PYTHONPATH": str(Path(recheck.__file__).parents[1])},
+        env={"PYTHONPATH": str(Path(recheck.__file__).parents[2])},
     )  # fmt: skip
     assert fresh.stdout == said
 
@@ -111,7 +111,7 @@ def test_a_collection_that_changes_is_read_again(folder):
 
 
 def test_certificates_of_collections_meet_claim_files(folder):
-    root = Path(recheck.__file__).parents[1]
+    root = Path(recheck.__file__).parents[2]
     wanted = [name for name in committed.names() if name.startswith("two_point.")]
     Path("two.certs.json").write_text(collected.collection({name: committed.certificate(name) for name in wanted}))
     run("check", "two.certs.json", "--against", root / "specs" / "two_point.toml")

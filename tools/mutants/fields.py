@@ -151,7 +151,7 @@ def tried(mutant: Mutant, placed: Any, names: list[str], seconds: float) -> tupl
 
 def by_the_law(mutants: Sequence[Mutant], seconds: float) -> Iterator[tuple[int, str, str]]:
     """What the law says of each change, by its number. To be run in a process of its own: it imports what is changed."""
-    files = [file for file in run_of_mutants.below() if re.match("dpverify/trusted/(rules|parts|facts)/", file)]
+    files = [file for file in run_of_mutants.below() if re.match("dpverify/trusted/(theories|combinators|facts)/", file)]
     from tests import generated
 
     import_all()
@@ -294,7 +294,7 @@ def main() -> int:
     os.chdir(ROOT)
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    files = given.file or [file for file in run_of_mutants.below() if re.match("dpverify/trusted/(rules|parts|facts)/", file)]
+    files = given.file or [file for file in run_of_mutants.below() if re.match("dpverify/trusted/(theories|combinators|facts)/", file)]
     every = [mutant for file in files for mutant in operators.mutants(ROOT / file, file) if mutant.operator == "field"]
     number, of = map(int, given.slice.split("/"))
     every = [mutant for mutant in every if not given.field or field(mutant) in given.field][number::of]
