@@ -5,11 +5,10 @@
 Compiles the files that are not as specs/formal/compiled.txt records them (tools/theory_record.py says what that means) and a sample of
 those that are, with what they need: so many seconds of it by the record, and others for other texts. With --all everything, from nothing.
 What was compiled before is kept in build/formal, so that a run that was stopped goes on. Of what is compiled it finds out what the
-theorems rest on, and has coqchk check it once more. Writes specs/formal/compiled.txt and specs/formal/assumptions.txt. That
-other bytes are made than were recorded is told and is no fault, for Coq makes others in another folder.
+theorems rest on, and has coqchk check it once more. Writes specs/formal/compiled.txt and specs/formal/assumptions.txt.
 
 Exit code 1 where a file does not compile or assumes anything, by its words or as `coqchk -o` finds, a theorem rests on more than the axioms
-of MathComp Analysis, what Coq answers is not understood, or a certificate is not replayed; 3
+of MathComp Analysis, what is compiled is not what the record says, what Coq answers is not understood, or a certificate is not replayed; 3
 where Coq is not there.
 """
 
@@ -93,7 +92,7 @@ class Theory:
         seconds = {name: self.record.files[self.path(name)].seconds for name in rest} | dict.fromkeys(changed, 0)
         again = records.sample(rest, self.needs, seconds, sample) if rest else []
         print(f"{len(self.files)} files, {len(changed)} not as recorded, {len(again)} as recorded and compiled again", flush=True)
-        self._run(changed, again)
+        self._run(changed, again, faults)
         faults += coq.holes(self.work, [coq.module(self.files[name], self.folder) for name in sorted({*changed, *again})], None)
         faults += self._foundations({*changed, *again}, changed)
         faults += self._replays()
@@ -110,7 +109,7 @@ class Theory:
             if words := foundations.assumed(file.read_text(encoding="utf-8")):
                 yield f"{self.path(name)}: assumes what is not proved: {', '.join(dict.fromkeys(words))}"
 
-    def _run(self, wanted: Collection[str], again: Collection[str]) -> None:
+    def _run(self, wanted: Collection[str], again: Collection[str], faults: list[str]) -> None:
         """Have these files compiled, those of the second list whether or not they are there, and what they need."""
         below = set[str]().union(*(self.needs[name] for name in (*wanted, *again)))
         todo = [self.files[name] for name in self.sources if name in again or (name in below and not self._there(name))]
@@ -120,7 +119,7 @@ class Theory:
             held = self.record.files.get(self.path(name))
             same = held is not None and held.source == source
             if held is not None and same and held.made != made:
-                print(f"{self.path(name)}: compiled, its bytes are others than {self.record_file.name} says", flush=True)
+                faults.append(f"{self.path(name)}: compiled, it is not what {self.record_file.name} says. Run `make formal ALL=1`.")
             if not same:
                 self.record.files[self.path(name)] = records.Compiled(source, made, held.said if held else records.NOTHING, int(seconds))
 
@@ -190,7 +189,9 @@ class Theory:
         changed = [name for name in REPLAYED if self.record.replays.get(name) != hashes[name]]
         print(f"{len(REPLAYED)} certificates to be replayed, {len(REPLAYED) - len(changed)} as recorded", flush=True)
         if changed:
-            self._run(coq.REPLAYS, ())
+            faults = list[str]()
+            self._run(coq.REPLAYS, (), faults)
+            yield from faults
         for name in changed:
             held = coq.check(files[name], self.work, SECONDS)
             full = coq.whole_names(held.axioms, coq.REPLAYS, self.work)

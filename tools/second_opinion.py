@@ -4,7 +4,8 @@
 
 The second checker, checker/, is written from docs/reference/certificates.md and shares nothing with dpverify. They differ where one accepts
 what the other refuses, where both accept with another verdict, or where their enclosures are apart. That the second has not decided is no
-difference; nor is what the first refuses in a changed certificate, in a line that the second says it has not looked at. That the first
+difference; nor is what the first refuses in a changed certificate, in a line that the second says it has not looked at; nor that it leaves
+a changed claim over domains open, since it takes signs from a certificate alone and the second finds some for itself. That the first
 refuses a committed certificate is one, whatever the second says. Certificates are changed as for
 tests/mutants/recorded.txt: a value of a line, lines of another certificate, a value of the claim; and the verdict that is stated.
 Exit code 1 where they differ.

@@ -301,8 +301,13 @@ def context(output: str) -> Iterator[str]:
 
 
 def _run(file: Path, compiled: Path, seconds: float | None) -> tuple[str, str]:
-    """What is wrong with a file, and what Coq writes."""
-    code, output, errors = _process([program(), *OPTIONS, "-Q", str(compiled), "dpverify", str(file)], file.parent, seconds)
+    """What is wrong with a file, and what Coq writes.
+
+    A file in the folder is named from there: tactics keep the name that they were read by, so that the same is made in every folder.
+    """
+    inside = file.is_relative_to(compiled)
+    name, folder, place = (str(file.relative_to(compiled)), ".", compiled) if inside else (str(file), str(compiled), file.parent)
+    code, output, errors = _process([program(), *OPTIONS, "-Q", folder, "dpverify", name], place, seconds)
     if code == _LATE:
         return errors, ""
     return _fault(code, errors), output

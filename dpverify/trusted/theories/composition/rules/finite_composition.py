@@ -28,7 +28,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.kernel.expr import ONE, ZERO, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Subsample
 from dpverify.trusted.language.rationals import to_whole
@@ -86,7 +86,7 @@ def choice(run: Run) -> Choice:
 def _of_a_sample(run: Run, mechanism: Subsample) -> Choice:
     if mechanism.scheme != "poisson" or run.factor != ONE:
         raise Rejected(NAME, "the parts", "only Poisson samples, for neighbours one record apart, are put together here")
-    if symbols(mechanism.rate) or not certainly_lt(ZERO, mechanism.rate):
+    if not certainly_lt(ZERO, mechanism.rate):
         raise Rejected(NAME, "rate", "it is not certainly above 0")
     inside = merged(mechanism.part)
     if any(inner.processed or not occurs(inner) for inner in inside):
