@@ -676,3 +676,11 @@ def test_either_row_of_a_pair_may_have_the_record_where_no_order_is_claimed():
 def test_a_noise_moves_so_many_times_as_far_as_an_answer_does():
     asked_of = noises.question(Claim(NoisyMax(laplace(4), num(3)), None, sensitivity=num(3)), "noise", 2)
     assert (asked_of.mechanism, asked_of.sensitivity) == (laplace(4), num(6))
+
+
+@pytest.mark.parametrize("further", [lambda part: Group(part, num(2)), lambda part: Lipschitz(part, num(2))])
+def test_what_is_stated_beside_queries_two_steps_away_moves_two_steps_too(further):
+    """Two records: each moves one of the two counts by 1, noise of scale 1; the stated answer moves by 1 for each, noise of scale 1."""
+    counts = [Part(laplace(1), query=asked(row, adjacency="add-remove")) for row in ("1 0", "0 1")]
+    stated = Part(laplace(1), sensitivity=num(1))
+    assert enclosed(further(Part(Compose((*counts, stated))))) == pytest.approx([4, 4])

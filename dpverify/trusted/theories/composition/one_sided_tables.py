@@ -59,7 +59,4 @@ def listed_pairs(root: Part) -> tuple[tuple[int, int], ...]:
 
 
 def _is_made(part: Part) -> bool:
-    mechanism = part.mechanism
-    return isinstance(mechanism, Table | Exponential | Compose | Repeat) or (
-        isinstance(mechanism, Subsample) and mechanism.scheme == "poisson"
-    )
+    return isinstance(part.mechanism, Table | Exponential | Compose | Repeat | Subsample)

@@ -129,7 +129,7 @@ class Values:
             return self._worst([self.of(inner, forward) for inner in mechanism.parts])
         if isinstance(mechanism, model.Group) and self.side == "upper":
             return self._grouped(self.asked(mechanism.part, forward), mechanism.size)
-        if isinstance(mechanism, model.Subsample) and mechanism.scheme == "poisson":
+        if isinstance(mechanism, model.Subsample):  # without replacement neighbours are by replacement
             return self._sampled(self.of(mechanism.part, forward), mechanism.rate, forward)
         if isinstance(mechanism, model.Guarantee) and self.side == "upper":
             return self._stated(mechanism, forward)
