@@ -10,7 +10,7 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpverify.search.composition import stated_guarantee as search
-from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.balls import constant, precision, rational
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Num, num, parse
 from dpverify.trusted.theories.composition.rules import several_guarantees as guarantees
@@ -115,15 +115,24 @@ def test_a_wide_epsilon_is_enclosed():
         assert all(wide.contains(pair.forward(arb(i) / 3).mid()) for i in range(1, 9))
 
 
-def test_beside_a_corner_the_bound_is_read_where_no_other_corner_may_lie():
-    """At the first of two corners, the second so near that it lies nearer than its place is known."""
-    with precision(64):
-        gap = arb(2) ** -56
-        near, far = arb(1) + gap, (arb(2), arb("0.1"))
-        exact = guarantees._on_both_sides([(arb(1), arb("0.5")), (arb("1.5"), arb("0.3")), far], arb(1))
-        assert exact.overlaps(arb("0.5")) and exact.rad() < arb("1e-10")
-        with pytest.raises(Undecided, match="too near"):
-            guarantees._on_both_sides([(arb(1), arb("0.5")), (near.union(near + gap / 2), arb("0.49")), far], arb(1))
+def test_at_a_corner_the_bound_is_what_is_stated():
+    with precision(96):
+        pair = built(POINTS)
+        for epsilon, delta in POINTS:
+            at = pair.forward(constant(parse(epsilon)))
+            assert at.overlaps(constant(parse(delta))) and at.rad() < arb("1e-20")
+
+
+def test_of_points_that_are_no_corners_the_bound_is_a_profile_too():
+    """The middle one lies above the chord of the others: the bound is convex in e^eps, and each order is the image of the other."""
+    with precision(96):
+        pair = guarantees.pair([(parse(epsilon), parse(delta)) for epsilon, delta in (("1", "1/2"), ("2", "2/5"), ("3", "1/100"))])
+        levels = [arb(i) / 5 for i in range(1, 120)]
+        heights = [pair.delta(level.log()) for level in levels]
+        for before, here, after in zip(heights, heights[1:], heights[2:], strict=False):
+            assert not before + after < 2 * here - arb(2) ** -70
+        for level, height in zip(levels, heights, strict=True):
+            assert (1 - level + level * pair.delta(-level.log())).overlaps(height)
 
 
 @pytest.mark.parametrize(

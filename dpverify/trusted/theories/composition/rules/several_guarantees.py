@@ -20,10 +20,11 @@ Viswanath 2015, Theorem 3.4
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Final
 
-from flint import arb, ctx
+from flint import arb
 
 from dpverify.trusted.facts.evaluate import accurately, falling, known
 from dpverify.trusted.facts.pairs import Pair, symmetric
@@ -42,7 +43,7 @@ Point = tuple[Expr, Expr]
 """epsilon in nats and delta, constants both."""
 
 Corner = tuple[arb, arb]
-"""epsilon and H of a corner of the bound."""
+"""e^epsilon and H of a corner of the bound."""
 
 
 def pair(points: Sequence[Point]) -> Pair:
@@ -59,42 +60,26 @@ def pair(points: Sequence[Point]) -> Pair:
         if symbols(delta) or not (certainly_le(ZERO, delta) and certainly_le(delta, ONE)):
             raise Undecided(f"{NAME}: delta = {format_expr(delta)} is not certainly a number in [0, 1].")
     every = [(known(epsilon), known(delta)) for epsilon, delta in points]
-    corners = per_precision(lambda: _corners(every))
-    line = corners()
-    if not all(b[1] < a[1] for a, b in pairwise([(arb(0), arb(1)), *line])) or not all(a[0] < b[0] for a, b in pairwise(line)):
+    corners = _corners(every)
+    if not all(b[1] < a[1] and a[0] < b[0] for a, b in pairwise(corners)):
         raise Undecided(f"{NAME}: the guarantees, and their mirror images before them, are not by rising eps with delta falling from 1.")
-    return symmetric(falling(lambda epsilon: accurately(lambda: _on_both_sides(corners(), epsilon))))
+    lines = per_precision(lambda: _lines(_corners(every)))
+
+    def greatest(level: arb) -> arb:
+        return reduce(arb.max, (h + slope * (level - g) for g, h, slope in lines()))
+
+    return symmetric(falling(lambda epsilon: accurately(lambda: greatest(epsilon.exp()))))
 
 
 def _corners(points: Sequence[tuple[Callable[[], arb], Callable[[], arb]]]) -> list[Corner]:
-    """All points but (0, 1) in e^epsilon, by rising epsilon: the mirror images, then the points; at epsilon = 0 the two are one."""
-    right = [(epsilon(), delta()) for epsilon, delta in points]
-    return [(-epsilon, 1 - (1 - delta) * (-epsilon).exp()) for epsilon, delta in reversed(right) if not epsilon.is_zero()] + right
+    """(0, 1), the mirror images, then the points, by rising e^epsilon; at epsilon = 0 a point and its image are one."""
+    right = [(epsilon().exp(), delta()) for epsilon, delta in points]
+    return [(arb(0), arb(1)), *((1 / g, 1 - (1 - h) / g) for g, h in reversed(right) if not (g - 1).is_zero()), *right]
 
 
-def _on_both_sides(corners: Sequence[Corner], epsilon: arb) -> arb:
-    """The bound at an exact epsilon. Beside a corner of the same epsilon it lies between its values on the two sides, since it falls."""
-    beside = [x for x, _ in corners if x.overlaps(epsilon)]
-    if not beside:
-        return _between(corners, epsilon)
-    step = arb(2) ** (8 - ctx.prec)
-    values: list[arb] = []
-    for sign in (-1, 1):
-        point = epsilon
-        for x in beside:
-            point = (x.lower() - step).lower().min(point) if sign < 0 else (x.upper() + step).upper().max(point)
-        if any(x.overlaps(point) for x, _ in corners):
-            raise Undecided(f"{NAME}: two guarantees at epsilons too near to tell apart; leave one of them out.")
-        values.append(_between(corners, point))
-    return values[0].union(values[1])
+def _lines(corners: Sequence[Corner]) -> list[tuple[arb, arb, arb]]:
+    """Points and slopes of the lines through each two corners that follow each other, and of the constant after the last.
 
-
-def _between(corners: Sequence[Corner], epsilon: arb) -> arb:
-    """The chord at an epsilon that is certainly between corners; what the last one says beyond it."""
-    left = [corner for corner in corners if corner[0] < epsilon]
-    right = [corner for corner in corners if corner[0] > epsilon]
-    x, h = (left[-1][0].exp(), left[-1][1]) if left else (arb(0), arb(1))
-    if not right:
-        return h
-    level, y, k = epsilon.exp(), right[0][0].exp(), right[0][1]
-    return (h * (y - level) + k * (level - x)) / (y - x)
+    Of corners of a convex function the greatest of these is the chord; of others it is above that, and of the same kind.
+    """
+    return [*((x, h, (k - h) / (y - x)) for (x, h), (y, k) in pairwise(corners)), (*corners[-1], arb(0))]
