@@ -652,10 +652,10 @@ def test_a_mean_length_rests_on_the_mean_of_its_own_first_coordinate():
 
 def test_log_concave_bounds_want_a_convex_exponent_and_every_coordinate():
     for noise, wanted, why in (
-        (radial("exp(-sqrt(r))", LINF, 2), 2, "not certainly convex"),
-        (radial("r*exp(-r)", LINF, 2), 2, "may fall"),
+        (radial("exp(-sqrt(r))", LINF, 2), 2, "not certainly radial noise in a norm with a log-concave density"),
+        (radial("r*exp(-r)", LINF, 2), 2, "with a log-concave density"),
         (radial("exp(-r)", LINF, 2), 1, "every coordinate"),
-        (LAPLACE, 3, "not radial"),
+        (LAPLACE, 3, "not certainly radial"),
     ):
         proof = Proof(asked(noise, TWENTIETH))
         with precision(128):

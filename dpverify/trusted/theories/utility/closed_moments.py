@@ -36,10 +36,8 @@ from dpverify.trusted.numbers.expansion import monomial
 from dpverify.trusted.shapes.convexity import Shapes, outside
 from dpverify.trusted.theories.utility.laws import Law, half
 
-_SHAPES: Final = Shapes("r", True, {})
 _MOST_STEPS: Final = 64
 _R: Final = Sym("r")
-_NONE: Final[Mapping[str, Domain]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +102,18 @@ def moment(law: Law, p: int, rule: str) -> Expr | Infinite:
     if found is None:
         raise Rejected(rule, "the noise", "its moments have no closed form here; integrals enclose them")
     if law.sizes[0].whole:
-        if not isinstance(found, Exponential) or found.a != 1 or found.w != ZERO or not _continued(law):
+        if not isinstance(found, Exponential) or found.a != 1 or found.w != ZERO or not continued(law):
             raise Rejected(rule, "the noise", "its moments have no closed form here; sums enclose them")
         q = call("exp", neg(found.c))
         return div(mul(num(2), q), power(sub(ONE, q), num(2))) if p == 2 else div(mul(num(2), q), sub(ONE, power(q, num(2))))
     return found.moment(p, law.weight)
 
 
-def _continued(law: Law) -> bool:
+def continued(law: Law) -> bool:
     """Whether probabilities at 0 are what the form for positive integers says of 0."""
-    density = half(law)
-    return density is not None and certainly_equal(substitute(law.sizes[0].density, {"z": ZERO}), substitute(density, {"r": ZERO}))
+    if (density := half(law)) is None:
+        return False
+    return certainly_equal(substitute(law.sizes[0].density, {"z": ZERO}), substitute(density, {"r": ZERO}), law.domains)
 
 
 def form(law: Law) -> Form | None:
@@ -123,7 +122,7 @@ def form(law: Law) -> Form | None:
     if density is None or len(law.sizes) != 1:
         return None
     try:
-        exponent = _SHAPES.tidy(neg_log(density))
+        exponent = Shapes("r", True, law.domains).tidy(neg_log(density))
     except ExprError:
         return None
     terms = [term for term in (exponent.args if isinstance(exponent, Add) else (exponent,)) if "r" in symbols(term)]
@@ -133,16 +132,10 @@ def form(law: Law) -> Form | None:
     if len(others) != 1 or len(logs) > 1:
         return None
     [(only, c)], w = others, neg(logs[0]) if logs else ZERO
-    return _exponential(c, only, w) or (_powers(c, only) if not logs else None) or _bessel(c, only, w)
+    return _exponential(c, only, w, law.domains) or (_powers(c, only) if not logs else None) or _bessel(c, only, w)
 
 
-def exponential(term: Expr, domains: Mapping[str, Domain]) -> Exponential | None:
-    """The density exp(-term), where the term is c r^a, c > 0 for all parameters; None for another."""
-    only, c = outside(term, "r")
-    return _exponential(c, only, ZERO, domains)
-
-
-def _exponential(c: Expr, only: Expr, w: Expr, domains: Mapping[str, Domain] = _NONE) -> Exponential | None:
+def _exponential(c: Expr, only: Expr, w: Expr, domains: Mapping[str, Domain]) -> Exponential | None:
     _, a = monomial(only, "r") or (c, Fraction(0))
     return Exponential(c, a, w) if a > 0 and certainly_lt(ZERO, c, domains) else None
 

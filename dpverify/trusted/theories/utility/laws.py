@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from flint import arb
 
@@ -20,6 +20,7 @@ from dpverify.trusted.numbers.noise import domain, weighted
 from dpverify.trusted.numbers.quadrature import integral
 
 POSITIVE = Domain(Fraction(0))
+NONE: Final[Mapping[str, Domain]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Law:
     """Noise = unit * R * direction, R the product of independent sizes.
 
     norm: R is the noise's length in it, over the unit, and the direction has the cone measure of its unit ball. None: each coordinate by
-    itself is R with a sign, independent of the others and alike.
+    itself is R with a sign, independent of the others and alike. domains: of the parameters that densities and the unit may have.
     """
 
     noise: Answering | Staircase
@@ -68,6 +69,7 @@ class Law:
     sizes: tuple[Size, ...]
     norm: Norm | None = None
     unit: Expr = ONE
+    domains: Mapping[str, Domain] = field(default_factory=dict)
 
     def moment(self, p: int, bits: int) -> arb:
         """A ball round the mean of R^p. Raises Rejected where R is given by its law alone, Undecided."""
@@ -84,14 +86,15 @@ class Law:
         return 1 if self.norm is None else self.dimension
 
 
-def read(claim: Claim, parameters: Mapping[str, Any], rule: str) -> Law:
+def read(claim: Claim, parameters: Mapping[str, Any], rule: str, anywhere: bool = False) -> Law:
     """The law of a claim's noise.
 
     parameters: of a mixture "scale", the text of s(v) by which its conditionals are a scale family, and "closed", true to read it as the
-    radial noise that it is in closed form. Raises Rejected for what is not certainly the density of additive noise.
+    radial noise that it is in closed form. anywhere: for all values of the claim's parameters, which may have none otherwise. Raises
+    Rejected for what is not certainly the density of additive noise.
     """
-    noise = claim.mechanism
-    if claim.domains:
+    noise, domains = claim.mechanism, dict(claim.domains)
+    if domains and not anywhere:
         raise Rejected(rule, "the parameters", "errors are those of one mechanism; give every parameter a value")
     if isinstance(noise, Mixture):
         return _mixture(noise, claim, parameters, rule)
@@ -100,19 +103,19 @@ def read(claim: Claim, parameters: Mapping[str, Any], rule: str) -> Law:
     if not isinstance(noise, Answering):
         raise Rejected(rule, "the mechanism", "only noise that is added to an answer has an error of its own")
     if isinstance(noise, Radial):
-        return _radial(noise, rule)
+        return _radial(noise, rule, domains)
     lower, upper = domain(noise)
     dimension = _dimension(noise.dimension, rule) if isinstance(noise, Product) else 1
     whole = not isinstance(noise, Product) and noise.integers
     size = Size(noise.density, variable(noise), call("abs", Sym("z")), lower, upper, whole)
-    return Law(noise, dimension, (_certain(size, rule),))
+    return Law(noise, dimension, (_certain(size, rule, domains),), domains=domains)
 
 
-def _radial(noise: Radial, rule: str) -> Law:
+def _radial(noise: Radial, rule: str, domains: Mapping[str, Domain] = NONE) -> Law:
     dimension = _dimension(noise.dimension, rule)
-    _certain(Size(noise.profile, "r", Sym("r"), Fraction(0)), rule)
+    _certain(Size(noise.profile, "r", Sym("r"), Fraction(0)), rule, domains)
     size = Size(weighted(noise.profile, noise.dimension), "r", Sym("r"), Fraction(0))
-    return Law(noise, dimension, (size,), noise.norm, noise.scale)
+    return Law(noise, dimension, (size,), noise.norm, noise.scale, domains)
 
 
 def _mixture(noise: Mixture, claim: Claim, parameters: Mapping[str, Any], rule: str) -> Law:
@@ -137,16 +140,16 @@ def _mixture(noise: Mixture, claim: Claim, parameters: Mapping[str, Any], rule: 
 
 
 def _dimension(found: Expr, rule: str) -> int:
-    if not isinstance(found, Num):
-        raise Rejected(rule, "the dimension", f"{format_expr(found)} is not a number")
+    if not isinstance(found, Num) or found.value.denominator != 1 or found.value < 1:
+        raise Rejected(rule, "the dimension", f"{format_expr(found)} is not a number, an integer of at least 1")
     return int(found.value)
 
 
-def _certain(size: Size, rule: str) -> Size:
+def _certain(size: Size, rule: str, domains: Mapping[str, Domain] = NONE) -> Size:
     """The size, whose density has no other symbols and is certainly nowhere below 0."""
-    if symbols(size.density) - {size.name}:
+    if symbols(size.density) - {size.name} - domains.keys():
         raise Rejected(rule, "the density", "it has symbols without a value")
-    if not certainly_le(ZERO, size.density, {size.name: Domain(size.lower, size.upper)}):
+    if not certainly_le(ZERO, size.density, {**domains, size.name: Domain(size.lower, size.upper)}):
         raise Rejected(rule, "the density", f"{format_expr(size.density)} is not certainly at least 0")
     return size
 
@@ -163,7 +166,7 @@ def half(law: Law) -> Expr | None:
     right, left = (
         substitute(resolve(substitute(size.density, {"z": z}), "z", Fraction(0), None), {"z": Sym("r")}) for z in (Sym("z"), neg(Sym("z")))
     )
-    return right if right == left or certainly_equal(right, left, {"r": POSITIVE}) else None
+    return right if right == left or certainly_equal(right, left, {**law.domains, "r": POSITIVE}) else None
 
 
 def bits_of(parameters: Mapping[str, Any], rule: str) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
 
 from flint import arb, fmpq_mat
 
@@ -13,8 +12,7 @@ from dpverify.trusted.facts.errors import ErrorBound, Measure, enclosed, known
 from dpverify.trusted.geometry.linear import form, square
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import INFINITE, Infinite
-from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, num, sqrt, sub
+from dpverify.trusted.kernel.expr import Expr, Num, add, mul, sqrt
 from dpverify.trusted.kernel.model import Vector
 
 Size = Expr | Infinite | arb
@@ -29,13 +27,6 @@ class Block:
     spread: fmpq_mat | None
     width: int
     times: int
-
-
-GREATEST: Final = div(sqrt(num(3)), num(2))
-
-
-_LEAST: Final = sqrt(Num(Fraction(1, 2)))
-"""The mean of |X| over the root of the mean of X^2, of a symmetric log-concave density, is between these."""
 
 
 def shares_of(row: Vector, blocks: Sequence[Block]) -> Iterator[Fraction]:
@@ -70,29 +61,8 @@ def total_square(shares: Sequence[Fraction], blocks: Sequence[Block]) -> Size:
     return total
 
 
-def of_shape(root: Measure, mean: Measure, squared: Size, coordinate: int | None, most: Expr | None) -> list[ErrorBound]:
-    """What is known of the root of a mean square, and of the mean. most: how great their ratio is, None where the shape is unknown."""
+def rooted(measure: Measure, squared: Size, coordinate: int | None) -> tuple[ErrorBound, ...]:
+    """Both sides of the root of a mean square."""
     if isinstance(squared, Infinite):
-        return [*known(root, INFINITE, coordinate)]
-    bounds = [*(enclosed(root, squared.sqrt(), coordinate) if isinstance(squared, arb) else known(root, sqrt(squared), coordinate))]
-    for bound in (*bounds,):
-        assert isinstance(bound.value, Expr)
-        if bound.side == "upper":
-            bounds.append(ErrorBound(mean, "this", "upper", mul(most or ONE, bound.value), coordinate))
-        elif most is not None:
-            bounds.append(ErrorBound(mean, "this", "lower", mul(_LEAST, bound.value), coordinate))
-    return bounds
-
-
-def exceeded(squares: Sequence[Size], beta: Expr) -> list[ErrorBound]:
-    """Both sides of the distance that the greatest number of the error is above with probability beta."""
-    ends: dict[str, list[Expr]] = {"lower": [], "upper": []}
-    for one in squares:
-        for bound in of_shape("rms", "expected_absolute", one, None, None):
-            if bound.measure == "rms" and isinstance(bound.value, Expr):
-                ends[bound.side].append(bound.value)
-    least, most = (call("max", *dict.fromkeys(ends[side])) for side in ("lower", "upper"))
-    above = mul(GREATEST, most, add(ONE, call("log", div(num(len(squares)), beta))))
-    below = mul(least, sub(_LEAST, sqrt(beta)))
-    found = [ErrorBound("exceeded", "this", "upper", above, beta=beta)]
-    return found + ([ErrorBound("exceeded", "this", "lower", below, beta=beta)] if certainly_le(ZERO, below) else [])
+        return known(measure, INFINITE, coordinate)
+    return enclosed(measure, squared.sqrt(), coordinate) if isinstance(squared, arb) else known(measure, sqrt(squared), coordinate)

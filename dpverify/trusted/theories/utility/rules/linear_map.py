@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Final
 
 from flint import fmpq_mat
@@ -33,7 +34,8 @@ from dpverify.trusted.kernel.model import Claim, Mixture, Radial, Staircase
 from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.theories.utility import closed_moments, directions, shapes
 from dpverify.trusted.theories.utility.laws import Law, bits_of, half, read
-from dpverify.trusted.theories.utility.mean_squares import GREATEST, Block, exceeded, of_shape, scaled_size, shares_of, total_square
+from dpverify.trusted.theories.utility.mean_squares import Block, rooted, scaled_size, shares_of, total_square
+from dpverify.trusted.theories.utility.rules.log_concave_noise import exceeded, means
 from dpverify.trusted.theories.utility.rules.noise_quantile import beta_of
 
 NAME: Final = "linear-map"
@@ -57,12 +59,10 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     squares = [total_square(share, blocks) for share in shares]
     whole = total_square([sum(column, Fraction(0)) for column in zip(*shares, strict=True)], blocks)
     smooth = all(log_concave(noise.part.mechanism) for noise in found.noises)
-    bounds = of_shape("rms_l2", "expected_l2", whole, None, ONE if smooth else None)
-    for i, one in enumerate(squares[:wanted]):
-        bounds += of_shape("rms", "expected_absolute", one, i, GREATEST if smooth else None)
-    if smooth and claim.beta is not None:
-        bounds += exceeded(squares, beta_of(claim, NAME))
-    return tuple(bounds)
+    each = [rooted("rms", one, i) for i, one in enumerate(squares)]
+    bounds = [*rooted("rms_l2", whole, None), *chain(*each[:wanted])]
+    bounds += means(bounds, smooth)
+    return (*bounds, *(exceeded([*chain(*each)], beta_of(claim, NAME)) if smooth and claim.beta is not None else ()))
 
 
 def _blocks(noises: Sequence[Noisy], told: Any, premises: Sequence[Fact]) -> list[Block]:

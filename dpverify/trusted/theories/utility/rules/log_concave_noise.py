@@ -14,27 +14,23 @@ Source: docs/theory/utility.md#log-concave-noise
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.facts.errors import SIDES, ErrorBound
-from dpverify.trusted.kernel.bounds import Side
+from dpverify.trusted.combinators.densities import log_concave
+from dpverify.trusted.facts.errors import SIDES, ErrorBound, Measure
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, num, power, sqrt, sub
 from dpverify.trusted.kernel.fact import Fact, as_errors
 from dpverify.trusted.kernel.model import Claim, Radial
-from dpverify.trusted.kernel.signs import AT_LEAST_ZERO
-from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.theories.utility.laws import Law, read
+from dpverify.trusted.theories.utility.laws import read
 from dpverify.trusted.theories.utility.rules.noise_quantile import beta_of
 
 NAME: Final = "log-concave-noise"
 ASSUMED: Final = ("the sampler is ideal",)
 
-_SHAPES: Final = Shapes("r", True, {})
 _LEAST: Final = sqrt(Num(Fraction(1, 2)))
 _GREATEST: Final = sqrt(Num(Fraction(3, 4)))
 
@@ -47,43 +43,38 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     law = read(claim, parameters, NAME)
     if len(premises) != 1 or premises[0].about != claim:
         raise CertificateError(f"{NAME}: it wants one premise, of the root mean squares of the coordinates.")
-    _require_log_concave(law)
-    squares = {side: _squares(premises[0], side, law.dimension) for side in SIDES}
-    return (*_means(squares), *(() if claim.beta is None else _exceeded(beta_of(claim, NAME), squares)))
+    if not isinstance(law.noise, Radial) or not log_concave(law.noise):
+        raise Rejected(NAME, "the noise", "it is not certainly radial noise in a norm with a log-concave density")
+    roots = [bound for bound in as_errors(premises[0].says) if (bound.measure, bound.whose) == ("rms", "this")]
+    found = list(roots)
+    for side in SIDES:
+        squares = {bound.coordinate: power(bound.value, num(2)) for bound in roots if bound.side == side and isinstance(bound.value, Expr)}
+        if squares.keys() != set(range(law.dimension)):
+            raise Rejected(NAME, premises[0].rule, "it does not state a finite root mean square of every coordinate")
+        found.append(ErrorBound("rms_l2", "this", side, sqrt(add(*squares.values()))))
+    return (*means(found, True), *(() if claim.beta is None else exceeded(roots, beta_of(claim, NAME))))
 
 
-def _means(squares: Mapping[Side, list[Expr]]) -> Iterator[ErrorBound]:
-    for side, share, whole in zip(SIDES, (_LEAST, _GREATEST), (_LEAST, ONE), strict=True):
-        for i, root in enumerate(squares[side]):
-            yield ErrorBound("expected_absolute", "this", side, mul(share, root), i)
-        yield ErrorBound("expected_l2", "this", side, mul(whole, sqrt(add(*(power(root, num(2)) for root in squares[side])))))
+def means(roots: Iterable[ErrorBound], smooth: bool) -> list[ErrorBound]:
+    """Bounds on the means of sizes of coordinates, and of the length, from those on their root mean squares.
+
+    smooth: whether the density is log-concave, without which a mean is no more than the root mean square.
+    """
+    found = []
+    for root in roots:
+        alone = root.coordinate is not None
+        share = _LEAST if root.side == "lower" else _GREATEST if alone and smooth else ONE
+        if isinstance(root.value, Expr) and (smooth or root.side == "upper"):
+            measure: Measure = "expected_absolute" if alone else "expected_l2"
+            found.append(ErrorBound(measure, "this", root.side, mul(share, root.value), root.coordinate))
+    return found
 
 
-def _exceeded(beta: Expr, squares: Mapping[Side, list[Expr]]) -> Iterator[ErrorBound]:
-    count, (lower, upper) = num(len(squares["upper"])), (call("max", *dict.fromkeys(squares[side])) for side in SIDES)
-    least = mul(lower, sub(_LEAST, sqrt(beta)))
+def exceeded(roots: Sequence[ErrorBound], beta: Expr) -> Iterator[ErrorBound]:
+    """Both sides of the distance that the greatest coordinate is above with probability beta, from the root mean squares of all."""
+    lower, upper = ([root.value for root in roots if root.side == side and isinstance(root.value, Expr)] for side in SIDES)
+    least = mul(call("max", *dict.fromkeys(lower)), sub(_LEAST, sqrt(beta)))
     if certainly_lt(ZERO, least):
         yield ErrorBound("exceeded", "this", "lower", least, beta=beta)
-    most = mul(_GREATEST, upper, add(ONE, call("log", div(count, beta))))
+    most = mul(_GREATEST, call("max", *dict.fromkeys(upper)), add(ONE, call("log", div(num(len(upper)), beta))))
     yield ErrorBound("exceeded", "this", "upper", most, beta=beta)
-
-
-def _require_log_concave(law: Law) -> None:
-    """Raises Rejected unless the density is certainly a log-concave function of the noise."""
-    if not isinstance(law.noise, Radial):
-        raise Rejected(NAME, "the noise", "it is not radial noise in a norm")
-    shape = _SHAPES.shape(_SHAPES.tidy(neg_log(law.noise.profile)))
-    if not (shape.convex and shape.slope <= AT_LEAST_ZERO):
-        raise Rejected(NAME, "the profile", "minus its logarithm is not certainly convex, or may fall")
-
-
-def _squares(premise: Fact, side: Side, dimension: int) -> list[Expr]:
-    """The bounds of one side on the root mean squares of the coordinates."""
-    found = {
-        bound.coordinate: bound.value
-        for bound in as_errors(premise.says)
-        if (bound.measure, bound.whose, bound.side) == ("rms", "this", side) and isinstance(bound.value, Expr)
-    }
-    if found.keys() != set(range(dimension)):
-        raise Rejected(NAME, premise.rule, "it does not state a finite root mean square of every coordinate")
-    return [found[i] for i in range(dimension)]
