@@ -11,8 +11,9 @@ from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError
 from dpverify.trusted.kernel.expr import ONE, ZERO, Sym, add, call, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.kernel.loading import remembered
-from dpverify.trusted.kernel.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation
+from dpverify.trusted.kernel.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.shapes.rising import rises_convexly
 
@@ -56,32 +57,25 @@ def coordinate(noise: Mechanism) -> Translation | None:
 @remembered(256)
 def log_concave(noise: Mechanism) -> bool:
     """Whether additive noise on the reals certainly has a log-concave density, as a function on its whole space."""
-    try:
-        if isinstance(noise, Radial):
-            half = Shapes("r", True, {})
-            return rises_convexly(half, half.tidy(neg_log(noise.profile)))
-        if isinstance(noise, Product) or (isinstance(noise, Translation) and not noise.integers):
-            line, half, h = Shapes("z", False, {}), Shapes("z", True, {}), neg_log(noise.density)
-            return line.shape(line.tidy(h)).convex or (even(noise) and rises_convexly(half, half.tidy(h)))
-    except (DpverifyError, ExprError):
-        return False
-    return False
+    return isinstance(noise, Radial | Product | Translation) and not on_integers(noise) and convex_where_it_lives(noise, {})
 
 
 def convex_where_it_lives(noise: OnLine, domains: Mapping[str, Domain]) -> bool:
-    """Whether noise on the line or on the integers certainly has a log-concave density on the interval where it lives."""
-    line, half, radius = Shapes("z", False, domains), Shapes("z", True, domains), Shapes("r", True, domains)
+    """Whether additive noise certainly has a log-concave density on the interval, or the integers of it, where it lives."""
+    line, half = Shapes("z", False, domains), Shapes("z", True, domains)
     try:
         if isinstance(noise, Radial):
-            return rises_convexly(radius, radius.tidy(neg_log(noise.profile)))
+            radius = Shapes("r", True, domains)
+            return rises_convexly(radius, radius.tidy(divided(neg_log(noise.profile), "r")))
         if not isinstance(noise, Product | Translation):
             return False
         low, high = noise.support if isinstance(noise, Translation) else (None, None)
-        h, z = neg_log(noise.density), Sym("z")
+        h, z = divided(neg_log(noise.density), "z"), Sym("z")
         if low is not None or high is not None:
             inward = add(low, z) if low is not None else sub(high or z, z)
-            return half.shape(half.tidy(substitute(h, {"z": inward}))).convex
+            return half.shape(half.tidy(divided(substitute(h, {"z": inward}), "z"))).convex
         right = half.tidy(h)
-        return line.shape(line.tidy(h)).convex or (right == half.tidy(half.mirrored(h)) and rises_convexly(half, right))
+        reflected = right == half.tidy(half.mirrored(h)) or even(noise)
+        return (reflected and rises_convexly(half, right)) or line.shape(line.tidy(h)).convex
     except (DpverifyError, ExprError):
         return False

@@ -15,13 +15,14 @@ from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, format_expr, neg
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Domain, Part, kind_of
 from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.order.greatest import greatest
 from dpverify.trusted.theories.additive.rules import convex_exponent
+from dpverify.trusted.theories.composition.losses_of_parts import Value, of_rows, sampled, times_over, total, worst
 from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
@@ -36,8 +37,6 @@ NOTHING: Final = "nothing"
 """What stands in place of the evidence of a part that a lower bound does not look at."""
 ORDERED: Final = "this order"
 """What stands for all that are looked at in one order of the neighbours: parts, inputs of tables as they are named, and samples."""
-
-Value = Expr | Infinite
 
 
 @dataclass(slots=True)
@@ -68,10 +67,9 @@ class Values:
         if evidence == NOTHING and self.side == "lower":
             return ZERO  # whoever does not look at a part loses nothing by it
         if isinstance(mechanism, model.Repeat):
-            once, times = self.of(mechanism.part, factor, evidence), mechanism.times
-            return once if isinstance(once, Infinite) else mul(times, once)
+            return times_over(mechanism.times, self.of(mechanism.part, factor, evidence))
         if isinstance(mechanism, model.Compose):
-            return self._sum([self.of(inner, factor, e) for inner, e in each(mechanism.parts, evidence)])
+            return total([self.of(inner, factor, e) for inner, e in each(mechanism.parts, evidence)])
         if isinstance(mechanism, model.Parallel):
             return self._parallel(mechanism, factor, evidence)
         if isinstance(mechanism, model.PostProcess):
@@ -91,10 +89,6 @@ class Values:
         value = self.of(part, factor, evidence)
         self.backward = around
         return value
-
-    def _sum(self, values: Sequence[Value]) -> Value:
-        exprs = _finite_ones(values)
-        return add(*exprs) if len(exprs) == len(values) else INFINITE
 
     def _post_processed(self, mechanism: model.PostProcess, factor: Expr, evidence: Any) -> Value:
         if self.side == "lower":
@@ -153,29 +147,19 @@ class Values:
         """A selection by what it loses on neighbours one step apart, as often as there are steps."""
         if self.side == "lower" or not isinstance(part.mechanism, model.Selection):
             raise Rejected(WHAT, "a part", "one step bounds several from above, and is looked at for selections alone")
-        once = self._single(part, ONE, evidence)
-        return once if isinstance(once, Infinite) else self._further(once, factor)
+        return self._further(self._single(part, ONE, evidence), factor)
 
     def _facing(self, part: OnePair) -> Value:
         """The greatest log-ratio of one row over another, in one order."""
         table = finite(Claim(part.mechanism, None, sensitivity=part.sensitivity, domains=self.listed))
         a, b = reversed(part.pair) if self.backward else part.pair
-        losses: list[tuple[Expr, int]] = []
         self.through.append(finite_rule.NAME)
         self.assumed += finite_rule.ASSUMED
         if self.side == "lower":
             self.turned.add(ORDERED)
-        for y in range(len(table.weights[a])):
-            if table.is_zero(a, y):
-                continue
-            if table.is_zero(b, y):
-                self.points.append({"says": "output-point", "kind": kind_of(part.mechanism), "output": str(y), "loss": "unbounded"})
-                return INFINITE
-            losses.append((table.loss((a, b, y)), y))
-        value = greatest(list(dict.fromkeys(loss for loss, _ in losses)), table.domains)
-        output = next((y for loss, y in losses if loss == value), 0)
-        told = {"says": "output-point", "kind": kind_of(part.mechanism), "output": str(output), "loss": format_expr(value)}
-        self.points.append(told)
+        value, output = of_rows(table, a, b)
+        loss = "unbounded" if isinstance(value, Infinite) else format_expr(value)
+        self.points.append({"says": "output-point", "kind": kind_of(part.mechanism), "output": str(output), "loss": loss})
         return value
 
     # -- parts in parallel, and samples
@@ -186,17 +170,13 @@ class Values:
         if self.side == "lower" and not near and not certainly_le(ONE, factor, self.domains):
             raise Rejected(WHAT, "parallel", "it is not certain whether its neighbours are one record apart")
         self.assumed += [parallel_composition.DISJOINT, *((parallel_composition.LOWER,) if self.side == "lower" else ())]
-        values = [self.of(inner, factor if near else ONE, e) for inner, e in each(mechanism.parts, evidence)]
-        exprs = _finite_ones(values)
-        if len(exprs) < len(values):
-            return INFINITE
-        most = greatest(exprs, self.domains)
+        most = worst([self.of(inner, factor if near else ONE, e) for inner, e in each(mechanism.parts, evidence)], self.domains)
         return most if near or self.side == "lower" else self._further(most, factor)
 
-    def _further(self, value: Expr, factor: Expr) -> Expr:
+    def _further(self, value: Value, factor: Expr) -> Value:
         """The epsilon for neighbours `factor` steps apart: one for every step."""
         steps = factor if is_whole(factor, self.domains) else neg(call("floor", neg(factor)))
-        return value if certainly_le(factor, ONE, self.domains) else mul(steps, value)
+        return value if certainly_le(factor, ONE, self.domains) else times_over(steps, value)
 
     def _sampled(self, mechanism: model.Subsample, factor: Expr, evidence: Any) -> Value:
         rate, domains = mechanism.rate, self.domains
@@ -209,13 +189,10 @@ class Values:
         inside, turned = self._inside(mechanism, evidence), self.turned
         self.turned = before | turned
         if self._second(mechanism, factor, turned):
-            return _either_order(inside, rate)
-        if isinstance(inside, Infinite):
-            if self.side == "lower" and not certainly_lt(ZERO, rate, domains):
-                raise Rejected(WHAT, "rate", "it is not certainly positive")
-            return INFINITE
-        value = inside if rate == ONE else call("log", add(ONE, mul(rate, sub(call("exp", inside), ONE))))
-        return self._further(value, factor)
+            return sampled(inside, rate, first=False)
+        if isinstance(inside, Infinite) and self.side == "lower" and not certainly_lt(ZERO, rate, domains):
+            raise Rejected(WHAT, "rate", "it is not certainly positive")
+        return self._further(sampled(inside, rate, first=True), factor)
 
     def _second(self, mechanism: model.Subsample, factor: Expr, turned: set[Part | str]) -> bool:
         """Whether a sample is bounded by what it has in the order with the record second. turned: what inside loses in one order alone."""
@@ -244,9 +221,7 @@ class Values:
         if isinstance(evidence, Mapping) and "sampled" in evidence:
             return self.over_neighbours(part, evidence["sampled"])[0]
         orders = (False, True) if has_inputs(part) or mechanism.scheme != "poisson" else (self.backward,)
-        values = [self._in_order(backward, part, ONE, evidence) for backward in orders]
-        exprs = _finite_ones(values)
-        return greatest(list(dict.fromkeys(exprs)), self.domains) if len(exprs) == len(values) else INFINITE
+        return worst([self._in_order(backward, part, ONE, evidence) for backward in orders], self.domains)
 
     # -- all pairs of neighbours
 
@@ -302,15 +277,3 @@ def _point(kind: str, bound: Bound) -> dict[str, Any]:
     where = witness.get("point") or witness.get("event") or {"says": "worst-output"}
     loss = "unbounded" if isinstance(bound.value, Infinite) else format_expr(bound.value)
     return {"says": "point", "kind": kind, "where": where, "loss": witness.get("loss", loss)}
-
-
-def _either_order(inside: Value, rate: Expr) -> Value:
-    """-log(1 - p + p e^-epsilon): what a sample has in the order with the record second, and at least in either (theory#combination)."""
-    if rate == ONE:
-        return inside
-    kept = ZERO if isinstance(inside, Infinite) else mul(rate, call("exp", neg(inside)))
-    return neg(call("log", add(ONE, neg(rate), kept)))
-
-
-def _finite_ones(values: Sequence[Value]) -> list[Expr]:
-    return [value for value in values if not isinstance(value, Infinite)]

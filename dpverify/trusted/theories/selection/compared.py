@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from dpverify.trusted.combinators.densities import convex_where_it_lives
 from dpverify.trusted.combinators.streams import settled
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side, sided
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
@@ -33,7 +34,6 @@ from dpverify.trusted.sensitivity.sensitivity import whole_part
 from dpverify.trusted.sensitivity.steps_between import each_by_integers
 from dpverify.trusted.shapes import limits
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.shapes.rising import rises_convexly
 
 Value = Expr | Infinite
 Named = Mapping[str, Any] | None
@@ -182,18 +182,19 @@ def slopes(question: Asked, noise: OnLine | None) -> tuple[Value, Value]:
     rule, domains = question.rule, question.domains
     if noise is None:
         return INFINITE, INFINITE
+    on_the_line = isinstance(noise, Radial | Product) and noise.dimension == ONE and noise.norm.kind == "lp"
+    if not (on_the_line or isinstance(noise, Translation)) or not convex_where_it_lives(noise, domains):
+        raise Rejected(rule, "the noise", "it is not certainly log-concave noise on the line, in its own unit")
     if isinstance(noise, Radial):
-        if noise.dimension != ONE or noise.norm.kind != "lp":
-            raise Rejected(rule, "the noise", "it is not certainly on the line, in its own unit")
-        half = Shapes("r", True, domains)
-        slope = _rising(rule, half, half.tidy(divided(neg_log_profile(noise), "r")))
+        slope = _limit(rule, domains, neg_log_profile(noise), "r")
         slope = slope if isinstance(slope, Infinite) else div(slope, noise.scale)
         return slope, slope
-    if isinstance(noise, Product) and noise.dimension == ONE:
-        noise = Translation(noise.density)
-    if not isinstance(noise, Translation):
-        raise Rejected(rule, "the noise", "it is not certainly log-concave noise on the line")
-    return _of_density(rule, noise, domains)
+    assert isinstance(noise, Product | Translation)
+    low, high = noise.support if isinstance(noise, Translation) else (None, None)
+    h, z = neg_log_profile(noise), Sym("z")
+    left = INFINITE if low is not None else _limit(rule, domains, substitute(h, {"z": sub(high or ZERO, z)}), "z")
+    right = INFINITE if high is not None else _limit(rule, domains, substitute(h, {"z": add(low or ZERO, z)}), "z")
+    return left, right
 
 
 def a_law(question: Asked, noise: OnLine | None) -> tuple[str, ...]:
@@ -210,41 +211,10 @@ def a_law(question: Asked, noise: OnLine | None) -> tuple[str, ...]:
     return ()
 
 
-def _of_density(rule: str, noise: Translation, domains: Mapping[str, Domain]) -> tuple[Value, Value]:
-    low, high = noise.support
-    whole = Shapes("z", False, domains)
-    h = divided(neg_log_profile(noise), "z")
-    if low is None and high is None:
-        half = Shapes("z", True, domains)
-        right, left = half.tidy(h), half.tidy(half.mirrored(h))
-        if right == left:  # even: only the half line need be looked at
-            slope = _rising(rule, half, right)
-            return slope, slope
-        if not whole.shape(whole.tidy(h)).convex:
-            raise Rejected(rule, "the noise", "it is not certainly log-concave")
-        return _limit(rule, whole, whole.tidy(whole.mirrored(h))), _limit(rule, whole, whole.tidy(h))
-    half, outward = Shapes("z", True, domains), low is None
-    end = high if outward else low
-    assert end is not None
-    inward = substitute(h, {"z": sub(end, Sym("z")) if outward else add(end, Sym("z"))})
-    moved = half.tidy(divided(inward, "z"))
-    if not half.shape(moved).convex:
-        raise Rejected(rule, "the noise", "it is not certainly log-concave where it lives")
-    if low is not None and high is not None:
-        return INFINITE, INFINITE
-    slope = _limit(rule, half, moved)
-    return (slope, INFINITE) if outward else (INFINITE, slope)
-
-
-def _rising(rule: str, half: Shapes, h: Expr) -> Value:
-    """The limit of the slope of an exponent in the distance from 0, convex and non-decreasing."""
-    if not rises_convexly(half, h):
-        raise Rejected(rule, "the noise", "it is not certainly log-concave")
-    return _limit(rule, half, h)
-
-
-def _limit(rule: str, shapes: Shapes, end: Expr) -> Value:
+def _limit(rule: str, domains: Mapping[str, Domain], exponent: Expr, name: str) -> Value:
     """The certainly positive limit of the slope at plus infinity, which makes the noise integrable there."""
+    shapes = Shapes(name, True, domains)
+    end = shapes.tidy(divided(exponent, name))
     limit = limits.slope_limit(shapes, end)
     if limit is not None and shapes.positive(limit):
         return limit

@@ -30,11 +30,12 @@ from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, sub
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, sub
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_SIDED, REVERSE, Claim, Part, Translation
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.order.greatest import greatest
+from dpverify.trusted.theories.composition.losses_of_parts import Value, of_rows, sampled, times_over, total, worst
 from dpverify.trusted.theories.composition.rules import parallel_composition, poisson_subsampling, post_processing
 
 NAME: Final = "one-sided"
@@ -81,7 +82,6 @@ def read(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) 
     return Values(claim, side, iter(premises), parameters.get("row", 0), unknown, spent, by_records(claim)), whole
 
 
-Value = Expr | Infinite
 Loss = tuple[Value, Expr]
 """epsilon and delta."""
 
@@ -110,8 +110,8 @@ class Values:
         """epsilon and delta of a part. forward: the input with the record first."""
         mechanism = part.mechanism
         if isinstance(mechanism, model.Repeat):
-            (epsilon, delta), times = self.of(mechanism.part, forward), mechanism.times
-            return (epsilon if isinstance(epsilon, Infinite) else mul(times, epsilon)), mul(times, delta)
+            epsilon, delta = self.of(mechanism.part, forward)
+            return times_over(mechanism.times, epsilon), mul(mechanism.times, delta)
         if isinstance(mechanism, model.Compose):
             return self._composed([self.of(inner, forward) for inner in mechanism.parts])
         if isinstance(mechanism, model.PostProcess) and self.side == "upper":
@@ -180,16 +180,14 @@ class Values:
         pairs = [pair if forward else (pair[1], pair[0]) for pair in mechanism.adjacent if pair[0] != pair[1]]
         if not set(pairs) <= set(table.pairs) or table.divisors:
             raise Rejected(NAME, "adjacent", "some of the listed pairs are further apart than the sensitivity")
-        losses: list[Expr] = [ZERO]
+        losses: list[Value] = [ZERO]
         for a, b in dict.fromkeys(pairs):
-            for y in range(len(table.weights[a])):
-                if table.is_zero(a, y):
-                    continue
-                if table.is_zero(b, y):
-                    self.says = {"says": "inputs-and-output", "inputs": [a, b], "output": y}
-                    return INFINITE
-                losses.append(table.loss((a, b, y)))
-        return greatest(list(dict.fromkeys(losses)), dict(self.claim.domains))
+            loss, y = of_rows(table, a, b)
+            if isinstance(loss, Infinite):
+                self.says = {"says": "inputs-and-output", "inputs": [a, b], "output": y}
+                return INFINITE
+            losses.append(loss)
+        return worst(losses, dict(self.claim.domains))
 
     def _told(self, part: Part, forward: bool) -> Value | None:
         """Noise on a line that is not even, where a query tells how each record moves the answer; None where that is not known."""
@@ -206,7 +204,7 @@ class Values:
             values.append(ways[(move > 0) == forward])
         self.through.append(convex_exponent.NAME)
         self.assumed += convex_exponent.ASSUMED
-        return self._worst([(value, ZERO) for value in values])[0]
+        return worst(values, dict(self.claim.domains))
 
     def _by_premise(self, part: Part) -> Value:
         question = Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query, domains=self.claim.domains)
@@ -226,21 +224,17 @@ class Values:
         """The sums; from below the worst part by itself, for which are at their worst together is not looked at."""
         if self.side == "lower":
             return self._worst(losses)
-        epsilons = [epsilon for epsilon, _ in losses if not isinstance(epsilon, Infinite)]
-        return (add(*epsilons) if len(epsilons) == len(losses) else INFINITE), add(*(delta for _, delta in losses))
+        return total([epsilon for epsilon, _ in losses]), add(*(delta for _, delta in losses))
 
     def _worst(self, losses: Sequence[Loss]) -> Loss:
-        epsilons = [epsilon for epsilon, _ in losses if not isinstance(epsilon, Infinite)]
-        deltas = greatest(list(dict.fromkeys(delta for _, delta in losses)), dict(self.claim.domains))
-        return (greatest(list(dict.fromkeys(epsilons)), dict(self.claim.domains)) if len(epsilons) == len(losses) else INFINITE), deltas
+        domains = dict(self.claim.domains)
+        return worst([epsilon for epsilon, _ in losses], domains), greatest(list(dict.fromkeys(delta for _, delta in losses)), domains)
 
     def _grouped(self, loss: Loss, size: Expr) -> Loss:
         from_one, delta = loss
         if not isinstance(size, Num) or size.value.denominator != 1 or size.value < 1:
             raise Rejected(NAME, "size", "it is not a whole number of records")
-        if isinstance(from_one, Infinite):
-            return loss
-        return mul(size, from_one), stated.grown(from_one, delta, size)
+        return loss if isinstance(from_one, Infinite) else (mul(size, from_one), stated.grown(from_one, delta, size))
 
     def _sampled(self, loss: Loss, rate: Expr, forward: bool) -> Loss:
         epsilon, delta = loss
@@ -249,13 +243,11 @@ class Values:
             return ZERO, ZERO
         if rate == ONE:
             return loss
-        if isinstance(epsilon, Infinite):
-            if self.side == "lower" and not certainly_lt(ZERO, rate, dict(self.claim.domains)):
-                raise Rejected(NAME, "rate", "it is not certainly positive")
-            return (INFINITE if forward else neg(call("log", sub(ONE, rate)))), (mul(rate, delta) if forward else ZERO)
+        if isinstance(epsilon, Infinite) and self.side == "lower" and not certainly_lt(ZERO, rate, dict(self.claim.domains)):
+            raise Rejected(NAME, "rate", "it is not certainly positive")
+        value = sampled(epsilon, rate, first=forward)
         if forward:
-            return call("log", add(ONE, mul(rate, sub(call("exp", epsilon), ONE)))), mul(rate, delta)
-        kept = add(sub(ONE, rate), mul(rate, call("exp", neg(epsilon))))
-        return neg(call("log", kept)), ZERO if delta == ZERO else div(
+            return value, mul(rate, delta)
+        return value, ZERO if delta == ZERO or isinstance(epsilon, Infinite) else div(
             mul(rate, delta), add(rate, mul(sub(ONE, rate), call("exp", epsilon)))
         )
