@@ -75,10 +75,10 @@ def test_the_index_of_three_loses_twice_the_least_of_one_slope_and_two_of_the_ot
     ("noise", "why"),
     [
         (OWN_UNIT, "in its own unit"),
-        (PLANE, "not certainly on the line"),
+        (PLANE, "not certainly log-concave noise on the line"),
         (Product(parse("exp(-abs(z))"), num(2)), "not certainly log-concave noise on the line"),
-        (on_line("exp(-sqrt(z))", ZERO), "not certainly log-concave where it lives"),
-        (on_line("exp(-sqrt(-z))", None, ZERO), "not certainly log-concave where it lives"),
+        (on_line("exp(-sqrt(z))", ZERO), "not certainly log-concave noise on the line"),
+        (on_line("exp(-sqrt(-z))", None, ZERO), "not certainly log-concave noise on the line"),
         (Radial(parse("exp(-(r - 1)**2)"), L2, ONE), "not certainly log-concave"),
         (on_line("exp(-(abs(z) - 1)**2)"), "not certainly log-concave"),
         (on_line("exp(-max(z, 0))"), "slope of the exponent of the noise is not certainly positive"),

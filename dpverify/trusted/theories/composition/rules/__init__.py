@@ -17,117 +17,76 @@ def theorem(name: str) -> Theorem:
 
 
 def _mechanisms(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "combination":
-            from dpverify.trusted.theories.composition.rules import combination
-
-            return combination
+            from dpverify.trusted.theories.composition.rules import combination as found
         case "joint-moves":
-            from dpverify.trusted.theories.composition.rules import joint_moves
-
-            return joint_moves
-    return None
+            from dpverify.trusted.theories.composition.rules import joint_moves as found
+    return found
 
 
 def _claims(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "closed-epsilon":
-            from dpverify.trusted.theories.composition.rules import closed_epsilon
-
-            return closed_epsilon
+            from dpverify.trusted.theories.composition.rules import closed_epsilon as found
         case "closed-profile":
-            from dpverify.trusted.theories.composition.rules import closed_profile
-
-            return closed_profile
+            from dpverify.trusted.theories.composition.rules import closed_profile as found
         case "one-sided":
-            from dpverify.trusted.theories.composition.rules import one_sided
-
-            return one_sided
+            from dpverify.trusted.theories.composition.rules import one_sided as found
         case "positivstellensatz":
-            from dpverify.trusted.theories.composition.rules import positivstellensatz
-
-            return positivstellensatz
+            from dpverify.trusted.theories.composition.rules import positivstellensatz as found
         case "privacy-profile":
-            from dpverify.trusted.theories.composition.rules import privacy_profile
-
-            return privacy_profile
+            from dpverify.trusted.theories.composition.rules import privacy_profile as found
         case "stated-epsilon":
-            from dpverify.trusted.theories.composition.rules import stated_epsilon
-
-            return stated_epsilon
-    return None
+            from dpverify.trusted.theories.composition.rules import stated_epsilon as found
+    return found
 
 
 def _curves_b_to_l(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "bounded-range":
-            from dpverify.trusted.theories.composition.rules import bounded_range
-
-            return bounded_range
+            from dpverify.trusted.theories.composition.rules import bounded_range as found
         case "finite-composition":
-            from dpverify.trusted.theories.composition.rules import finite_composition
-
-            return finite_composition
+            from dpverify.trusted.theories.composition.rules import finite_composition as found
         case "gaussian-composition":
-            from dpverify.trusted.theories.composition.rules import gaussian_composition
-
-            return gaussian_composition
+            from dpverify.trusted.theories.composition.rules import gaussian_composition as found
         case "group-privacy":
-            from dpverify.trusted.theories.composition.rules import group_privacy
-
-            return group_privacy
+            from dpverify.trusted.theories.composition.rules import group_privacy as found
         case "independent-coordinates":
-            from dpverify.trusted.theories.composition.rules import independent_coordinates
-
-            return independent_coordinates
+            from dpverify.trusted.theories.composition.rules import independent_coordinates as found
         case "joint-neighbours":
-            from dpverify.trusted.theories.composition.rules import joint_neighbours
-
-            return joint_neighbours
+            from dpverify.trusted.theories.composition.rules import joint_neighbours as found
         case "laplace-sums":
-            from dpverify.trusted.theories.composition.rules import laplace_sums
-
-            return laplace_sums
-    return None
+            from dpverify.trusted.theories.composition.rules import laplace_sums as found
+    return found
 
 
 def _curves_l_to_s(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "loss-distribution":
-            from dpverify.trusted.theories.composition.rules import loss_distribution
-
-            return loss_distribution
+            from dpverify.trusted.theories.composition.rules import loss_distribution as found
         case "parallel-composition":
-            from dpverify.trusted.theories.composition.rules import parallel_composition
-
-            return parallel_composition
+            from dpverify.trusted.theories.composition.rules import parallel_composition as found
         case "poisson-subsampling":
-            from dpverify.trusted.theories.composition.rules import poisson_subsampling
-
-            return poisson_subsampling
+            from dpverify.trusted.theories.composition.rules import poisson_subsampling as found
         case "renyi-composition":
-            from dpverify.trusted.theories.composition.rules import renyi_composition
-
-            return renyi_composition
+            from dpverify.trusted.theories.composition.rules import renyi_composition as found
         case "sampling-without-replacement":
-            from dpverify.trusted.theories.composition.rules import sampling_without_replacement
-
-            return sampling_without_replacement
+            from dpverify.trusted.theories.composition.rules import sampling_without_replacement as found
         case "single-part":
-            from dpverify.trusted.theories.composition.rules import single_part
-
-            return single_part
+            from dpverify.trusted.theories.composition.rules import single_part as found
         case "stated-guarantee":
-            from dpverify.trusted.theories.composition.rules import stated_guarantee
-
-            return stated_guarantee
-    return None
+            from dpverify.trusted.theories.composition.rules import stated_guarantee as found
+    return found
 
 
 def _others(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "post-processing":
-            from dpverify.trusted.theories.composition.rules import post_processing
-
-            return post_processing
-    return None
+            from dpverify.trusted.theories.composition.rules import post_processing as found
+    return found

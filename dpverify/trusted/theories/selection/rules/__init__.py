@@ -17,91 +17,56 @@ def theorem(name: str) -> Theorem:
 
 
 def _mechanisms(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "alignment":
-            from dpverify.trusted.theories.selection.rules import alignment
-
-            return alignment
+            from dpverify.trusted.theories.selection.rules import alignment as found
         case "every-word":
-            from dpverify.trusted.theories.selection.rules import every_word
-
-            return every_word
+            from dpverify.trusted.theories.selection.rules import every_word as found
         case "log-concave-noisy-max":
-            from dpverify.trusted.theories.selection.rules import log_concave_noisy_max
-
-            return log_concave_noisy_max
+            from dpverify.trusted.theories.selection.rules import log_concave_noisy_max as found
         case "log-concave-threshold":
-            from dpverify.trusted.theories.selection.rules import log_concave_threshold
-
-            return log_concave_threshold
+            from dpverify.trusted.theories.selection.rules import log_concave_threshold as found
         case "selection-moduli":
-            from dpverify.trusted.theories.selection.rules import selection_moduli
-
-            return selection_moduli
+            from dpverify.trusted.theories.selection.rules import selection_moduli as found
         case "survival":
-            from dpverify.trusted.theories.selection.rules import survival
-
-            return survival
+            from dpverify.trusted.theories.selection.rules import survival as found
         case "told-words":
-            from dpverify.trusted.theories.selection.rules import told_words
-
-            return told_words
+            from dpverify.trusted.theories.selection.rules import told_words as found
         case "two-candidates":
-            from dpverify.trusted.theories.selection.rules import two_candidates
-
-            return two_candidates
+            from dpverify.trusted.theories.selection.rules import two_candidates as found
         case "worst-output":
-            from dpverify.trusted.theories.selection.rules import worst_output
-
-            return worst_output
+            from dpverify.trusted.theories.selection.rules import worst_output as found
         case "worst-run":
-            from dpverify.trusted.theories.selection.rules import worst_run
-
-            return worst_run
+            from dpverify.trusted.theories.selection.rules import worst_run as found
         case "worst-words":
-            from dpverify.trusted.theories.selection.rules import worst_words
-
-            return worst_words
-    return None
+            from dpverify.trusted.theories.selection.rules import worst_words as found
+    return found
 
 
 def _claims(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "each-noise":
-            from dpverify.trusted.theories.selection.rules import each_noise
-
-            return each_noise
+            from dpverify.trusted.theories.selection.rules import each_noise as found
         case "selection-event-at":
-            from dpverify.trusted.theories.selection.rules import selection_event_at
-
-            return selection_event_at
-    return None
+            from dpverify.trusted.theories.selection.rules import selection_event_at as found
+    return found
 
 
 def _curves(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "compared-gaussians":
-            from dpverify.trusted.theories.selection.rules import compared_gaussians
-
-            return compared_gaussians
+            from dpverify.trusted.theories.selection.rules import compared_gaussians as found
         case "every-word-curve":
-            from dpverify.trusted.theories.selection.rules import every_word_curve
-
-            return every_word_curve
+            from dpverify.trusted.theories.selection.rules import every_word_curve as found
         case "first-positive":
-            from dpverify.trusted.theories.selection.rules import first_positive
-
-            return first_positive
+            from dpverify.trusted.theories.selection.rules import first_positive as found
         case "greatest-noise":
-            from dpverify.trusted.theories.selection.rules import greatest_noise
-
-            return greatest_noise
+            from dpverify.trusted.theories.selection.rules import greatest_noise as found
         case "selection-event":
-            from dpverify.trusted.theories.selection.rules import selection_event
-
-            return selection_event
+            from dpverify.trusted.theories.selection.rules import selection_event as found
         case "unseen-shifts":
-            from dpverify.trusted.theories.selection.rules import unseen_shifts
-
-            return unseen_shifts
-    return None
+            from dpverify.trusted.theories.selection.rules import unseen_shifts as found
+    return found

@@ -17,100 +17,64 @@ def theorem(name: str) -> Theorem:
 
 
 def _claims(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "far-noise":
-            from dpverify.trusted.theories.utility.rules import far_noise
-
-            return far_noise
+            from dpverify.trusted.theories.utility.rules import far_noise as found
         case "far-outputs":
-            from dpverify.trusted.theories.utility.rules import far_outputs
-
-            return far_outputs
-    return None
+            from dpverify.trusted.theories.utility.rules import far_outputs as found
+    return found
 
 
 def _bodies(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "independent-columns":
-            from dpverify.trusted.theories.utility.rules import independent_columns
-
-            return independent_columns
+            from dpverify.trusted.theories.utility.rules import independent_columns as found
         case "polytope":
-            from dpverify.trusted.theories.utility.rules import polytope
-
-            return polytope
+            from dpverify.trusted.theories.utility.rules import polytope as found
         case "simple-body":
-            from dpverify.trusted.theories.utility.rules import simple_body
-
-            return simple_body
-    return None
+            from dpverify.trusted.theories.utility.rules import simple_body as found
+    return found
 
 
 def _errors_e_to_l(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "expected-loss":
-            from dpverify.trusted.theories.utility.rules import expected_loss
-
-            return expected_loss
+            from dpverify.trusted.theories.utility.rules import expected_loss as found
         case "infinite-moments":
-            from dpverify.trusted.theories.utility.rules import infinite_moments
-
-            return infinite_moments
+            from dpverify.trusted.theories.utility.rules import infinite_moments as found
         case "lattice-lower-bound":
-            from dpverify.trusted.theories.utility.rules import lattice_lower_bound
-
-            return lattice_lower_bound
+            from dpverify.trusted.theories.utility.rules import lattice_lower_bound as found
         case "linear-map":
-            from dpverify.trusted.theories.utility.rules import linear_map
-
-            return linear_map
+            from dpverify.trusted.theories.utility.rules import linear_map as found
         case "lines-lower-bound":
-            from dpverify.trusted.theories.utility.rules import lines_lower_bound
-
-            return lines_lower_bound
+            from dpverify.trusted.theories.utility.rules import lines_lower_bound as found
         case "log-concave-noise":
-            from dpverify.trusted.theories.utility.rules import log_concave_noise
-
-            return log_concave_noise
+            from dpverify.trusted.theories.utility.rules import log_concave_noise as found
         case "lp":
-            from dpverify.trusted.theories.utility.rules import lp
-
-            return lp
-    return None
+            from dpverify.trusted.theories.utility.rules import lp as found
+    return found
 
 
 def _errors_n_to_v(name: str) -> Theorem | None:
+    found: Theorem | None = None
     match name:
         case "noise-moments":
-            from dpverify.trusted.theories.utility.rules import noise_moments
-
-            return noise_moments
+            from dpverify.trusted.theories.utility.rules import noise_moments as found
         case "noise-quantile":
-            from dpverify.trusted.theories.utility.rules import noise_quantile
-
-            return noise_quantile
+            from dpverify.trusted.theories.utility.rules import noise_quantile as found
         case "polytope-tails":
-            from dpverify.trusted.theories.utility.rules import polytope_tails
-
-            return polytope_tails
+            from dpverify.trusted.theories.utility.rules import polytope_tails as found
         case "radial-lower-bound":
-            from dpverify.trusted.theories.utility.rules import radial_lower_bound
-
-            return radial_lower_bound
+            from dpverify.trusted.theories.utility.rules import radial_lower_bound as found
         case "randomized-response-estimate":
-            from dpverify.trusted.theories.utility.rules import randomized_response_estimate
-
-            return randomized_response_estimate
+            from dpverify.trusted.theories.utility.rules import randomized_response_estimate as found
         case "root-of-squares":
-            from dpverify.trusted.theories.utility.rules import root_of_squares
-
-            return root_of_squares
+            from dpverify.trusted.theories.utility.rules import root_of_squares as found
         case "union-bound":
-            from dpverify.trusted.theories.utility.rules import union_bound
-
-            return union_bound
+            from dpverify.trusted.theories.utility.rules import union_bound as found
         case "volume-lower-bound":
-            from dpverify.trusted.theories.utility.rules import volume_lower_bound
-
-            return volume_lower_bound
-    return None
+            from dpverify.trusted.theories.utility.rules import volume_lower_bound as found
+    return found
