@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,18 +10,21 @@ from typing import Any
 from dpverify.trusted.combinators.streams import INTERVALS, Form, families, step_of
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, mul, num, substitute
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, mul, neg, num, substitute, symbols
 from dpverify.trusted.kernel.model import Guard, OnLine, Stream, Translation, names_of, on_integers
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.theories.selection.compared import Asked
+from dpverify.trusted.theories.selection.compared import Asked, Value, at_most
 from dpverify.trusted.theories.selection.followed import may_fail
+
+Noises = Mapping[tuple[str, int], Fraction]
+"""Multiples of noises, each by its name and the step in which it is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """What a step keeps: a form in all noises of the run that is at least 0, or 0 where it is told. moved: what the answers add."""
 
-    of: Mapping[tuple[str, int], Fraction]
+    of: Noises
     moved: Fraction
     told: bool = False
 
@@ -152,6 +155,25 @@ def _open(
     found = {(earlier, place): one for place, one in enumerate(rows) if not one[0].is_settled}
     _require(question, number, bool(found))
     return found
+
+
+def sums(question: Asked, rows: Iterable[tuple[Noises, bool]], weights: Sequence[Expr]) -> dict[tuple[str, int], Expr]:
+    """What weights of comparisons come to at each noise: of each row its noises, and whether it is told, of which any weight will do."""
+    found: dict[tuple[str, int], list[Expr]] = {}
+    for (of, told), weight in zip(rows, weights, strict=True):
+        if symbols(weight) - question.domains.keys():
+            raise CertificateError(f"{question.rule}: a weight has a name that is no parameter.")
+        if not told and not certainly_le(ZERO, weight, question.domains):
+            raise Rejected(question.rule, "weights", "one of a comparison is not certainly at least 0")
+        for noise, factor in of.items():
+            found.setdefault(noise, []).append(mul(num(factor), weight))
+    return {noise: add(*parts) for noise, parts in found.items()}
+
+
+def require_between(question: Asked, name: str, total: Expr, ends: tuple[Value, Value]) -> None:
+    """Raises Rejected unless what weights come to at a noise is certainly between its slopes, to the left and to the right."""
+    if not (at_most(question, neg(total), ends[0]) and at_most(question, total, ends[1])):
+        raise Rejected(question.rule, "weights", f"at a noise {name} their sum is not certainly between its slopes")
 
 
 def inside(question: Asked, noise: OnLine, value: Num) -> None:

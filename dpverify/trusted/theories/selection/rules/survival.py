@@ -12,7 +12,7 @@ Source: docs/theory/selection.md#survival
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -21,11 +21,11 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, hull, rational, value
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, div, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.kinks import resolve
@@ -76,22 +76,21 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
     evidence: "cuts", fractions that rise.
     """
-    question, noise, shift = read(claim)
-    bound, told = read_fraction(evidence, "value", NAME), evidence.get("cuts")
-    if not isinstance(told, list) or not 2 <= len(told) <= MOST:
-        raise CertificateError(f"{NAME}: 'cuts' is no list of 2 to {MOST} numbers.")
-    cuts = [to_fraction(text, NAME) for text in told]
-    if any(low >= high for low, high in pairwise(cuts)):
-        raise CertificateError(f"{NAME}: 'cuts' do not rise.")
+    _, noise, shift = read(claim)
+    bound, cuts = read_fraction(evidence, "value", NAME), read_rising(evidence.get("cuts"), "cuts", NAME, 2, MOST)
     if not right_of(noise, cuts[-1], shift, bound):
         raise Rejected(NAME, "the last cut", "the slope of -log f is not certainly within the bound to the right of it")
-    tails, top = Tails(noise, {point + move for point in cuts for move in (0, shift)}), rational(bound)
-    if not -tails.at(cuts[0] + shift).log() <= top:
-        raise Rejected(NAME, "the first cut", "what is to the left of it is not certainly within the bound")
-    for low, high in pairwise(cuts):
-        if not most(tails, low, high, shift) <= top:
-            raise Rejected(NAME, f"[{low}, {high}]", "the ratio is not certainly within the bound there; split the cell")
-    assert question.side == "upper"
+    tails = Tails(noise, {point + move for point in cuts for move in (0, shift)})
+    return within(NAME, bound, cuts, tails.at(cuts[0] + shift), lambda i: most(tails, cuts[i], cuts[i + 1], shift))
+
+
+def within(rule: str, bound: Fraction, cuts: Sequence[Fraction], first: arb, most: Callable[[int], arb]) -> Bound:
+    """The bound on log S(m)/S(m + r), with S one r beyond the first cut, and more than that between each cut and the next."""
+    if not -first.log() <= rational(bound):
+        raise Rejected(rule, "the first cut", "what is to the left of it is not certainly within the bound")
+    for i, (low, high) in enumerate(pairwise(cuts)):
+        if not most(i) <= rational(bound):
+            raise Rejected(rule, f"[{low}, {high}]", "the ratio is not certainly within the bound there; split the cell")
     return Bound("upper", Num(bound))
 
 

@@ -25,7 +25,7 @@ from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import Num, num
+from dpverify.trusted.kernel.expr import num
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Radial, Translation
 from dpverify.trusted.language.rationals import read_fraction, read_rising
@@ -104,13 +104,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "the cuts", "the slope of -log f is not certainly within the bound from half the last one on")
     held = law(noise, _told(evidence, "grid", 0))
     assert not isinstance(held, Whole)
-    difference, top = Difference(held, _told(evidence, "places", 2), _told(evidence, "kinks", 0)), rational(bound)
-    if not -difference.at(cuts[0] + shift).log() <= top:
-        raise Rejected(NAME, "the first cut", "what is to the left of it is not certainly within the bound")
-    for i in range(len(cuts) - 1):
-        if not most(difference, cuts, i, shift) <= top:
-            raise Rejected(NAME, f"[{cuts[i]}, {cuts[i + 1]}]", "the ratio is not certainly within the bound there; split the cell")
-    return Bound("upper", Num(bound))
+    difference = Difference(held, _told(evidence, "places", 2), _told(evidence, "kinks", 0))
+    return survival.within(NAME, bound, cuts, difference.at(cuts[0] + shift), lambda i: most(difference, cuts, i, shift))
 
 
 def read(claim: Claim) -> tuple[OnLine, Fraction]:

@@ -22,12 +22,12 @@ from dpverify.trusted.combinators.streams import start_of
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import ZERO, Expr, add, mul, neg, num, parse, substitute, symbols
+from dpverify.trusted.kernel.expr import ZERO, Expr, add, mul, neg, num, parse, substitute
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Stream
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.theories.selection.compared import Asked, asked, at_most, slopes
-from dpverify.trusted.theories.selection.runs import Row, Run, inside, step, together
+from dpverify.trusted.theories.selection.compared import Asked, asked, slopes
+from dpverify.trusted.theories.selection.runs import Row, Run, inside, require_between, step, sums, together
 
 NAME: Final = "worst-run"
 ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of different steps, are independent")
@@ -116,22 +116,13 @@ def _run(question: Asked, stream: Stream, once: Mapping[str, Any], steps: Sequen
 def _value(run: Run, weights: Sequence[Expr], unbounded: bool, block: range) -> Expr:
     """The dual value. unbounded: along a ray. block: the steps that are repeated, of which the weights are for one time."""
     question, stream = run.question, run.stream
-    sums: dict[tuple[str, int], list[Expr]] = {}
-    for row, weight in zip(run.rows, weights, strict=True):
-        if symbols(weight) - question.domains.keys():
-            raise CertificateError(f"{NAME}: a weight has a name that is no parameter.")
-        if not row.told and not certainly_le(ZERO, weight, question.domains):
-            raise Rejected(NAME, "weights", "one of a comparison is not certainly at least 0")
-        for noise, factor in row.of.items():
-            sums.setdefault(noise, []).append(mul(num(factor), weight))
+    found = sums(question, ((row.of, row.told) for row in run.rows), weights)
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
-    for (name, number), parts in sums.items():
+    for (name, number), total in found.items():
         left, right = (ZERO if unbounded and not isinstance(end, Infinite) else end for end in ends[name])
         if block and number not in block:
             left = right = ZERO
-        total = add(*parts)
-        if not (at_most(question, total, right) and at_most(question, neg(total), left)):
-            raise Rejected(NAME, "weights", f"at a noise {name} their sum is not certainly between its slopes")
+        require_between(question, name, total, (left, right))
     return neg(add(*(mul(weight, num(row.moved)) for row, weight in zip(run.rows, weights, strict=True))))
 
 

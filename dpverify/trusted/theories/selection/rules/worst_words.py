@@ -20,15 +20,14 @@ from itertools import islice
 from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import Bound, Infinite
-from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import ZERO, Expr, add, mul, neg, num, parse, sub, symbols
+from dpverify.trusted.kernel.expr import ZERO, Expr, add, mul, neg, num, parse, sub
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Stream, on_integers
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.theories.selection.compared import Asked, Value, asked, at_most, least, slopes
+from dpverify.trusted.theories.selection.compared import Asked, Value, asked, least, slopes
 from dpverify.trusted.theories.selection.rules.told_words import read_words
-from dpverify.trusted.theories.selection.runs import inside, together
+from dpverify.trusted.theories.selection.runs import inside, require_between, sums, together
 from dpverify.trusted.theories.selection.word_chances import Noise, Row, Rows, ways
 
 NAME: Final = "worst-words"
@@ -126,16 +125,8 @@ def _value(question: Asked, rows: Rows, given: Any, ends: Slopes, after: Point) 
     if not isinstance(given, list) or len(given) != len(rows):
         raise CertificateError(f"{NAME}: there are not as many weights as comparisons of a run, {len(rows)}.")
     weights = [parse(text) for text in given]
-    sums: dict[Noise, list[Expr]] = {}
-    for row, weight in zip(rows, weights, strict=True):
-        if symbols(weight) - question.domains.keys():
-            raise CertificateError(f"{NAME}: a weight has a name that is no parameter.")
-        if not certainly_le(ZERO, weight, question.domains):
-            raise Rejected(NAME, "weights", "one is not certainly at least 0")
-        for key, factor in row.of.items():
-            sums.setdefault(key, []).append(mul(num(factor), weight))
-    for (name, _), parts in sums.items():
-        summed = add(*parts)
-        if name in ends and not all(at_most(question, *pair) for pair in zip((neg(summed), summed), ends[name], strict=True)):
-            raise Rejected(NAME, "weights", f"at a noise {name} their sum is not certainly between its slopes")
-    return neg(add(*(mul(num(x), add(*sums[key])) for key, x in after.items() if key in sums and key[0] not in ends)))
+    found = sums(question, ((row.of, False) for row in rows), weights)
+    for (name, _), total in found.items():
+        if name in ends:
+            require_between(question, name, total, ends[name])
+    return neg(add(*(mul(num(x), found[key]) for key, x in after.items() if key in found and key[0] not in ends)))
