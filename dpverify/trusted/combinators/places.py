@@ -12,6 +12,7 @@ from dpverify.trusted.kernel.certificate import MAX_DEPTH
 from dpverify.trusted.kernel.errors import CertificateError
 from dpverify.trusted.kernel.expr import ONE, Expr, mul
 from dpverify.trusted.kernel.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Repeat, Subsample, parts_of
+from dpverify.trusted.language.rationals import to_whole
 
 ONE_STEP: Final = "one step"
 """The part itself, on neighbours one step apart."""
@@ -109,6 +110,4 @@ def _factor(run: Run) -> Expr:
 
 
 def _listed(items: Any, number: Any) -> Any:
-    if type(number) is not int or not 0 <= number < len(items):
-        raise CertificateError(f"the place {str(number)[:60]!r} is none in this mechanism.")
-    return items[number]
+    return items[to_whole(number, "the place", WHAT, 0, len(items) - 1)]

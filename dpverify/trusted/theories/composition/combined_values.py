@@ -14,7 +14,7 @@ from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, format_expr, neg
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.integers import is_whole
@@ -227,14 +227,13 @@ class Values:
 
     def over_neighbours(self, root: Part, evidence: Any) -> tuple[Value, one_pair.Choice | None]:
         """The greatest value over all pairs of neighbours, and one where it is met. evidence: "plans" and "of", as of curves."""
-        if not isinstance(evidence, Mapping):
-            raise CertificateError(f"{WHAT}: 'neighbours' is not an object.")
         choices = candidates.choices(root)
         self.through.append(neighbours.NAME)
         self.assumed += neighbours.rows_assumed(root)
         values: list[tuple[Expr, one_pair.Choice]] = []
-        for choice, plan in zip(choices, _plans(evidence, len(choices)), strict=True):
-            part = at_pair.at(root, choice)
+        plans = evidence["plans"]
+        for choice, number in zip(choices, evidence["of"], strict=True):
+            part, plan = at_pair.at(root, choice), plans[to_whole(number, "of", WHAT, 0, len(plans) - 1)]
             orders = (False, True) if part is not None and self._differs(part) else (False,)
             for backward in orders:
                 value = ZERO if part is None else self._in_order(backward, part, ONE, plan)
@@ -249,27 +248,14 @@ class Values:
         return has_inputs(part) or any(self._ways(leaf.part) for leaf in neighbours.leaves(part))
 
 
-def _plans(evidence: Mapping[str, Any], count: int) -> list[Any]:
-    """The plan of each of so many choices: "plans", and "of", the number of each one's."""
-    plans, numbers = evidence.get("plans"), evidence.get("of")
-    if not isinstance(plans, list) or not isinstance(numbers, list) or len(numbers) != count:
-        raise CertificateError(f"{WHAT}: 'neighbours' wants 'plans', and 'of', a list of {count} numbers of them.")
-    if not all(type(number) is int and 0 <= number < len(plans) for number in numbers):
-        raise CertificateError(f"{WHAT}: 'of' names no plan.")
-    return [plans[number] for number in numbers]
-
-
 def has_inputs(part: Part) -> bool:
     """Whether two inputs of a finite mechanism face each other in a part, so that the two orders differ."""
     return any(isinstance(leaf.part, OnePair) and leaf.part.query is None for leaf in neighbours.leaves(part))
 
 
 def each(parts: Sequence[Part], evidence: Any) -> Iterator[tuple[Part, Any]]:
-    """The parts, each with its evidence. Raises CertificateError."""
-    listed = evidence.get("parts") if isinstance(evidence, Mapping) else None
-    if not isinstance(listed, list) or len(listed) != len(parts):
-        raise CertificateError(f"{WHAT}: the evidence wants 'parts', a list of {len(parts)}.")
-    return zip(parts, listed, strict=True)
+    """The parts, each with its evidence."""
+    return zip(parts, evidence["parts"], strict=True)
 
 
 def _point(kind: str, bound: Bound) -> dict[str, Any]:

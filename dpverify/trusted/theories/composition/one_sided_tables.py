@@ -10,8 +10,9 @@ from dpverify.trusted.combinators.exchanged import by_records, listed_both_ways
 from dpverify.trusted.combinators.neighbours import leaves, rows_assumed
 from dpverify.trusted.combinators.runs import merged, whole
 from dpverify.trusted.facts.pairs import Curve, greatest
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.model import Claim, Compose, Exponential, Part, Repeat, Subsample, Table, all_parts
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.theories.composition.laws import Choice, dominating_pair, product_pair
 from dpverify.trusted.theories.composition.rules import finite_composition, poisson_subsampling
 from dpverify.trusted.theories.curves.rules import finite_curve as curves_of_tables
@@ -29,8 +30,6 @@ def curve(claim: Claim, number: Any) -> Curve:
     listed = listed_pairs(root) if made and claim.order and by_records(claim) else ()
     if not listed:
         raise Rejected(RULE, "the mechanism", "it is not made of tables that list the same pairs in one order")
-    if type(number) is not int or not 0 <= number < len(listed):
-        raise CertificateError(f"{RULE}: 'pair' is not the number of a pair that is listed.")
     (space,) = {leaf.space for leaf in leaves(root)}
     assert space is not None
     there = [at_pair.at(root, ((space, (Fraction(a), Fraction(b))),), lower=True) for a, b in listed]
@@ -43,7 +42,8 @@ def curve(claim: Claim, number: Any) -> Curve:
         upper = greatest(pairs) if together else dominating_pair(games)
     sampled = any(leaf.sampled for leaf in leaves(root))
     assumed = (*finite_composition.ASSUMED, *poisson_subsampling.ASSUMED * sampled, *rows_assumed(root))
-    return Curve(upper, pairs[number], (RULE, curves_of_tables.NAME), assumed, (poisson_subsampling.LOWER,) * sampled)
+    lower = pairs[to_whole(number, "pair", RULE, 0, len(pairs) - 1)]
+    return Curve(upper, lower, (RULE, curves_of_tables.NAME), assumed, (poisson_subsampling.LOWER,) * sampled)
 
 
 def listed_pairs(root: Part) -> tuple[tuple[int, int], ...]:

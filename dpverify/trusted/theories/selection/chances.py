@@ -12,10 +12,10 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import num
 from dpverify.trusted.kernel.model import NoisyMax
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import to_fraction, to_whole
 from dpverify.trusted.theories.selection import shifted
 from dpverify.trusted.theories.selection.compared import Asked
 from dpverify.trusted.theories.selection.noise_laws import Law, Whole
@@ -183,11 +183,10 @@ def way(question: Asked, move: Any, counts: tuple[int, int]) -> tuple[int, int]:
     Raises CertificateError for a number of no way to move, Rejected where more answers move than may.
     """
     ways = MOVES[question.selection.neighbours]
-    if type(move) is not int or not 0 <= move < len(ways):
-        raise CertificateError(f"{question.rule}: 'move' is not the number of a way to move, below {len(ways)}.")
-    if not moves_alone(question, move, counts):
+    number = to_whole(move, "move", question.rule, 0, len(ways) - 1)
+    if not moves_alone(question, number, counts):
         raise Rejected(question.rule, "the neighbours", "these move more than one answer")
-    return ways[move]
+    return ways[number]
 
 
 def moves_alone(question: Asked, move: int, counts: tuple[int, int]) -> bool:
@@ -199,9 +198,8 @@ def moves_alone(question: Asked, move: int, counts: tuple[int, int]) -> bool:
 
 def read_answers(told: Any, rule: str) -> tuple[Fraction, Fraction]:
     """Those at negatives and at positives. Raises CertificateError."""
-    if not isinstance(told, list) or len(told) != 2:
-        raise CertificateError(f"{rule}: 'answers' are two numbers.")
-    return to_fraction(told[0], rule), to_fraction(told[1], rule)
+    low, high = (to_fraction(text, rule) for text in told)
+    return low, high
 
 
 def pair(

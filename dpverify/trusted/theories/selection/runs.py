@@ -12,7 +12,7 @@ from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, mul, neg, num, substitute, symbols
 from dpverify.trusted.kernel.model import Guard, OnLine, Stream, Translation, names_of, on_integers
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import to_fraction, to_whole
 from dpverify.trusted.theories.selection.compared import Asked, Value, at_most
 from dpverify.trusted.theories.selection.followed import may_fail
 
@@ -69,8 +69,6 @@ class Run:
 def step(run: Run, number: int, branch: Any, answers: Any, noises: Any, moves: Mapping[str, Fraction]) -> None:
     """One step: what is kept, and the state after it."""
     question, stream, where = run.question, run.stream, f"step {number + 1}"
-    if type(branch) is not int or not 0 <= branch < len(stream.steps):
-        raise CertificateError(f"{question.rule}: step {number + 1} has no such branch.")
     here = dict(zip(stream.answers, (num(to_fraction(text, question.rule)) for text in answers), strict=True))
     drawn = {each.name: num(to_fraction(noises[each.name], question.rule)) for each in stream.fresh}
     for each in stream.fresh:
@@ -81,7 +79,7 @@ def step(run: Run, number: int, branch: Any, answers: Any, noises: Any, moves: M
         if not certainly_lt(run.counts[limit.name], limit.value, question.domains):
             raise Rejected(question.rule, where, f"it is not certain that the run goes on: {limit.name} may have reached its limit")
     values = {**run.values, **here, **drawn, **run.counts}
-    taken = stream.steps[branch]
+    taken = stream.steps[to_whole(branch, "branch", question.rule, 0, len(stream.steps) - 1)]
     own = step_of(stream, taken)
     kept = _compared(run, branch, number, moves)
     certain = all(row.is_settled for row, _ in kept)

@@ -11,7 +11,7 @@ from flint import fmpq_mat
 from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.bodies import BodyOf
 from dpverify.trusted.geometry.linear import matrix, to_fraction
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.kernel.model import Claim, Matrix, Mixture, Norm, Radial
 from dpverify.trusted.language.rationals import read_rows
@@ -20,10 +20,8 @@ from dpverify.trusted.sensitivity.sensitivity import noise_norm, require_answers
 _BODIES: Final[Mapping[str, BodyOf]] = {"query": "query", "norm": "norm"}
 
 
-def body_named(parameters: Mapping[str, Any], rule: str) -> BodyOf:
+def body_named(parameters: Mapping[str, Any]) -> BodyOf:
     """Which body is meant: "of" of the parameters."""
-    if parameters.get("of") not in _BODIES:
-        raise CertificateError(f"{rule}: 'of' is neither 'query' nor 'norm'.")
     return _BODIES[parameters["of"]]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.model import Matrix
 
 Simplex = tuple[int, ...]
@@ -29,13 +29,13 @@ class Boundary:
     simplex, in these units, `total` their sum. planes: of each simplex the hyperplane that it lies in.
     """
 
-    def __init__(self, points: Matrix, told: object, rule: str) -> None:
+    def __init__(self, points: Matrix, told: Any, rule: str) -> None:
         """Raises Rejected where a simplex is flat, a side of one is left open, or a ray meets two of them; CertificateError for no list."""
         self._rule = rule
         self.dimension = len(points[0])
         self.unit = lcm(*(x.denominator for point in points for x in point))
         self.points = fmpz_mat([[int(x * self.unit) for x in point] for point in points])
-        self.simplices = _read(told, self.dimension, len(points), rule)
+        self.simplices: list[Simplex] = [tuple(sorted(map(int, str(simplex).split()), key=abs)) for simplex in told]
         self._signed = dict(enumerate(self.points.tolist(), 1))
         self._signed |= {-k: [-x for x in row] for k, row in self._signed.items()}
         corners = [fmpz_mat([self._signed[k] for k in simplex]) for simplex in self.simplices]
@@ -124,17 +124,3 @@ def _times(weights: Sequence[fmpz], rows: Sequence[Sequence[fmpz]]) -> fmpz_mat:
 def _plane(solution: Any) -> Plane:
     normal, level = solution.numer_denom()
     return tuple(normal.entries()), level
-
-
-def _read(told: object, dimension: int, points: int, rule: str) -> list[Simplex]:
-    if not isinstance(told, list) or not told:
-        raise CertificateError(f"{rule}: 'simplices' is not a list of simplices.")
-    found = []
-    for simplex in told:
-        numbers = [int(k) for k in str(simplex).split()]
-        if not all(0 < abs(k) <= points for k in numbers):
-            raise CertificateError(f"{rule}: a simplex is not a list of numbers of points, from 1 to {points}, negative for opposites.")
-        if len(numbers) != dimension or len({abs(k) for k in numbers}) != dimension:
-            raise CertificateError(f"{rule}: a simplex is not {dimension} different points.")
-        found.append(tuple(sorted(numbers, key=abs)))
-    return found

@@ -27,7 +27,7 @@ from dpverify.trusted.combinators.runs import neighbours_assumed, whole
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Num, add, mul, num, power
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import L2, Claim, Part, PostProcess, Product, Radial, Translation
@@ -50,13 +50,11 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     if claim.domains:
         raise Rejected(NAME, "mechanism", "it has parameters without values")
     root = whole(claim).part
-    parts, listed = list(moves.leaves(root)), evidence.get("parts")
-    if not isinstance(listed, list) or not len(listed) == len(premises) == len(parts):
-        raise CertificateError(f"{NAME}: 'parts' is not a list of {len(parts)}, with a premise for each.")
+    parts = list(moves.leaves(root))
     adjacency, columns = _space([part for part, _ in parts])
     form = _Linear(columns) if adjacency == "l1" else _Quadratic(columns)
     factor, total, assumed = candidates.root_factor(root), Fraction(0), list[str](neighbours_assumed(claim))
-    for (part, times), given, premise in zip(parts, listed, premises[:], strict=True):
+    for (part, times), given, premise in zip(parts, evidence["parts"], premises, strict=True):
         loss, lines = pure_of(premise, moves.question(part), NAME)
         alpha, beta = (read_fraction(given, key, NAME) for key in ("alpha", "beta"))
         if beta < 0:  # the form would not be greatest where differences are longest; a negative alpha is below a loss of 0

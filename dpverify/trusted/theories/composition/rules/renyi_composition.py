@@ -22,7 +22,7 @@ from dpverify.trusted.combinators.runs import Run, leaf, merged, reach
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import pure_of
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Num, add, mul, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Combinator, Guarantee, Measure
@@ -41,12 +41,10 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     """
     runs = merged(run.part, run.factor)
     known = parameters.get("known", [None] * len(runs))
-    if not isinstance(known, list) or len(known) != len(runs):
-        raise CertificateError(f"{NAME}: 'known' is not a list of {len(runs)}.")
     parts = [of(inner, None if number is None else premises[number]) for inner, number in zip(runs, known, strict=True)]
     assumed = dict.fromkeys(line for _, lines in parts for line in lines)
     divergences = []
-    for order, epsilon in stated_guarantee.read_points(parameters, NAME):
+    for order, epsilon in stated_guarantee.read_points(parameters):
         measure = Measure("renyi", None, order)
         total = add(*(mul(num(inner.times), at(measure)) for inner, (at, _) in zip(runs, parts, strict=True)))
         divergences.append((conversions.Renyi(order, total), Num(epsilon)))

@@ -24,10 +24,11 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, symmetric
 from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.compare import certainly_equal
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Guarantee, Measure
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.theories.composition.rules import bounded_range
 from dpverify.trusted.theories.composition.rules import several_guarantees as guarantees
 from dpverify.trusted.theories.composition.rules.privacy_measures import (
@@ -41,8 +42,6 @@ from dpverify.trusted.theories.curves.rules import gaussian, optimal_composition
 
 NAME: Final = "stated-guarantee"
 ASSUMED: Final = (STATED,)
-
-MOST_POINTS: Final = guarantees.MAX_POINTS
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
@@ -71,28 +70,20 @@ def _pair(known: Guarantee, evidence: Evidence) -> Pair:
     if known.measure == "approximate":
         if len(known.rows) == 1:
             return optimal_composition.guarantee(*known.rows[0])
-        corners = evidence.get("corners")
-        if not isinstance(corners, list) or not all(type(i) is int and 0 <= i < len(known.rows) for i in corners):
-            raise CertificateError(f"{NAME}: the evidence wants 'corners', a list of numbers of guarantees.")
+        corners = [to_whole(number, "corners", NAME, 0, len(known.rows) - 1) for number in evidence["corners"]]
         return guarantees.pair([(known.rows[i][0], known.rows[i][1]) for i in corners])
     only = known.rows[0][0]
     if known.measure == "gdp":
         return gdp_pair(only)
     if known.measure == "bounded_range":
         return optimal_composition.pair(ZERO) if certainly_equal(only, ZERO) else bounded_range.pair(only)
-    points = ((order, Num(epsilon)) for order, epsilon in read_points(evidence, NAME))
+    points = ((order, Num(epsilon)) for order, epsilon in read_points(evidence))
     return renyi_pair([(Renyi(order, of_guarantee(known, Measure("renyi", None, order))), epsilon) for order, epsilon in points])
 
 
-def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]]:
+def read_points(evidence: Evidence) -> list[tuple[Fraction, Fraction]]:
     """Orders above 1 and epsilons, as evidence writes them."""
-    listed = evidence.get("points")
-    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_POINTS:
-        raise CertificateError(f"{rule}: the evidence wants 'points', a list of 1 to {MOST_POINTS} orders with their epsilons.")
-    try:
-        return [(exact_fraction(order), exact_fraction(epsilon)) for order, epsilon in listed]
-    except (TypeError, ValueError, ZeroDivisionError) as error:
-        raise CertificateError(f"{rule}: a point is not an order and an epsilon, fractions both.") from error
+    return [(exact_fraction(order), exact_fraction(epsilon)) for order, epsilon in evidence["points"]]
 
 
 def implied(renyi: Renyi, epsilon: Expr) -> guarantees.Point:

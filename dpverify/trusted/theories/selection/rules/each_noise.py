@@ -21,7 +21,7 @@ from flint import arb
 from dpverify.trusted.kernel.balls import exact, finite
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, call, mul, symbols
 from dpverify.trusted.kernel.model import Claim, Compared, NoisyMax
 from dpverify.trusted.order.enclosed import enclose
@@ -32,10 +32,8 @@ NAME: Final = "each-noise"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, _: Mapping[str, Any]) -> Bound:
     """An upper bound on the tight delta at the claimed epsilon, in the number of answers. Raises Rejected, Undecided, CertificateError."""
-    if evidence:
-        raise CertificateError(f"{NAME}: it asks for no evidence.")
     epsilon = claim.epsilon
     if epsilon is None or symbols(epsilon) or not certainly_le(ZERO, epsilon):
         raise Rejected(NAME, "epsilon", "it is not certainly a number of at least 0")

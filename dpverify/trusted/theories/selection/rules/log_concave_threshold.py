@@ -25,9 +25,10 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, mul, num, sub
 from dpverify.trusted.kernel.model import AboveThreshold, Claim
+from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.theories.selection.compared import Asked, Value, a_law, asked, at_most, greatest, least, slopes, times, total
 from dpverify.trusted.theories.selection.shifted import Loss, everywhere, least_count, losses_of
 
@@ -64,10 +65,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         return _lower(question, mechanism, losses, evidence, queries, most)
     if "peaks" in evidence:
         return question.bound(_at_peaks(question, mechanism, losses, evidence["peaks"], queries, most))
-    way = evidence.get("shift")
-    if way not in ("up", "still", "down"):
-        raise CertificateError(f"{NAME}: 'shift' is {str(way)[:20]!r}, not up, still or down.")
-    return question.bound(greatest(question, *(everywhere(loss, mechanism, way, queries, most) for loss in losses)))
+    return question.bound(greatest(question, *(everywhere(loss, mechanism, evidence["shift"], queries, most) for loss in losses)))
 
 
 def _at_peaks(question: Asked, mechanism: AboveThreshold, losses: list[Loss], peaks: Any, queries: Expr, most: Expr) -> Value:
@@ -77,14 +75,11 @@ def _at_peaks(question: Asked, mechanism: AboveThreshold, losses: list[Loss], pe
     if not isinstance(queries, Num) or not isinstance(most, Num):
         raise Rejected(NAME, "queries", "the worst output wants numbers of queries and positives")
     total_count, limit = int(queries.value), int(min(queries.value, most.value))
-    if not isinstance(peaks, list) or len(peaks) != len(losses):
-        raise CertificateError(f"{NAME}: 'peaks' is no list of {len(losses)}, one for each way to move.")
     highest: list[Value] = []
     for loss, peak in zip(losses, peaks, strict=True):
         if isinstance(peak, list):
-            if len(peak) != limit + 1:
-                raise CertificateError(f"{NAME}: of 'peaks' one is no list of {limit + 1}, for each number of positives that move down.")
-            highest += [_peak(question, loss, total_count, limit, down, up) for down, up in enumerate(peak)]
+            every = zip(range(limit + 1), peak, strict=True)
+            highest += [_peak(question, loss, total_count, limit, down, up) for down, up in every]
         elif not at_most(question, loss.raised, loss.lowered):
             raise Rejected(NAME, "peaks", "positives that move up do not certainly lose at most what they do that move down")
         else:
@@ -98,8 +93,7 @@ def _peak(question: Asked, loss: Loss, queries: int, limit: int, positives: Any,
     Where others lose the same number for each of theirs none need be looked at but the next ones.
     """
     tried, most = (positives, limit) if raised is None else (raised, limit - positives)
-    if type(tried) is not int or not 0 <= tried <= most:
-        raise CertificateError(f"{NAME}: of 'peaks' {str(tried)[:20]} is no number of positives from 0 to {most}.")
+    tried = to_whole(tried, "peaks", NAME, 0, most)
 
     def lost(count: int) -> Value:
         down, up = (count, 0) if raised is None else (positives, count)
@@ -114,12 +108,8 @@ def _peak(question: Asked, loss: Loss, queries: int, limit: int, positives: Any,
 
 def _lower(question: Asked, mechanism: AboveThreshold, losses: list[Loss], evidence: Mapping[str, Any], queries: Expr, most: Expr) -> Bound:
     """What one output loses."""
-    told = [evidence.get(key, default) for key, default in (("negatives", None), ("positives", None), ("move", None), ("raised", 0))]
-    if not all(type(count) is int and count >= 0 for count in told):
-        raise CertificateError(f"{NAME}: a lower bound wants 'negatives', 'positives' and 'move', integers of at least 0.")
-    negatives, positives, move, raised = (int(count) for count in told if count is not None)
-    if move >= len(losses):
-        raise CertificateError(f"{NAME}: there are {len(losses)} ways to move.")
+    negatives, positives, raised = (read_whole({"raised": 0, **evidence}, key, NAME, 0) for key in ("negatives", "positives", "raised"))
+    move = read_whole(evidence, "move", NAME, 0, len(losses) - 1)
     if raised and mechanism.resample:
         raise Rejected(NAME, "raised", "where the threshold is drawn again positives that move up are not looked at")
     k, c, up, loss = num(negatives), num(positives), num(raised), losses[move]

@@ -25,10 +25,10 @@ from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_WAY, NoisyMax, Stream
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_whole
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.theories.selection.chances import Compared, Output, Side, pair, read_answers, way
 from dpverify.trusted.theories.selection.compared import Asked, asked
@@ -41,7 +41,7 @@ ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each ot
 Probabilities = tuple[arb, arb]
 Event = Sequence[tuple[int, Sequence[Side]]]
 """Its probability is a sum of those of sides that all come out so, each so many times."""
-NEXT: Final = ("all", "any")
+NEXT: Final = {"all": True, "any": False}
 MOST_ANSWERS: Final = 10**9
 """Candidates or queries."""
 
@@ -142,13 +142,12 @@ def _within(chance: arb) -> arb:
 
 
 def _of_max(question: Asked, parameters: Mapping[str, Any]) -> tuple[Fraction, Event, Event]:
-    mechanism, group, lead = question.selection, parameters.get("group"), read_fraction(parameters, "lead", NAME)
+    mechanism, lead = question.selection, read_fraction(parameters, "lead", NAME)
     assert isinstance(mechanism, NoisyMax)
     if mechanism.report == "value":
         raise Rejected(NAME, "report", "which answer is the greatest is not told")
     count = question.count(mechanism.candidates, "candidates", MOST_ANSWERS)
-    if type(group) is not int or not 0 < group < count:
-        raise CertificateError(f"{NAME}: 'group' is not a number of answers above 0 and below {count}.")
+    group = read_whole(parameters, "group", NAME, 1, count - 1)
     if mechanism.neighbours == "one" and 1 not in (group, count - group):
         raise Rejected(NAME, "the neighbours", "these move more than one answer")
     moved = question.value(question.moved, "the sensitivity")
@@ -176,12 +175,10 @@ def _next(output: Output, after: str) -> Event:
 
 def _counts(question: Asked, parameters: Mapping[str, Any]) -> tuple[int, int]:
     """How many negatives come first, and how many answers of which all or any are positive come next. Raises CertificateError, Rejected."""
-    negatives, positives, after = (parameters.get(key) for key in ("negatives", "positives", "next"))
-    if type(negatives) is not int or type(positives) is not int or min(negatives, positives) < 0 or after not in NEXT:
-        raise CertificateError(f"{NAME}: 'negatives' and 'positives' are integers of at least 0, 'next' is {' or '.join(NEXT)}.")
+    (negatives, positives), after = (read_whole(parameters, key, NAME, 0) for key in ("negatives", "positives")), NEXT[parameters["next"]]
     queries, most = question.counts(MOST_ANSWERS)
-    if not 0 < negatives + positives <= queries or (after == "all" and positives > most):
+    if not 0 < negatives + positives <= queries or (after and positives > most):
         raise Rejected(NAME, "the event", "so many are not asked for, or not told to be positive")
-    if getattr(question.selection, "resample", False) and after == "all" and positives > 1:
+    if getattr(question.selection, "resample", False) and after and positives > 1:
         raise Rejected(NAME, "resample", "positives after the first are compared with another threshold")
     return negatives, positives

@@ -23,7 +23,7 @@ from flint import arb, ctx
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Num, num
 from dpverify.trusted.kernel.fact import unasked
 from dpverify.trusted.kernel.loading import remembered
@@ -47,9 +47,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     those of both neighbours; "pivots", lists of a noise's name, the step in which it is drawn (-1 at the start) and its cuts; "grids",
     cuts by name for noises without a closed form; "value", a fraction or "infinite", where the neighbour never tells the words.
     """
-    question = asked(claim, evidence, NAME, near=True, wanted=Stream)
-    if question.side != "lower":
-        raise CertificateError(f"{NAME}: 'side' is not lower.")
+    question = asked(claim, {**evidence, "side": "lower"}, NAME, near=True, wanted=Stream)
     here, there = probabilities(question, evidence)
     pair = {"says": "answers-of-both", "sides": evidence["answers"]}
     witness = {"pair": pair, "event": {"says": "any-of-words", "words": evidence["words"]}, "P": here.str(20), "Q": there.str(20)}
@@ -75,16 +73,12 @@ def _enclosed(claim: Claim, told: str, _: int) -> tuple[arb, arb]:
     stream = question.stream
     words, (here, there) = read_words(question, stream, evidence.get("words")), _answers(question, stream, evidence)
     grids, pivots = evidence.get("grids", {}), evidence.get("pivots", [])
-    if not isinstance(grids, Mapping) or not isinstance(pivots, list) or not all(isinstance(one, list) and len(one) == 3 for one in pivots):
-        raise CertificateError(f"{NAME}: 'grids' is no table, or 'pivots' no list of noises with their cuts.")
     noises: dict[str, Known] = {}
     for drawn in (*stream.once, *stream.fresh):
         cuts = read_rising(grids[drawn.name], "grids", NAME, 2, MOST) if drawn.name in grids else []
         noises[drawn.name] = known(law(drawn.noise, cuts), cuts)
     parted: dict[Noise, list[Cell]] = {}
     for name, step, cuts in pivots:
-        if name not in noises or type(step) is not int:
-            raise CertificateError(f"{NAME}: a pivot is of no known noise.")
         parted[name, step] = cells(noises[name], read_rising(cuts, "cuts", NAME, 2, MOST))
 
     def of(answers: Answers) -> arb:
@@ -101,28 +95,21 @@ def _enclosed(claim: Claim, told: str, _: int) -> tuple[arb, arb]:
 
 def read_words(question: Asked, stream: Stream, told: Any) -> list[list[str]]:
     """What is told, step by step, in each of the outputs of the event, no two of which may be the same."""
-    if not isinstance(told, list) or not all(isinstance(one, list) and one and all(isinstance(word, str) for word in one) for one in told):
-        raise CertificateError(f"{question.rule}: 'words' is no list of lists of words.")
+    words = [list(map(str, one)) for one in told]
     if not all(branch.emit or branch.tell for branch in stream.steps):
         raise Rejected(question.rule, "the branches", "one of them tells nothing, so that its steps may not be seen")
-    for place, one in enumerate(told):
-        if any(other[: len(one)] == one[: len(other)] for other in told[:place]):
+    for place, one in enumerate(words):
+        if any(other[: len(one)] == one[: len(other)] for other in words[:place]):
             raise Rejected(question.rule, "words", "one of the outputs goes on from another")
-    longest = num(max(map(len, told), default=1))
+    longest = num(max(map(len, words), default=1))
     if stream.queries is not None and not certainly_le(longest, stream.queries, question.domains):
         raise Rejected(question.rule, "queries", "it is not certain that so many steps are run")
-    return told
+    return words
 
 
 def _answers(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> tuple[Answers, Answers]:
     """Those of both neighbours, in each step. Raises Rejected, CertificateError."""
-    steps = max(map(len, evidence["words"]), default=1)
-    try:
-        here, there = ([[to_fraction(text, NAME) for text in row] for row in side] for side in evidence["answers"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise CertificateError(f"{NAME}: 'answers' are no two lists of those of each step.") from error
-    if not len(here) == len(there) == steps or any(len(row) != len(stream.answers) for row in (*here, *there)):
-        raise CertificateError(f"{NAME}: 'answers' are not as many as the words want.")
+    here, there = ([[to_fraction(text, NAME) for text in row] for row in side] for side in evidence["answers"])
     every, moved = [x for row in (*here, *there) for x in row], question.value(question.moved, "the sensitivity")
     if question.whole and any(x.denominator != 1 for x in every):
         raise Rejected(NAME, "answers", "noise on the integers is added to integers")

@@ -68,11 +68,11 @@ def distance(run: Run, parameters: Mapping[str, Any]) -> tuple[Expr, tuple[str, 
     stream = question.stream
     if on_integers(stream):
         raise Rejected(NAME, "the noise", "it lives on the integers")
-    told, followed = parameters.get("shifts"), parameters.get("follow", [])
-    if not isinstance(told, list) or not isinstance(followed, list) or not set(map(str, followed)) <= can_be_followed(stream):
-        raise CertificateError(f"{NAME}: 'shifts' or 'follow' is no list, or names what is neither state nor counter.")
+    told, followed = parameters["shifts"], list(map(str, parameters.get("follow", ())))
+    if not set(followed) <= can_be_followed(stream):
+        raise CertificateError(f"{NAME}: 'follow' names what is neither state nor counter.")
     options = [_read(question, stream, one) for one in told]
-    mu = mul(question.moved, sqrt(_most(question, stream, options, first_values(stream, list(map(str, followed))))))
+    mu = mul(question.moved, sqrt(_most(question, stream, options, first_values(stream, followed))))
     shifted = {name for option in options for name, vector in option.of.items() if any(vector)}
     others = [drawn.noise for drawn in (*stream.once, *stream.fresh) if drawn.name not in shifted]
     return mu, tuple(dict.fromkeys(line for noise in others for line in a_law(question, noise)))
@@ -80,10 +80,7 @@ def distance(run: Run, parameters: Mapping[str, Any]) -> tuple[Expr, tuple[str, 
 
 def _read(question: Asked, stream: Stream, told: Any) -> Shifts:
     noises = {drawn.name: drawn.noise for drawn in stream.fresh}
-    try:
-        shifts = {str(name): tuple(to_fraction(text, NAME) for text in row) for name, row in told.items()}
-    except (TypeError, AttributeError) as error:
-        raise CertificateError(f"{NAME}: shifts cannot be read: they have not the form that dpverify writes.") from error
+    shifts = {str(name): tuple(to_fraction(text, NAME) for text in row) for name, row in told.items()}
     if not shifts.keys() <= noises.keys() or any(len(row) != len(stream.answers) for row in shifts.values()):
         raise CertificateError(f"{NAME}: a shift is of no noise of a step, or has not {len(stream.answers)} numbers.")
     rates: dict[str, Expr] = {}

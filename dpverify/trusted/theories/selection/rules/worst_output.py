@@ -26,10 +26,10 @@ from flint import arb
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import Num, num, sub
 from dpverify.trusted.kernel.model import Claim, NoisyMax
-from dpverify.trusted.language.rationals import read_fraction, read_rising
+from dpverify.trusted.language.rationals import read_fraction, read_rising, read_whole, to_whole
 from dpverify.trusted.theories.selection.chances import (
     MOST,
     MOVES,
@@ -91,12 +91,9 @@ def told_pair(question: Asked, evidence: Mapping[str, Any]) -> tuple[Output, Out
 
 def _told(question: Asked, evidence: Mapping[str, Any]) -> tuple[int, tuple[int, int]]:
     """The number of the way to move, and the negatives and positives of an output. Raises CertificateError."""
-    positives, move, negatives = evidence.get("positives"), evidence.get("move"), evidence.get("negatives")
-    if negatives is None and type(positives) is int:
-        negatives = outputs(question, True)[0][0] - positives
-    if type(move) is int and type(positives) is int and type(negatives) is int and min(move, positives, negatives) >= 0:
-        return move, (negatives, positives)
-    raise CertificateError(f"{NAME}: a lower bound wants 'positives', 'negatives' and 'move', integers of at least 0.")
+    move, positives = (read_whole(evidence, key, NAME, 0) for key in ("move", "positives"))
+    told = evidence["negatives"] if "negatives" in evidence else outputs(question, True)[0][0] - positives
+    return move, (to_whole(told, "negatives", NAME, 0), positives)
 
 
 def read(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Asked, Compared]:
@@ -104,8 +101,6 @@ def read(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Asked, Compared]:
     question = asked(claim, evidence, NAME, near=True)
     readable(question, tied=True)
     mechanism, grids = question.selection, evidence.get("grids", {})
-    if not isinstance(grids, Mapping) or not grids.keys() <= {"noise", "threshold_noise", "query_noise"}:
-        raise CertificateError(f"{NAME}: 'grids' is no table of cuts by the names of noises.")
 
     def noise(name: str) -> Law | Whole | None:
         found = getattr(mechanism, name)

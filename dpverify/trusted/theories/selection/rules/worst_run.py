@@ -25,7 +25,7 @@ from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import ZERO, Expr, add, mul, neg, num, parse, substitute
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Stream
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import to_fraction, to_whole
 from dpverify.trusted.theories.selection.compared import Asked, asked, slopes
 from dpverify.trusted.theories.selection.runs import Row, Run, inside, require_between, step, sums, together
 
@@ -46,10 +46,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     of a part of the run and the one after it, which are repeated "times" times, an integer, or "unlimited" where steps are; then the
     weights are for one time, and sum to 0 at each noise that is not drawn in that part.
     """
-    question = asked(claim, {"side": "lower"} | ({"at": evidence["at"]} if "at" in evidence else {}), NAME, wanted=Stream)
+    question = asked(claim, {**evidence, "side": "lower"}, NAME, wanted=Stream)
     stream = question.stream
-    if evidence.get("side") != "lower":
-        raise CertificateError(f"{NAME}: 'side' is not lower.")
     if not all(branch.emit or branch.tell for branch in stream.steps):
         raise Rejected(NAME, "the branches", "one of them tells nothing, so that its steps may not be seen")
     steps, weights = evidence.get("run"), evidence.get("weights")
@@ -60,13 +58,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         asked_for = None if times is None else num(len(steps) + (times - 1) * len(block))
         if asked_for is None or not certainly_le(asked_for, stream.queries, question.domains):
             raise Rejected(NAME, "queries", "it is not certain that so many steps are run")
-    try:
-        run = _run(question, stream, evidence.get("once", {}), steps, block)
-        multipliers = [parse(text) for text in weights]
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise CertificateError(f"{NAME}: the run cannot be read: it has not the form that dpverify writes.") from error
-    if len(multipliers) != len(run.rows):
-        raise CertificateError(f"{NAME}: there are {len(multipliers)} weights of {len(run.rows)} comparisons.")
+    run, multipliers = _run(question, stream, evidence.get("once", {}), steps, block), [parse(text) for text in weights]
     told, unbounded = _told(stream, steps, block, times), evidence.get("unbounded") is True
     value = _value(run, multipliers, unbounded, block)
     if times is not None and not unbounded:
@@ -80,12 +72,10 @@ def _repeated(evidence: Mapping[str, Any], size: int) -> tuple[range, int | None
     """The steps that are repeated, none where the run is as it is, and how often; None without end."""
     if "repeat" not in evidence:
         return range(0), 1
-    ends, times = evidence["repeat"], evidence.get("times")
-    if not isinstance(ends, list) or [type(end) for end in ends] != [int, int] or not 0 <= ends[0] < ends[1] <= size:
-        raise CertificateError(f"{NAME}: 'repeat' is no part of the run.")
-    if times != "unlimited" and (type(times) is not int or times < 1):
-        raise CertificateError(f"{NAME}: 'times' is neither an integer of at least 1 nor \"unlimited\".")
-    return range(*ends), None if times == "unlimited" else times
+    (first, last), times = evidence["repeat"], evidence["times"]
+    start = to_whole(first, "repeat", NAME, 0, size - 1)
+    part = range(start, to_whole(last, "repeat", NAME, start + 1, size))
+    return part, None if times == "unlimited" else to_whole(times, "times", NAME, 1)
 
 
 def _run(question: Asked, stream: Stream, once: Mapping[str, Any], steps: Sequence[Any], block: range) -> Run:

@@ -20,11 +20,11 @@ from itertools import islice
 from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import Bound, Infinite
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ZERO, Expr, add, mul, neg, num, parse, sub
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Stream, on_integers
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import read_whole, to_fraction
 from dpverify.trusted.theories.selection.compared import Asked, Value, asked, least, slopes
 from dpverify.trusted.theories.selection.rules.told_words import read_words
 from dpverify.trusted.theories.selection.runs import inside, require_between, sums, together
@@ -48,16 +48,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     direction; "run", the number of the run that is at the point, among those that tell the words; "weights", for each of these runs an
     expression for each of its comparisons.
     """
-    question = asked(claim, evidence, NAME, wanted=Stream)
+    question = asked(claim, {**evidence, "side": "lower"}, NAME, wanted=Stream)
     stream = question.stream
-    if question.side != "lower":
-        raise CertificateError(f"{NAME}: 'side' is not lower.")
     (words,) = read_words(question, stream, [evidence.get("words")])
-    runs, chosen, weights = list(islice(ways(question, stream, words, None), MOST_RUNS + 1)), evidence.get("run"), evidence.get("weights")
+    runs, weights = list(islice(ways(question, stream, words, None), MOST_RUNS + 1)), evidence["weights"]
     if len(runs) > MOST_RUNS:
         raise Rejected(NAME, "words", f"more than {MOST_RUNS:,} runs tell them")
-    if type(chosen) is not int or not 0 <= chosen < len(runs) or not isinstance(weights, list) or len(weights) != len(runs):
-        raise CertificateError(f"{NAME}: 'run' is no number of a run, or 'weights' are not one list for each of {len(runs)} runs.")
+    chosen = read_whole(evidence, "run", NAME, 0, len(runs) - 1)
     point, far, moves = _read(question, stream, words, evidence)
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
     _goes_on(question, stream, runs[chosen], point, far)
@@ -83,19 +80,16 @@ def _read(question: Asked, stream: Stream, words: Sequence[str], evidence: Mappi
     """The point, the direction of answers and noises, and how answers move, by name and step."""
     point, far, moves = Point(), Point(), Point()
     laws = {drawn.name: drawn.noise for drawn in (*stream.once, *stream.fresh)}
-    try:
-        for step, rows in enumerate(evidence["answers"]):
-            for into, row in zip((point, far, moves), rows, strict=True):
-                into |= {(name, step): to_fraction(text, NAME) for name, text in zip(stream.answers, row, strict=True)}
-        moved = [[moves[name, step] for name in stream.answers] for step in range(len(words))]
-        for name, step, value, direction in evidence["noises"]:
-            point[name, step], far[name, step] = to_fraction(value, NAME), to_fraction(direction, NAME)
-            inside(question, laws[name], num(point[name, step]))
-        at_zero = {(drawn.name, -1) for drawn in stream.once} | {(drawn.name, step) for drawn in stream.fresh for step in range(len(words))}
-        for name, _ in at_zero - point.keys():
-            inside(question, laws[name], ZERO)
-    except (KeyError, TypeError, ValueError) as error:
-        raise CertificateError(f"{NAME}: the answers or noises cannot be read: they have not the form that dpverify writes.") from error
+    for step, rows in enumerate(evidence["answers"]):
+        for into, row in zip((point, far, moves), rows, strict=True):
+            into |= {(name, step): to_fraction(text, NAME) for name, text in zip(stream.answers, row, strict=True)}
+    moved = [[moves[name, step] for name in stream.answers] for step in range(len(words))]
+    for name, step, value, direction in evidence["noises"]:
+        point[name, step], far[name, step] = to_fraction(value, NAME), to_fraction(direction, NAME)
+        inside(question, laws[name], num(point[name, step]))
+    at_zero = {(drawn.name, -1) for drawn in stream.once} | {(drawn.name, step) for drawn in stream.fresh for step in range(len(words))}
+    for name, _ in at_zero - point.keys():
+        inside(question, laws[name], ZERO)
     if not together(stream, moved):
         raise Rejected(NAME, "the moves", "neighbours do not move so")
     if question.whole:
@@ -122,8 +116,6 @@ def _at(row: Row, values: Mapping[Noise, Fraction]) -> Fraction:
 
 def _value(question: Asked, rows: Rows, given: Any, ends: Slopes, after: Point) -> Expr:
     """The dual value of a run, where the answers are after they have moved."""
-    if not isinstance(given, list) or len(given) != len(rows):
-        raise CertificateError(f"{NAME}: there are not as many weights as comparisons of a run, {len(rows)}.")
     weights = [parse(text) for text in given]
     found = sums(question, ((row.of, False) for row in rows), weights)
     for (name, _), total in found.items():

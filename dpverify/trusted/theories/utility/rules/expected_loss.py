@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Num, add, call, mul
 from dpverify.trusted.kernel.model import Claim, Vector
 from dpverify.trusted.theories.finite.tables import Finite, finite
@@ -25,10 +25,8 @@ NAME: Final = "expected-loss"
 ASSUMED: Final = ("the sampler is ideal",)
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
+def check(claim: Claim, _: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """The exact value, from above and from below; there is nothing to be told. Raises Rejected."""
-    if evidence:
-        raise CertificateError(f"{NAME}: it has no parameters.")
     if claim.domains:
         raise Rejected(NAME, "the claim", "it ranges over parameters; give them values")
     table = finite(claim)

@@ -18,9 +18,10 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bodies import Body
 from dpverify.trusted.geometry.linear import matrix, to_fraction
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.theories.utility import shapes
 
 NAME: Final = "independent-columns"
@@ -32,15 +33,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
 
     evidence: "of" and "axes" as for a polytope; "points", the numbers of the points, counted from 1. Raises Rejected, CertificateError.
     """
-    of = shapes.body_named(evidence, NAME)
+    of = shapes.body_named(evidence)
     axes = shapes.axes_told(evidence, shapes.dimension_of(claim, of, NAME), NAME)
     own, d = shapes.generators(claim, of, NAME), len(axes)
     if own is None:
         raise Rejected(NAME, "the body", "it is not given by points")
-    told = evidence.get("points")
-    if not isinstance(told, list) or len(told) != d or not all(type(k) is int and 0 < k <= len(own) for k in told):
-        raise CertificateError(f"{NAME}: 'points' is not a list of {d} numbers of points, from 1 to {len(own)}.")
-    determinant = abs(to_fraction(matrix(shapes.seen(tuple(own[k - 1] for k in told), axes)).det()))
+    points = tuple(own[to_whole(k, "points", NAME, 1, len(own)) - 1] for k in evidence["points"])
+    determinant = abs(to_fraction(matrix(shapes.seen(points, axes)).det()))
     if determinant == 0:
         raise Rejected(NAME, "the points", "they are not independent")
     return Body(of, axes, Num(2**d * determinant * Fraction(1, factorial(d))), False)

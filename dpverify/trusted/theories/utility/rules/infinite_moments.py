@@ -20,11 +20,12 @@ from dpverify.trusted.facts.errors import COORDINATE, EUCLIDEAN, ErrorBound, kno
 from dpverify.trusted.kernel.balls import finite
 from dpverify.trusted.kernel.bounds import INFINITE
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, mul, num, power, sub, substitute
 from dpverify.trusted.kernel.model import Claim, Domain
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.theories.utility.laws import Size, read
 from dpverify.trusted.theories.utility.rules.noise_moments import MOST_COORDINATES, power_of
@@ -44,24 +45,14 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     finite end; those of `laws.read`. Raises Rejected.
     """
     p, law = power_of(evidence), read(claim, evidence, NAME)
-    wanted, number, side, beyond = (_integer(evidence, key) for key in ("coordinates", "size", "side", "beyond"))
-    if not (0 <= number < len(law.sizes) and side in (1, -1) and beyond >= 1 and 0 <= wanted <= MOST_COORDINATES):
-        raise CertificateError(
-            f"{NAME}: size is one of {len(law.sizes)}, counted from 0, side 1 or -1, beyond at least 1, "
-            f"and coordinates at most {MOST_COORDINATES}."
-        )
+    wanted, beyond = read_whole(evidence, "coordinates", NAME, 0, MOST_COORDINATES), read_whole(evidence, "beyond", NAME, 1)
+    number = read_whole(evidence, "size", NAME, 0, len(law.sizes) - 1)
+    side = 1 if read_whole(evidence, "side", NAME, -1, 1) > 0 else -1
     for size in law.sizes:
         finite(size.total(ONE, _ENOUGH))
     _heavy(law.sizes[number], p, side, beyond)
     found = known(EUCLIDEAN[p - 1], INFINITE)
     return found + tuple(bound for i in range(min(wanted, law.dimension)) for bound in known(COORDINATE[p - 1], INFINITE, i))
-
-
-def _integer(evidence: Mapping[str, Any], key: str) -> int:
-    found = evidence.get(key)
-    if type(found) is not int:
-        raise CertificateError(f"{NAME}: {key} is an integer.")
-    return found
 
 
 def _heavy(size: Size, p: int, side: int, beyond: int) -> None:

@@ -72,10 +72,8 @@ def _staircase(parameters: Mapping[str, Any], epsilon: arb) -> arb:
 
 def _moves(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fraction, Mapping[int, Fraction]]]:
     """The weights with the differences of histograms. Raises CertificateError, Rejected."""
-    told, width = parameters.get("moves"), max(map(len, query.rows))
-    if not isinstance(told, list) or not told:
-        raise CertificateError(f"{NAME}: 'moves' is not a list of weights with differences.")
-    for move in told:
+    width = max(map(len, query.rows))
+    for move in parameters["moves"]:
         by = {int(number): read(amount, NAME) for number, amount in move["by"].items()}
         if not all(0 <= number < width for number in by):
             raise CertificateError(f"{NAME}: the query has {width} record types, counted from 0.")

@@ -27,7 +27,7 @@ from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.geometry.linear import dot
 from dpverify.trusted.kernel.assumptions import REAL
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Num, call, format_expr, mul, num, power
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Matrix, Vector
@@ -131,8 +131,6 @@ def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, be
     query, squares = answered(claim), parameters.get("measure") == SQUARES
     if query is None:
         raise Rejected(NAME, "the claim", "it states neither losses nor a query")
-    if not squares and parameters.get("measure") != "expected_l2":
-        raise CertificateError(f"{NAME}: 'measure' is {parameters.get('measure')!r}, not expected_l2 or rms_l2.")
     row = read_whole(parameters, "row", NAME, 0, len(query.rows) - 1)
     if any(len(database) != len(query.rows[row]) for database in databases):
         raise Rejected(NAME, "databases", "they must have an entry for each column of the query")

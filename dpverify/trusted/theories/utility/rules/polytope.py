@@ -24,7 +24,7 @@ from flint import arb, fmpq_mat
 from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.geometry.linear import dot, matrix
 from dpverify.trusted.kernel.balls import exact, finite
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.kernel.model import Claim, Matrix
 from dpverify.trusted.language.rationals import read_rows, to_fraction
@@ -55,7 +55,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
 
 def boundary_of(claim: Claim, evidence: Mapping[str, Any]) -> tuple[BodyOf, Matrix, Boundary]:
     """Which body is meant, along which axes, and its boundary in the simplices that are told. Raises Rejected, CertificateError."""
-    of = shapes.body_named(evidence, NAME)
+    of = shapes.body_named(evidence)
     axes = shapes.axes_told(evidence, shapes.dimension_of(claim, of, NAME), NAME)
     own, rows = shapes.generators(claim, of, NAME), shapes.facets(claim, of, NAME)
     if own is not None:
@@ -111,10 +111,7 @@ def _over_the_body(boundary: Boundary, total: arb) -> tuple[Expr, Expr]:
 
 
 def _roots(evidence: Mapping[str, Any], key: str) -> list[Root]:
-    told = evidence.get(key)
-    if not isinstance(told, list) or not told or not all(isinstance(one, list) and one for one in told):
-        raise CertificateError(f"{NAME}: {key!r} is not a list of lists of rationals.")
-    lists = [[to_fraction(x, NAME) for x in one] for one in told]
+    lists = [[to_fraction(x, NAME) for x in one] for one in evidence[key]]
     if any(min(roots) <= 0 or len(set(roots)) < len(roots) for roots in lists):
         raise Rejected(NAME, key, "where a polynomial touches the root are not different positive numbers")
     return [Root(roots) for roots in lists]
@@ -133,8 +130,6 @@ def _with_middles(points: Matrix, evidence: Mapping[str, Any]) -> Matrix:
     """The points, and those half way between two that are told, which the hull holds too."""
     found = [*points]
     for pair in evidence.get("middles", ()):
-        if not isinstance(pair, list) or len(pair) != 2 or not all(type(k) is int and 0 < abs(k) <= len(found) for k in pair):
-            raise CertificateError(f"{NAME}: 'middles' is not a list of pairs of numbers of points before them.")
         ends = [[x if k > 0 else -x for x in found[abs(k) - 1]] for k in pair]
         found.append(tuple((x + y) / 2 for x, y in zip(*ends, strict=True)))
     return tuple(found)

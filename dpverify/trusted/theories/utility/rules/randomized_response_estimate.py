@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.errors import ErrorBound, known
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, div, mul, num, power, sqrt, sub
 from dpverify.trusted.kernel.model import Claim, Table
 
@@ -26,10 +26,8 @@ ASSUMED: Final = ("the sampler is ideal",)
 READ: Final = "an answer is read by its unbiased estimate of one bit; of a count of n bits the root mean square is sqrt(n) times that"
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
+def check(claim: Claim, _: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """Both errors, exactly; there is nothing to be told. Raises Rejected."""
-    if evidence:
-        raise CertificateError(f"{NAME}: it has no parameters.")
     p = _truth(claim)
     share = div(ONE, call("abs", sub(mul(num(2), p), ONE)))
     variance = mul(p, sub(ONE, p))

@@ -35,7 +35,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
 
     evidence: "of", "query" or "norm"; "axes", if given, rows of rationals, for ellipsoids alone. Raises Rejected, CertificateError.
     """
-    of = shapes.body_named(evidence, NAME)
+    of = shapes.body_named(evidence)
     axes = shapes.axes_told(evidence, shapes.dimension_of(claim, of, NAME), NAME)
     p, gram = _image(claim, of)
     if p == 2:

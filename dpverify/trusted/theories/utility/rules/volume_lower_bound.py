@@ -22,7 +22,7 @@ from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.geometry.linear import matrix, to_fraction
 from dpverify.trusted.kernel.balls import constant, rational
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import read_fraction
@@ -39,8 +39,6 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     parameters: none, or "inner" and "radius" of the form with an atom. Raises Rejected, CertificateError.
     """
     query_of(claim, REALS, NAME)
-    if not premises:
-        raise CertificateError(f"{NAME}: it has no premise about the body of the query's differences.")
     body = body_of(premises[0], claim, "query", NAME)
     epsilon, assumed = granted(claim, premises[1:], NAME)
     k, axes = len(body.axes), matrix(body.axes)
