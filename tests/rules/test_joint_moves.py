@@ -223,7 +223,7 @@ def test_the_claim_and_its_queries_speak_of_the_same_neighbours():
 
 @pytest.mark.parametrize("parts", [None, [], [{}], {"a": {}, "b": {}}])
 def test_every_part_has_evidence_of_its_own(parts):
-    with pytest.raises(CertificateError, match="list of 2"):
+    with pytest.raises(CertificateError, match=r"cannot be used|has not the form"):
         check(Claim(PAIR, None), {**evidence(), "parts": parts})
 
 

@@ -495,7 +495,7 @@ SHOWN = {"side": "lower", "move": 0, "cuts": ["-999", "0", "1", "999"]}
         (of(BOUNDED, 9), worst_output.NAME, {"value": "1/2"}, "no list of 2 to"),
         (of(BOUNDED, 0), worst_output.NAME, {**SHOWN, "value": "1/5", "positives": 1}, "not certainly lose as much"),
         (of(BOUNDED, 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 2}, "so many are asked for, or may be positive"),
-        (of(BOUNDED, 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 3}, "wants 'positives', 'negatives' and 'move'"),
+        (of(BOUNDED, 0), worst_output.NAME, {**SHOWN, "value": "1/10", "positives": 3}, "not a whole number"),
         (
             of(BOUNDED, 0),
             worst_output.NAME,
@@ -541,14 +541,14 @@ def test_a_broken_hypothesis_is_refused(claim, rule, parameters, why):
 @pytest.mark.parametrize(
     ("mechanism", "parameters", "why"),
     [
-        (UNEVEN, {}, "not up, still or down"),
-        (UNEVEN, {"peaks": [True]}, "True is no number of positives"),
-        (UNEVEN, {"peaks": [7]}, "7 is no number of positives"),
-        (UNEVEN, {"peaks": [1, 2]}, "no list of 1, one for each way"),
+        (UNEVEN, {}, "has not the form|cannot be used"),
+        (UNEVEN, {"peaks": [True]}, "is True, not a whole number"),
+        (UNEVEN, {"peaks": [7]}, "is 7, not a whole number"),
+        (UNEVEN, {"peaks": []}, "has not the form|cannot be used"),
         (UNEVEN, {"side": "both"}, "not upper or lower"),
         (UNEVEN, {"shift": "up", "at": {}}, "it has no 'at'"),
-        (UNEVEN, {"side": "lower", "negatives": -1, "positives": 1, "move": 0}, "integers of at least 0"),
-        (UNEVEN, {"side": "lower", "negatives": 1, "positives": 1, "move": 1}, "there are 1 ways to move"),
+        (UNEVEN, {"side": "lower", "negatives": -1, "positives": 1, "move": 0}, "not a whole number of at least 0"),
+        (UNEVEN, {"side": "lower", "negatives": 1, "positives": 1, "move": 1}, "'move' is 1, not a whole number"),
     ],
 )
 def test_parameters_that_say_nothing_are_misuse(mechanism, parameters, why):

@@ -79,9 +79,9 @@ def test_an_event_that_is_told_refutes_alone():
     ("claim", "more", "why"),
     [
         (CLAIM, {"at": {"n": "1"}}, "outside the parameter's domain"),
-        (CLAIM, {"at": {"m": "4"}}, "not a parameter that ranges"),
+        (CLAIM, {"at": {"m": "4"}}, "cannot be used|has not the form"),
         (CLAIM, {"at": {}}, "wants a number"),
-        (CLAIM, {"group": 4}, "above 0 and below 4"),
+        (CLAIM, {"group": 4}, "not a whole number from 1 to 3"),
         (replace(CLAIM, epsilon=None), {}, "none is claimed"),
         (replace(CLAIM, epsilon=parse("3 - n")), {}, "at least 0"),
         (replace(CLAIM, mechanism=replace(CLAIM.mechanism, neighbours="one"), epsilon=parse("1/8")), {}, "more than one answer"),

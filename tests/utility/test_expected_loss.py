@@ -67,8 +67,3 @@ def test_the_exponential_mechanism_has_its_loss_too():
 def test_a_broken_hypothesis_is_rejected(of, why):
     with pytest.raises((Rejected, CertificateError), match=why):
         errors(of)
-
-
-def test_there_is_nothing_to_be_told():
-    with pytest.raises(CertificateError, match="it has no parameters"):
-        errors(Claim(table(("1/2", "1/2"), ("1/2", "1/2")), ONE, loss=WRONG), side="upper")

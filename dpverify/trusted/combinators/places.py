@@ -110,4 +110,4 @@ def _factor(run: Run) -> Expr:
 
 
 def _listed(items: Any, number: Any) -> Any:
-    return items[to_whole(number, "the place", WHAT, 0, len(items) - 1)]
+    return items[to_whole(number, "a step", WHAT, 0, len(items) - 1)]

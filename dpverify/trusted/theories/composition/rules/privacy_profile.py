@@ -41,7 +41,10 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     premises: as of `curve_of_claim`. parameters: "delta", true for both bounds on the tight delta at the claimed epsilon; "upper" and
     "lower", rationals that the tight epsilon at the claimed delta is said to lie between, or "inf" as the lower one.
     """
-    curve = _in_the_order(claim, curve_of_claim(claim, parameters, premises)[0])
+    curve, others = curve_of_claim(claim, parameters, premises)
+    if others:
+        raise CertificateError(f"{NAME}: it wants one premise, the curve of the whole, or none for listed pairs.")
+    curve = _in_the_order(claim, curve)
     bounds = [*_deltas(claim, curve, parameters), *_epsilons(claim, curve, parameters)]
     if not bounds:
         raise CertificateError(f"{NAME}: no bound is asked for, or one that the curve has not.")

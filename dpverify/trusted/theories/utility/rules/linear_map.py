@@ -77,6 +77,8 @@ def _blocks(noises: Sequence[Noisy], told: Any, premises: Sequence[Fact]) -> lis
         size = law.moment(2, bits_of(one, NAME)) if "bits" in one else closed_moments.moment(law, 2, NAME)
         factor, spread = _spread(law, asked, left)
         blocks.append(Block(scaled_size(mul(power(law.unit, num(2)), factor), size), spread, noise.size, noise.times))
+    if next(left, None) is not None:
+        raise CertificateError(f"{NAME}: it has more premises than parts whose norm is by columns or facets.")
     return blocks
 
 
