@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpverify.trusted.combinators.one_pair import OnePair
-from dpverify.trusted.kernel.model import Mechanism, Subsample, all_parts
+from dpverify.trusted.kernel.model import Mechanism, Part, Subsample, all_parts
 
 _NEIGHBOURS: Final = {"poisson": "add-remove", "without_replacement": "replace"}
 _SCHEMES: Final = {"poisson": "Poisson", "without_replacement": "without-replacement"}
@@ -14,9 +14,7 @@ _SCHEMES: Final = {"poisson": "Poisson", "without_replacement": "without-replace
 def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]:
     """Every adjacency that a combinator, its parts and its sampling speak of, with who does."""
     holders: dict[str, str] = {stated: "the claim"} if stated else {}
-    if isinstance(mechanism, Subsample):
-        holders.setdefault(_NEIGHBOURS[mechanism.scheme], f"{_SCHEMES[mechanism.scheme]} sampling")
-    for part in all_parts(mechanism):
+    for part in (Part(mechanism), *all_parts(mechanism)):
         if part.adjacency:
             holders.setdefault(part.adjacency, "a part")
         if part.query is not None:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.combinators.runs import count
+from dpverify.trusted.combinators.runs import Run, runs
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Sym
-from dpverify.trusted.kernel.model import Claim, Compose, Domain, Group, Lipschitz, Part, PostProcess, Product, Repeat, Translation
+from dpverify.trusted.kernel.model import Claim, Domain, Group, Lipschitz, Part, PostProcess, Product, Translation
 
 NAME: Final = "joint-moves"
 
@@ -16,22 +17,14 @@ MOVED: Final = Sym("moved")
 DOMAIN: Final = ((MOVED.name, Domain(Fraction(0))),)
 
 
-def leaves(part: Part, times: int = 1) -> Iterator[tuple[Part, int]]:
+def leaves(part: Part) -> Iterator[tuple[Part, int]]:
     """The parts of nested compositions, with how often each is run; groups and maps that hold everything taken off. Raises Rejected."""
     while isinstance(part.mechanism, Group | Lipschitz | PostProcess):
         part = part.mechanism.part
-    yield from _runs(part, times)
-
-
-def _runs(part: Part, times: int) -> Iterator[tuple[Part, int]]:
-    mechanism = part.mechanism
-    if isinstance(mechanism, Repeat):
-        yield from _runs(mechanism.part, times * count(mechanism))
-    elif isinstance(mechanism, Compose):
-        for inner in mechanism.parts:
-            yield from _runs(inner, times)
-    else:
-        yield part, times
+    for run in runs(part, Run(part)):
+        if run != Run(run.part, times=run.times):
+            raise Rejected(NAME, "a part", "it is in a group, or behind a map, that others are not in")
+        yield run.part, run.times
 
 
 def question(part: Part) -> Claim:

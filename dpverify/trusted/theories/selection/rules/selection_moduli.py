@@ -31,14 +31,12 @@ from dpverify.trusted.theories.selection.rules.log_concave_noisy_max import lead
 NAME: Final = "selection-moduli"
 ASSUMED: Final = ("the noises are independent of each other",)
 
-WAYS: Final = ("compared", "told")
-"""By what the noises of comparisons are moved, or as if all noisy answers were told."""
-
 
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
     """The upper bound. Raises Rejected, CertificateError.
 
-    parameters: "way", one of WAYS. premises: the pure epsilons that `terms` asks for, in that order.
+    parameters: "way", "told" as if all noisy answers were told, else by what the noises of comparisons are moved. premises: the pure
+    epsilons that `terms` asks for, in that order.
     """
     question = asked(claim, {}, NAME)
     wanted = terms(question, parameters.get("way"))
