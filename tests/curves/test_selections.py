@@ -504,7 +504,7 @@ def test_of_one_order_alone_the_other_tells_nothing(neighbours):
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.001), (0.001, 0.5), (0.5, 0.999), (0.3, 0.6)])
 @pytest.mark.parametrize("order", [1.2, 2])
 def test_an_event_of_one_order_alone_shows_no_more_than_its_divergence(p, q, order):
-    pair = delta_event._pair(lambda: ((arb(p), arb(q)),) * 2, True)
+    pair = delta_event.pair_of(lambda: ((arb(p), arb(q)),) * 2, True)
     points = [Fraction(place, 10) for place in range(81)]
     divergence = math.log(p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order))
     assert 0 < chords.least(arb(order), pair, points) < divergence

@@ -318,7 +318,7 @@ def test_words_bound_delta_from_below_in_both_orders():
 def of_words(here, there, one_way):
     """The pair of words with probabilities that are enclosed."""
     ends = delta_event._ends((here, there))
-    return delta_event._pair(lambda: ends, one_way)
+    return delta_event.pair_of(lambda: ends, one_way)
 
 
 def test_the_profile_of_words_is_that_of_what_is_certain_alone():

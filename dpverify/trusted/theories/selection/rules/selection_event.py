@@ -60,11 +60,11 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
         question = asked(leaf(run), {"side": "lower"}, NAME, near=True, wanted=Stream)
         ends, assumed = _ends(told_words.probabilities(question, parameters)), told_words.ASSUMED
-        below = _pair(lambda: ends, mechanism.neighbours in ONE_WAY)
+        below = pair_of(lambda: ends, mechanism.neighbours in ONE_WAY)
     else:
         question, assumed = of_run(run, NAME), ASSUMED
         find = probabilities(question, parameters)
-        below = _pair(lambda: (find(),) * 2, question.selection.neighbours in ONE_WAY)
+        below = pair_of(lambda: (find(),) * 2, question.selection.neighbours in ONE_WAY)
     return settled.noise(run, Curve(None, below, (NAME,), assumed), parameters)
 
 
@@ -95,7 +95,7 @@ def _sum(noises: Compared, event: Event, centre: Fraction, cuts: Sequence[Fracti
     return _within(found)
 
 
-def _pair(find: Callable[[], tuple[Probabilities, Probabilities]], one_way: bool) -> Pair:
+def pair_of(find: Callable[[], tuple[Probabilities, Probabilities]], one_way: bool) -> Pair:
     """The pair of an event and its complement, from what the probabilities are at least and at most.
 
     one_way: neighbours are ordered, and of the other order nothing is told.

@@ -16,8 +16,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from flint import arb
-
 from dpverify.trusted.kernel.balls import constant, exact, finite
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le
@@ -25,7 +23,7 @@ from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ZERO, Num, substitute, symbols
 from dpverify.trusted.kernel.model import ONE_WAY, Claim
 from dpverify.trusted.theories.selection.compared import asked
-from dpverify.trusted.theories.selection.rules.selection_event import probabilities
+from dpverify.trusted.theories.selection.rules.selection_event import pair_of, probabilities
 
 NAME: Final = "selection-event-at"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
@@ -45,14 +43,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     epsilon = substitute(claim.epsilon, question.at)
     if symbols(epsilon) or not certainly_le(ZERO, epsilon):
         raise Rejected(NAME, "epsilon", "it is not certainly a number of at least 0 there")
-    p, q = probabilities(question, told)()
-    orders = [(p, q), (1 - p, 1 - q)]
-    if question.selection.neighbours not in ONE_WAY:
-        orders += [(q, p), (1 - q, 1 - p)]
-    factor, best = constant(epsilon).exp(), arb(0)
-    for here, there in orders:
-        best = best.max(here - factor * there)
-    value = max(Fraction(0), exact(finite(best).lower()))
+    both = p, q = probabilities(question, told)()
+    pair = pair_of(lambda: (both, both), question.selection.neighbours in ONE_WAY)
+    value = max(Fraction(0), exact(finite(pair.worst(constant(epsilon))).lower()))
     event = {"says": "event", "of": {key: told[key] for key in _SHOWN if key in told}}
     witness = {"pair": {"says": "told-apart"}, "event": event, "P": p.str(20), "Q": q.str(20)}
     return Bound("lower", Num(value), quantity="delta", at=question.at, witness=witness)
