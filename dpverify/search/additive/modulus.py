@@ -194,13 +194,17 @@ class Search:
 
     def period(self, outward: int) -> Period | None:
         """The side as one that repeats, for densities with steps; their kinks are then taken over two periods."""
-        ends = (Fraction(10**6), None) if outward > 0 else (None, Fraction(-(10**6)))
-        length = step_period(self.line.smooth(*ends), self.line.name)
+        length = self.wave(outward)
         if length is None:
             return None
         fixed = {abs(k) for k in kinks(self.line.h, self.line.name, levels=())}
         sides_tried = (Period(outward * start, length, outward) for start in sorted({*fixed, Fraction(0)})[:MOST_STARTS])
         return next((side for side in sides_tried if sides.period_rise(self.line, side) is not None), None)
+
+    def wave(self, outward: int) -> Fraction | None:
+        """The length after which the floors of h repeat far out on a side, None where there are none."""
+        ends = (Fraction(10**6), None) if outward > 0 else (None, Fraction(-(10**6)))
+        return step_period(self.line.smooth(*ends), self.line.name)
 
     # covering
 
@@ -487,6 +491,9 @@ def propose(claim: Claim, digits: int = 20, ask: Ask | None = None) -> list[dict
 def _evidence(search: Search, ask: Ask | None) -> dict[str, Any]:
     line = search.line
     far_period, near_period = search.period(1), None if line.half else search.period(-1)
+    for outward, period in ((1, far_period), (-1, near_period))[: 1 if line.half else 2]:
+        if period is None and search.wave(outward) is not None:
+            raise NotFound("the density has infinitely many steps and does not repeat with a factor.")
     candidates: list[tuple[arb, Expr | None]] = list(search.maxima(1))
     if far_period is None:
         candidates += search.at_infinity()

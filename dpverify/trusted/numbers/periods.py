@@ -5,9 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import reduce
+from itertools import pairwise
 
-from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, mul, symbols
+from flint import arb
+
+from dpverify.trusted.kernel.balls import hull, value
+from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, mul, rebuild, sub, symbols
 from dpverify.trusted.language.linear import linear_part
+from dpverify.trusted.numbers.kinks import resolve
+from dpverify.trusted.numbers.pieces import breaks
 
 
 def quasi_period(expr: Expr, name: str, length: Fraction) -> Expr | None:
@@ -30,6 +37,41 @@ def quasi_period(expr: Expr, name: str, length: Fraction) -> Expr | None:
     if isinstance(expr, Call) and expr.name == "floor" and isinstance(known[0], Num) and known[0].value.denominator == 1:
         return known[0]
     return ZERO if all(part == ZERO for part in known) else None
+
+
+def without_floors(expr: Expr, name: str) -> tuple[Expr, dict[str, arb]]:
+    """The tree without floors that depend on `name`, and what symbols in it stand for at every point: values in these balls.
+
+    What repeats as a whole is a symbol, in the range that it has over a period; another floor(u) is u - f, f in [0, 1].
+    """
+    found: dict[Expr, Sym] = {}
+    balls: dict[str, arb] = {}
+
+    def share(part: Expr, ball: arb) -> Sym:
+        if part not in found:
+            found[part] = Sym(f"share{len(found)}>0")  # no claim can name a symbol so
+            balls[found[part].name] = ball
+        return found[part]
+
+    def replaced(part: Expr) -> Expr:
+        length = step_period(part, name)
+        if length is None:
+            return part
+        if quasi_period(part, name, length) == ZERO:
+            return share(part, _range(part, name, length))
+        done = rebuild(part, replaced)
+        if isinstance(part, Call) and part.name == "floor":
+            return sub(done.args[0], share(part, hull(Fraction(0), Fraction(1))))
+        return done
+
+    return replaced(expr), balls
+
+
+def _range(expr: Expr, name: str, length: Fraction) -> arb:
+    """An enclosure of what an expression is between its breaks, over a period."""
+    cuts = sorted({Fraction(0), length, *(cut for cut in breaks(expr, name, Fraction(0), length) if 0 < cut < length)})
+    balls = [value(resolve(expr, name, low, high), {name: hull(low, high)}) for low, high in pairwise(cuts)]
+    return reduce(arb.union, balls)
 
 
 def step_period(expr: Expr, name: str) -> Fraction | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
 from dpverify.trusted.kernel.balls import constant, exact, rational
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
@@ -72,8 +74,11 @@ def end_direction(line: Line, end: End) -> int:
 
 def end_integrable(line: Line, end: End) -> bool:
     """Whether the density certainly has finite mass on the end: x h'(x) stays above the dimension far out, below it near 0."""
-    dimension = constant(line.dimension)
-    slope = line.whole_slope_at(end)
+    return slope_integrable(line.whole_slope_at(end), end, constant(line.dimension))
+
+
+def slope_integrable(slope: Germ, end: End, dimension: arb) -> bool:
+    """The same from a germ of h'."""
     scale = Germ(rational(end.start), slope.k, slope.a + (1 if end.side in ("+inf", "-inf") else -1), slope.b, slope.growth)
     if end.side == "right":
         return bool(scale.bounds().hi < dimension)

@@ -2,8 +2,8 @@
 
 Theorem: Noise of density exp(-h) of a norm of the distance (or of the difference, on the line) has tight epsilon at most sup { h(a + s) -
 h(a) : |s| <= D }, D the sensitivity over the scale. The pairs (a, s) form a strip. It is cut into parts, each bounded as in kernel-box; the
-ends of the strip are bounded by the slope of h, or repeat the strip where h repeats with a rise. On the integers every pair of them between
-the ends is looked at.
+ends of the strip are bounded by the slope of h, or repeat the strip where h repeats with a rise, or both: where h = p + t and p repeats, by
+one period of p and the slope of t. On the integers every pair of them between the ends is looked at.
 
 Checked:
 - the parts, or the integers, cover the strip between the ends, and one period past the start of an end that repeats
@@ -22,14 +22,18 @@ from math import floor
 from typing import Any, Final
 
 from dpverify.trusted.geometry.polytopes import Polytope, box
-from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.balls import constant, exact
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import Expr, Sym, add, num, parse, sub, substitute, symbols
+from dpverify.trusted.kernel.expr import ZERO, Add, Expr, Num, Sym, add, call, mul, num, parse, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.language.calls import calls
+from dpverify.trusted.language.derivatives import derivative
+from dpverify.trusted.numbers.asymptotics import End, end_jet
+from dpverify.trusted.numbers.periods import quasi_period, without_floors
 from dpverify.trusted.theories.additive.axis import Line
-from dpverify.trusted.theories.additive.sides import Period, Side, check_side, read_side
+from dpverify.trusted.theories.additive.sides import Period, Side, check_side, read_side, slope_integrable
 from dpverify.trusted.theories.finite.rules.kernel_box import Tree
 
 NAME: Final = "modulus-parts"
@@ -48,15 +52,51 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     bound = parse(str(evidence["bound"]))
     if symbols(bound) or not line.step > 0:
         raise Rejected(NAME, "bound", "it is no constant, or the sensitivity is not certainly positive")
-    near, far = None if line.half else read_side(evidence["near"], -1, line), read_side(evidence["far"], 1, line)
-    for side in (near, far):
-        if side is not None:
-            check_side(line, side, bound)
+    near, far = None if line.half else _side(evidence["near"], -1, line, bound), _side(evidence["far"], 1, line, bound)
     if line.whole:
         _check_integers(line, near, far, bound)
     else:
         Tree(bound).walk(evidence["tree"], *strip(line, near, far), 0)
     return Bound("upper", bound)
+
+
+def _side(data: Any, outward: int, line: Line, bound: Expr) -> Side:
+    """A side on which the loss is at most the bound, as of `read_side`; one with a "tree" is an end with waves. Raises Rejected."""
+    side = read_side(data, outward, line)
+    if not (isinstance(side, Period) and "tree" in data):
+        check_side(line, side, bound)
+        return side
+    end = End("+inf" if outward > 0 else "-inf", outward * side.start)
+    Tree(bound).walk(data["tree"], *waves(line, end, side.length), 0)
+    return end
+
+
+def waves(line: Line, end: End, length: Fraction) -> tuple[Polytope, Expr]:
+    """A loss on a strip of pairs (a, s) that is at least h(a + s) - h(a) for all pairs on an end with floors; the density has mass there.
+
+    On the end h is p + t, p the terms with floors that repeat with a rise outward. In t shares stand for floors: t moves by |dt/df| times
+    the width of a share f at most where that moves, and by s dt/dz. p(a + s) - p(a) repeats in a. exp(-h) is integrable where exp(-t) is:
+    p is not below a constant, as the strip bounds it over every period, and it rises from one to the next.
+    Raises Rejected for the integers, where a value at one point counts, and where the density is not certainly integrable.
+    """
+    outward, most = 1 if end.side == "+inf" else -1, line.far(Fraction(0))
+    near = end.boundary()
+    h = line.smooth(*((near, None) if outward > 0 else (None, near)))
+    terms = h.args if isinstance(h, Add) else (h,)
+    rises = [quasi_period(term, line.name, outward * length) if calls(term, "floor") else None for term in terms]
+    p = add(*(term for term, rise in zip(terms, rises, strict=True) if rise is not None))
+    t, shares = without_floors(add(*(term for term, rise in zip(terms, rises, strict=True) if rise is None)), line.name)
+    slope = end_jet(t, line.name, end, shares).d1
+    rises_outward = certainly_le(ZERO, add(*(rise for rise in rises if rise is not None)))
+    if line.whole or not rises_outward or not slope_integrable(slope, end, constant(line.dimension)):
+        raise Rejected(NAME, end.side, "the density is not certainly integrable at this end, or lives on the integers")
+    spread = ((end_jet(derivative(t, share), line.name, end, shares).v.bounds(), ball) for share, ball in shares.items())
+    moved = [exact((rate.hi.max(-rate.lo) * (ball.upper() - ball.lower())).upper()) for rate, ball in spread]
+    rates = [mul(Num(exact(rate)), Sym("other")) for rate in (slope.bounds().lo, slope.bounds().hi)]
+    a, b = (substitute(p, {line.name: at}) for at in (Sym("y"), add(Sym("y"), Sym("other"))))
+    low, high = sorted((near + outward * most, near + outward * (most + length)))
+    region = box([(low, high), (Fraction(0), Fraction(0)), (-most, most)])
+    return region, add(sub(b, a), call("max", *rates), Num(sum(moved, Fraction(0))))
 
 
 def _check_integers(line: Line, near: Side | None, far: Side, bound: Expr) -> None:
