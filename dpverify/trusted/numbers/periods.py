@@ -59,10 +59,9 @@ def without_floors(expr: Expr, name: str) -> tuple[Expr, dict[str, arb]]:
             return part
         if quasi_period(part, name, length) == ZERO:
             return share(part, _range(part, name, length))
-        done = rebuild(part, replaced)
         if isinstance(part, Call) and part.name == "floor":
-            return sub(done.args[0], share(part, hull(Fraction(0), Fraction(1))))
-        return done
+            return sub(replaced(part.args[0]), share(part, hull(Fraction(0), Fraction(1))))
+        return rebuild(part, replaced)
 
     return replaced(expr), balls
 
