@@ -128,7 +128,7 @@ def waves(line: Line, start: Fraction, outward: int, length: Fraction) -> Strip:
     t, shares = without_floors(add(*(term for term, rise in terms if rise is None)), name)
     more: Expr = ZERO
     finite = bool(outward * constant(rise) > 0)
-    if name in symbols(t):
+    if symbols(t):
         end = End("+inf" if outward > 0 else "-inf", outward * start)
         finite = slope_integrable(end_jet(add(t, mul(rise, Sym(name))), name, end, shares).d1, end, constant(line.dimension))
         slope = end_jet(t, name, end, shares).d1.bounds()
