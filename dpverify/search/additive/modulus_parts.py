@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from math import floor
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +17,7 @@ from dpverify.search.additive.modulus import NotFound, Search, bits_for, bound_o
 from dpverify.search.finite import kernel_box
 from dpverify.trusted.kernel.balls import constant, exact, precision
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import Expr, Num, add, format_expr, neg, num, substitute
+from dpverify.trusted.kernel.expr import Expr, Num, format_expr, num
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.periods import quasi_period
@@ -162,16 +163,14 @@ def _tree(strip: modulus_parts.Strip, bound: Expr, digits: int) -> dict[str, Any
 
 
 def _of_integers(strip: modulus_parts.Strip) -> Expr:
-    """The greatest loss between integers in the strip, as far as balls tell."""
-    name, (low, high, most) = strip.line.name, (floor(x) for x in (strip.low, strip.high, strip.line.far(Fraction(0))))
-    heights = {n: substitute(strip.f, {name: num(n)}) for n in range(low - most, high + most + 1)}
-    others = {s: substitute(strip.more, {"other": num(s)}) for s in range(-most, most + 1)}
-    balls, more = ({n: constant(value) for n, value in each.items()} for each in (heights, others))
-    if not all(ball.is_finite() for ball in balls.values()):
+    """The greatest loss between integers in the strip, as far as balls tell, and the one nearest to 0 of those alike."""
+    low, high, most = (floor(x) for x in (strip.low, strip.high, strip.line.far(Fraction(0))))
+    near = sorted(product(range(low, high + 1), range(-most, most + 1)), key=lambda pair: abs(pair[0]) + abs(sum(pair)))
+    losses = [strip.at(num(a), num(s)) for a, s in near]
+    balls = [constant(loss) for loss in losses]
+    if not all(ball.is_finite() for ball in balls):
         raise NotFound("the density is not certainly positive at every integer.")
-    pairs = ((balls[a + s] - balls[a] + more[s], -abs(a) - abs(a + s), a, s) for a in range(low, high + 1) for s in others)
-    *_, a, s = max(pairs, key=lambda pair: (float(pair[0].mid()), pair[1]))
-    return add(heights[a + s], neg(heights[a]), others[s])
+    return losses[max(range(len(losses)), key=lambda i: float(balls[i].mid()))]
 
 
 def _bounds(claim: Claim, least: Expr, digits: int) -> Iterator[Expr]:

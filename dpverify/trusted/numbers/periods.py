@@ -44,33 +44,24 @@ def without_floors(expr: Expr, name: str) -> tuple[Expr, dict[str, arb]]:
 
     What repeats as a whole is a symbol, in the range that it has over a period; another floor(u) is u - f, f in [0, 1].
     """
-    found: dict[Expr, Sym] = {}
-    balls: dict[str, arb] = {}
+    found: dict[Expr, tuple[str, arb]] = {}
 
     def share(part: Expr, ball: arb) -> Sym:
-        if part not in found:
-            found[part] = Sym(f"share{len(found)}>0")  # no claim can name a symbol so
-            balls[found[part].name] = ball
-        return found[part]
+        return Sym(found.setdefault(part, (f"share{len(found)}>0", ball))[0])  # no claim can name a symbol so
 
     def replaced(part: Expr) -> Expr:
         length = step_period(part, name)
         if length is None:
             return part
         if quasi_period(part, name, length) == ZERO:
-            return share(part, _range(part, name, length))
+            cuts = sorted({Fraction(0), length, *(cut for cut in breaks(part, name, Fraction(0), length) if 0 < cut < length)})
+            cells = (value(resolve(part, name, low, high), {name: hull(low, high)}) for low, high in pairwise(cuts))
+            return share(part, reduce(arb.union, cells))
         if isinstance(part, Call) and part.name == "floor":
             return sub(replaced(part.args[0]), share(part, hull(Fraction(0), Fraction(1))))
         return rebuild(part, replaced)
 
-    return replaced(expr), balls
-
-
-def _range(expr: Expr, name: str, length: Fraction) -> arb:
-    """An enclosure of what an expression is between its breaks, over a period."""
-    cuts = sorted({Fraction(0), length, *(cut for cut in breaks(expr, name, Fraction(0), length) if 0 < cut < length)})
-    balls = [value(resolve(expr, name, low, high), {name: hull(low, high)}) for low, high in pairwise(cuts)]
-    return reduce(arb.union, balls)
+    return replaced(expr), dict(found.values())
 
 
 def step_period(expr: Expr, name: str) -> Fraction | None:

@@ -17,17 +17,17 @@ from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.theories.additive.axis import NAME, Line
 
 
-def read_end(data: Any, outward: int, line: Line) -> End:
-    """An infinite end of the line, or of a half line at 0, by its start."""
-    return End("+inf" if outward > 0 else "right" if line.half else "-inf", to_fraction(data, NAME))
+def checked_end(data: Any, outward: int, line: Line, bound: Expr) -> End:
+    """An infinite end of the line, or of a half line at 0, by its start.
 
-
-def check_end(line: Line, end: End, bound: Expr) -> None:
-    """Raises Rejected unless the density has finite mass on an end, and the loss there is at most the bound (but near 0)."""
+    Raises Rejected unless the density has finite mass there and the loss is at most the bound (but near 0).
+    """
+    end = End("+inf" if outward > 0 else "right" if line.half else "-inf", to_fraction(data, NAME))
     if not end_integrable(line, end):
         raise Rejected(NAME, end.side, "the density is not certainly integrable at this end")
     if end.side != "right" and not end_holds(line, end, bound):
         raise Rejected(NAME, end.side, "the loss is not certainly below the bound on this end; start it further out")
+    return end
 
 
 def end_direction(line: Line, end: End) -> int:

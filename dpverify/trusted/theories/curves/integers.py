@@ -93,7 +93,7 @@ class Law:
     """Probabilities on the integers in one order, at one precision: p, and q = p(. - shift). Raises Undecided."""
 
     def __init__(self, shape: Shape, shift: int) -> None:
-        self._shape, self._shift, self._most = shape, shift, dict[int | None, arb]()
+        self._shape, self._shift = shape, shift
         self._right = Tail(shape)
         self._left = self._right if shape.even else Tail(shape.mirrored(0))
         self.total = self._left.beyond(1) + self._right.beyond(0)
@@ -109,6 +109,7 @@ class Law:
                 self.alone = self.below(first + shift - 1) / self.total
         if not shape.concave:
             self._steps = self._in_order()
+        self._most = INFINITY if shape.low is not None else self._steepest(None if shape.concave else self._left_over[0] - 1)
 
     def _in_order(self) -> Steps:
         """The terms where p may be above q, between two integers, in the order of their ratios, so that a sum is a few of them."""
@@ -148,9 +149,9 @@ class Law:
         while not self._gap(inside, factor) >= 0:
             if self._gap(inside, factor) < 0:
                 outside = inside
-            if self._most_below(None) <= epsilon or step > _FARTHEST:
+            if self._most <= epsilon or step > _FARTHEST:
                 # all integers below can add that of p (1 - e^(epsilon - log(p/q)))_+ at most
-                return arb(0).union(most_of(self.below(outside - 1), self._most_below(None) - epsilon))
+                return arb(0).union(most_of(self.below(outside - 1), self._most - epsilon))
             inside, step = inside - step, 2 * step
         while outside - inside > 1 and not self._gap(middle := (inside + outside) // 2, factor).contains(0):
             inside, outside = (middle, outside) if self._gap(middle, factor) > 0 else (inside, middle)
@@ -162,13 +163,8 @@ class Law:
     def _gap(self, n: int, factor: arb) -> arb:
         return self.weight(n) - factor * self.weight(n - self._shift)
 
-    def _most_below(self, n: int | None) -> arb:
-        """An upper bound on log(p/q) up to n (None: anywhere, for log-concave p): the shift times the steepest rise of log p there."""
-        if n not in self._most:
-            self._most[n] = INFINITY if self._shape.low is not None else self._steepest(n)
-        return self._most[n]
-
     def _steepest(self, n: int | None) -> arb:
+        """An upper bound on log(p/q) up to n (None: anywhere, for log-concave p): the shift times the steepest rise of log p there."""
         try:
             end = self._shape.hints.end(None) if n is None else End("-inf", Fraction(-n))
             slope = end_jet(neg_log(self._shape.density), "z", end).d1
@@ -177,6 +173,6 @@ class Law:
             return INFINITY
 
     def _term_by_term(self, epsilon: arb) -> arb:
-        first, below, above = self._left_over
-        beyond = most_of(below, self._most_below(first - 1) - epsilon) + above
+        _, below, above = self._left_over
+        beyond = most_of(below, self._most - epsilon) + above
         return self._steps.excess(epsilon) + arb(0).union(beyond.upper())
