@@ -1,5 +1,6 @@
 """The supremum rule by parts: known values, a law (no pair of points loses more than the bound), and a mutation for every hypothesis."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -203,6 +204,19 @@ WHOLE = [
     # even ones 20 times as much: a single step loses most
     ("exp(-abs(z))*(20 - 19*(z - 2*floor(z/2)))", 2, "1 + log(20)"),
 ]
+
+
+def test_on_the_integers_a_heavy_tail_may_have_waves_but_no_shares():
+    """Multiples of 3 weigh 3, those after them 4, 5: from 2, 5/(1 + 4), to 3, 3/(1 + 9)."""
+    claim = integers("(3 + z - 3*floor(z/3))/(1 + z**2)")
+    found = check(claim, evidence(claim))
+    weights = {n: (3 + n % 3) / (1 + n * n) for n in range(-60, 61)}
+    worst = max(math.log(weights[a] / weights[b]) for a in weights for b in (a - 1, a + 1) if b in weights)
+    assert float(constant(found).mid()) == pytest.approx(worst, abs=1e-9)
+    # at every integer floor(z) + floor(-z) is 0, beside them -1: a share in [-1, -1] is wrong there
+    beside = integers("1/(1 + z**2*(2 + floor(z) + floor(-z)))")
+    with pytest.raises((Rejected, Undecided)):
+        check(beside, evidence(claim) | {"bound": "100"})
 
 
 @pytest.mark.parametrize(("density", "most", "tight"), WHOLE)

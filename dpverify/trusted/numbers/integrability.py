@@ -25,8 +25,7 @@ from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.expansion import expanded
-from dpverify.trusted.numbers.periods import without_floors
-from dpverify.trusted.numbers.pieces import Piece, pieces
+from dpverify.trusted.numbers.pieces import Piece, pieces, without_floors
 
 STARTS: Final = range(4, 1001)
 """Where an end may start, as k in 2^k: before, its chart has no scales to tell apart."""

@@ -5,16 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import reduce
-from itertools import pairwise
 
-from flint import arb
-
-from dpverify.trusted.kernel.balls import hull, value
-from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, mul, rebuild, sub, symbols
+from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, mul, symbols
 from dpverify.trusted.language.linear import linear_part
-from dpverify.trusted.numbers.kinks import resolve
-from dpverify.trusted.numbers.pieces import breaks
 
 
 def quasi_period(expr: Expr, name: str, length: Fraction) -> Expr | None:
@@ -37,31 +30,6 @@ def quasi_period(expr: Expr, name: str, length: Fraction) -> Expr | None:
     if isinstance(expr, Call) and expr.name == "floor" and isinstance(known[0], Num) and known[0].value.denominator == 1:
         return known[0]
     return ZERO if all(part == ZERO for part in known) else None
-
-
-def without_floors(expr: Expr, name: str) -> tuple[Expr, dict[str, arb]]:
-    """The tree without floors that depend on `name`, and what symbols in it stand for at every point: values in these balls.
-
-    What repeats as a whole is a symbol, in the range that it has over a period; another floor(u) is u - f, f in [0, 1].
-    """
-    found: dict[Expr, tuple[str, arb]] = {}
-
-    def share(part: Expr, ball: arb) -> Sym:
-        return Sym(found.setdefault(part, (f"share{len(found)}>0", ball))[0])  # no claim can name a symbol so
-
-    def replaced(part: Expr) -> Expr:
-        length = step_period(part, name)
-        if length is None:
-            return part
-        if quasi_period(part, name, length) == ZERO:
-            cuts = sorted({Fraction(0), length, *(cut for cut in breaks(part, name, Fraction(0), length) if 0 < cut < length)})
-            cells = (value(resolve(part, name, low, high), {name: hull(low, high)}) for low, high in pairwise(cuts))
-            return share(part, reduce(arb.union, cells))
-        if isinstance(part, Call) and part.name == "floor":
-            return sub(replaced(part.args[0]), share(part, hull(Fraction(0), Fraction(1))))
-        return rebuild(part, replaced)
-
-    return replaced(expr), dict(found.values())
 
 
 def step_period(expr: Expr, name: str) -> Fraction | None:

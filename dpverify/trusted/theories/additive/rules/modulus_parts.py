@@ -33,7 +33,8 @@ from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, end_jet
-from dpverify.trusted.numbers.periods import quasi_period, without_floors
+from dpverify.trusted.numbers.periods import quasi_period
+from dpverify.trusted.numbers.pieces import without_floors
 from dpverify.trusted.theories.additive.axis import Line
 from dpverify.trusted.theories.additive.sides import checked_end, slope_integrable
 from dpverify.trusted.theories.finite.rules.kernel_box import Tree
@@ -134,7 +135,7 @@ def waves(line: Line, start: Fraction, outward: int, length: Fraction) -> Strip:
         spread = ((end_jet(derivative(t, share), name, end, shares).v.bounds(), ball) for share, ball in shares.items())
         moved = [exact((rate.hi.max(-rate.lo) * (ball.upper() - ball.lower())).upper()) for rate, ball in spread]
         more = add(call("max", *(mul(Num(exact(rate)), Sym("other")) for rate in (slope.lo, slope.hi))), Num(sum(moved, Fraction(0))))
-    if not finite:
+    if not finite or (line.whole and shares):  # what a share is at one integer alone may not be in its ball
         raise Rejected(NAME, f"past {start}", "h does not certainly rise as that of a density with finite mass there")
     low, high = sorted((start + outward * most, start + outward * (most + length)))
     return Strip(line, low, high, add(*(term for term, rise in terms if rise is not None)), more)
