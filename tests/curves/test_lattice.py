@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import mpmath
+import numpy as np
 import pytest
 from flint import arb
 
@@ -13,11 +14,12 @@ from dpverify.search.events import probabilities
 from dpverify.search.verify import verify
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.assumptions import EVERY
-from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.kernel.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Query, Radial, Staircase, Translation
-from dpverify.trusted.theories.curves import unimodal
+from dpverify.trusted.numbers.lattice_sums import term
+from dpverify.trusted.theories.curves import integers, unimodal
 from dpverify.trusted.theories.curves.rules import lattice as rule
 from dpverify.trusted.theories.curves.rules.lattice import whole
 from tests.told import lattice as curve
@@ -126,6 +128,37 @@ def test_heavy_tails_are_enclosed():
     found = at(noise, "1", point)
     assert abs(MP.mpf(found.mid().str(40, radius=False)) - number) < MP.mpf(10) ** -15
     assert found.rel_accuracy_bits() > 40
+
+
+def test_many_epsilons_of_a_heavy_tail_cost_its_terms_once(monkeypatch):
+    """Sums from -4096 to 1; what is beyond them is above e^epsilon times the copy only where epsilon is below 2/4096."""
+    asked = []
+    monkeypatch.setattr(integers, "term", lambda density, name, n: asked.append(n) or term(density, name, n))
+    profile = curve(on_integers("1/(1 + z**2)"), Sensitivity(ONE, ONE)).upper.forward
+    normal = math.pi / math.tanh(math.pi)
+    pairs = [(1 / (1 + n * n), 1 / (1 + (n - 1) ** 2)) for n in range(-4096, 2)]
+    with precision(53):
+        for k in range(1, 400):
+            epsilon = k / 128
+            truth = math.fsum(max(0.0, p - math.exp(epsilon) * q) for p, q in pairs) / normal
+            assert abs(float(profile(arb(epsilon)).mid()) - truth) < 1e-12
+    assert len(asked) < 6 * 2**15  # at few precisions
+
+
+@pytest.mark.wide
+def test_two_heavy_tailed_noises_compose():
+    """Against sums over pairs of integers up to 3000: epsilon at 1/100."""
+    p = 1 / (1.0 + np.arange(-3000, 3001) ** 2) * (math.tanh(math.pi) / math.pi)
+    q = np.roll(p, 1)
+    part = Part(on_integers("1/(1 + z**2)"), sensitivity=ONE)
+    found = verify(Claim(Compose((part, part)), None, delta=parse("1/100")), 20).judgement
+
+    def delta(epsilon):
+        return sum(np.maximum(one * p - math.exp(epsilon) * other * q, 0).sum() for one, other in zip(p, q, strict=True))
+
+    low, high = (float(constant(bound).mid()) for bound in (found.lower, found.upper))
+    assert delta(high) < 0.01 + 1e-9 and delta(low) > 0.01 - 1e-3 and high - low < 0.01
+    assert delta(low - 1e-3) > 0.01
 
 
 def test_many_epsilons_are_cheap_and_fall():

@@ -22,7 +22,6 @@ from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import STUMBLES, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.kernel.model import (
-    L2,
     ONE_SIDED,
     REVERSE,
     Claim,
@@ -45,7 +44,6 @@ from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.theories.additive import monotone_pieces as turns
 from dpverify.trusted.theories.additive.axis import Line
-from dpverify.trusted.theories.additive.sides import Period
 from dpverify.trusted.theories.composition import combined_values
 from dpverify.trusted.theories.curves import crossings, unimodal, variances
 from dpverify.trusted.theories.curves.mixing import Law
@@ -65,19 +63,6 @@ F = Fraction
 
 
 # -- ends, cells and pieces ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("first", ["up", "down"])
-def test_on_a_side_that_repeats_every_piece_rises_outward(first):
-    """Where a function rises by 1/2 a period and falls on half of each, no cell within two periods sees its greatest loss."""
-    kink = "abs(r - floor(r) - 1/2)" if first == "down" else "-abs(r - floor(r) - 1/2)"
-    line = Line.of(Claim(Radial(parse(f"exp(-r/2 - ({kink}))"), L2, ONE), None, sensitivity=ONE), {})
-    kinds = ("down", "up") if first == "down" else ("up", "down")
-    pieces = [(F(n, 2), kinds[n % 2]) for n in range(4)]
-    with pytest.raises(Rejected, match="rise outward"):
-        turns.check_pieces(line, None, Period(F(0), F(1), 1), pieces, num(100))
-    even = Line.of(Claim(Radial(parse("exp(-r/2)"), L2, ONE), None, sensitivity=ONE), {})
-    assert turns.check_pieces(even, None, Period(F(0), F(1), 1), [(cut, "up") for cut, _ in pieces], num(100))
 
 
 @pytest.mark.parametrize("density", ["exp(-abs(z) - abs(z + 1))", "exp(-abs(z) - abs(z - 1))", "exp(-abs(z + 2) - abs(z - 1))"])

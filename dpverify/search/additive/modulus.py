@@ -42,7 +42,6 @@ from dpverify.trusted.theories.additive import cells, sides
 from dpverify.trusted.theories.additive import monotone_pieces as turns
 from dpverify.trusted.theories.additive.axis import Line, direction
 from dpverify.trusted.theories.additive.rules import modulus
-from dpverify.trusted.theories.additive.sides import Period, Side
 
 STARTS = tuple(Fraction(2) ** k for k in (4, 6, 8, 10, 13, 16, 20, 26, 34, 50, 70, 90, 120, 160, 200, 260, 330))
 MOST_CELLS = 1500
@@ -192,15 +191,10 @@ class Search:
                 yield constant(value), value
                 break
 
-    def period(self, outward: int) -> Period | None:
-        """The side as one that repeats, for densities with steps; their kinks are then taken over two periods."""
+    def wave(self, outward: int) -> Fraction | None:
+        """The length after which the floors of h repeat far out on a side, None where there are none."""
         ends = (Fraction(10**6), None) if outward > 0 else (None, Fraction(-(10**6)))
-        length = step_period(self.line.smooth(*ends), self.line.name)
-        if length is None:
-            return None
-        fixed = {abs(k) for k in kinks(self.line.h, self.line.name, levels=())}
-        sides_tried = (Period(outward * start, length, outward) for start in sorted({*fixed, Fraction(0)})[:MOST_STARTS])
-        return next((side for side in sides_tried if sides.period_rise(self.line, side) is not None), None)
+        return step_period(self.line.smooth(*ends), self.line.name)
 
     # covering
 
@@ -486,10 +480,10 @@ def propose(claim: Claim, digits: int = 20, ask: Ask | None = None) -> list[dict
 
 def _evidence(search: Search, ask: Ask | None) -> dict[str, Any]:
     line = search.line
-    far_period, near_period = search.period(1), None if line.half else search.period(-1)
+    if any(search.wave(outward) is not None for outward in ((1,) if line.half else (1, -1))):
+        raise NotFound("the density has infinitely many steps.")
     candidates: list[tuple[arb, Expr | None]] = list(search.maxima(1))
-    if far_period is None:
-        candidates += search.at_infinity()
+    candidates += search.at_infinity()
     turning = search.turning(Fraction(0) if line.half else -(Fraction(2) ** 40), Fraction(2) ** 40)
     monotone = line.half and not turning and not search.kinks
     if not monotone:
@@ -499,8 +493,7 @@ def _evidence(search: Search, ask: Ask | None) -> dict[str, Any]:
     if ask is not None and not any(expr == bound for _, expr in candidates):
         candidates += search.closed(ask, constant(bound) * (1 - arb(10) ** -search.digits))
         bound = bound_of(candidates, search.digits)
-    far: Side = far_period or search.far_end(bound)
-    near: Side | None = near_period or search.near_end(bound)
+    far, near = search.far_end(bound), search.near_end(bound)
     radius = Fraction(1, 64)
     first = Fraction(0) if near is None else near.boundary()
     last = far.boundary()
@@ -517,23 +510,17 @@ def _evidence(search: Search, ask: Ask | None) -> dict[str, Any]:
         raise NotFound(f"the turning points of the density: {refused}")
     evidence: dict[str, Any] = {
         "bound": format_expr(bound),
-        "far": side_text(far),
+        "far": written(far.start),
         "pieces": [[written(cut), kind] for cut, kind in pieces],
     }
     begins = first
     if near is not None:
-        evidence["near"] = side_text(near)
+        evidence["near"] = written(near.start)
         if not line.half:
-            reach = near.start - near.length if isinstance(near, Period) else first
-            begins = _floor_dyadic(reach - exact(line.step.upper()))
+            begins = _floor_dyadic(first - exact(line.step.upper()))
     for sign, key in ((1, "rise"),) if rising_only else ((1, "rise"), (-1, "fall")):
         evidence[key] = search.cover(sign, begins, last, bound)
     return evidence
-
-
-def side_text(side: Side) -> Any:
-    """A side as evidence writes it."""
-    return {"start": written(side.start), "period": written(side.length)} if isinstance(side, Period) else written(side.start)
 
 
 def _floor_dyadic(x: Fraction) -> Fraction:

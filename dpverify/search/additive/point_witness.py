@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flint import arb, ctx
 
 from dpverify.search.additive import asymptotics, sensitivity
+from dpverify.search.additive.modulus import kinks
 from dpverify.search.grids import diagonally, simple_values
 from dpverify.search.later import Later
 from dpverify.search.numeric import number, vectorised
@@ -271,7 +272,7 @@ def _beside_jumps(loss: Loss, digits: int) -> Iterator[tuple[Expr, Expr]]:
     if loss.only or not calls(loss.density, "floor"):
         return
     apart = Fraction(1, 2 ** (4 * digits + 8))
-    jumps = sorted(breaks(loss.density, loss.name), key=abs)[:_MOST_JUMPS]
+    jumps = sorted(breaks(loss.density, loss.name) | kinks(loss.density, loss.name), key=abs)[:_MOST_JUMPS]
     beside = [at + side * apart for at in jumps for side in (1, -1) if not loss.half or at + side * apart > 0]
     shift = loss.shift.value if isinstance(loss.shift, Num) else Fraction(loss.step)
     for a, b in product(beside, beside):

@@ -128,11 +128,14 @@ def _function(name: str, args: list[arb]) -> arb:
 def ball_power(base: arb, exponent: Fraction) -> arb:
     """base ** exponent for an exact rational exponent; non-finite where the ball leaves the domain."""
     n, d = exponent.numerator, exponent.denominator
-    if base.rel_accuracy_bits() < WIDE and not n == d == 1:
+    if n == d == 1:
+        return base
+    if base.rel_accuracy_bits() < WIDE:
         if base > 0:
             return _exact_power(base.lower(), exponent).union(_exact_power(base.upper(), exponent))
-        if d == 1 and n > 0 and n % 2 == 0:
-            return (base.abs_lower() ** n).union(base.abs_upper() ** n)
+        if d == 1 and n > 0:  # flint has no power of a ball about 0
+            low, high = (base.abs_lower(), base.abs_upper()) if n % 2 == 0 else (base.lower(), base.upper())
+            return (low**n).union(high**n)
     return base**n if d == 1 and n >= 0 else _exact_power(base, exponent)
 
 

@@ -49,6 +49,7 @@ LEAST_START: Final = Fraction(16)  # log log s / log s falls past exp(e) = 15.15
 VARIABLE: Final = "s>0"  # no claim can name a symbol so
 
 _MOST_FACTORS: Final = 10_000
+_NONE: Final[Mapping[str, arb]] = {}
 _LOG_GAMMA: Final = "loggamma"
 _KNOWN_AT_INFINITY: Final = frozenset(("cosh", "sinh", "tanh", "asinh", "erf", "erfc", "logerfc", "logexprel", _LOG_GAMMA))
 
@@ -256,7 +257,7 @@ class Germ:
 class GermCompiler(JetCompiler):
     """The programs of `jets` with germs for scalars."""
 
-    def __init__(self, end: End) -> None:
+    def __init__(self, end: End, shares: Mapping[str, arb] = _NONE) -> None:
         if end.start < LEAST_START:
             raise Undecided(f"an end must start at {LEAST_START} or further out in its chart.")
         self.start = rational(end.start)
@@ -268,7 +269,8 @@ class GermCompiler(JetCompiler):
             "right": (self.scalar(num(-1)) * s * s, self.scalar(num(2)) * s * s * s),
             "left": (s * s, self.scalar(num(2)) * s * s * s),
         }[end.side]
-        self.env: Mapping[str, Scalars] = {VARIABLE: (s, first, second)}
+        fixed = {name: (Germ(self.start, Range.of(ball)), self.zero(), self.zero()) for name, ball in shares.items()}
+        self.env: Mapping[str, Scalars] = {VARIABLE: (s, first, second), **fixed}
 
     def run(self, expr: Expr) -> Scalars:
         """The jet of a tree in s."""
@@ -409,12 +411,12 @@ def _rational_log(term: Expr) -> tuple[Fraction, Call] | None:
     return None
 
 
-def end_jet(expr: Expr, name: str, end: End) -> Jet:
-    """The germs of an expression and its two derivatives (by the original variable) on an end.
+def end_jet(expr: Expr, name: str, end: End, shares: Mapping[str, arb] = _NONE) -> Jet:
+    """The germs of an expression and its two derivatives (by the original variable) on an end, for all values of the shares in their balls.
 
     Raises Undecided where the form is outside what is covered or the end starts too early.
     """
     near = end.boundary()
     low, high = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}[end.side]
     smooth = resolve(expr, name, low, high)
-    return Jet(*GermCompiler(end).run(substitute(smooth, {name: end.variable()})))
+    return Jet(*GermCompiler(end, shares).run(substitute(smooth, {name: end.variable()})))

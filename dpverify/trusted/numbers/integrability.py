@@ -11,6 +11,7 @@ Radial noise has the weight r^(d-1) in its density; see `noise.weighted`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -24,19 +25,19 @@ from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.expansion import expanded
-from dpverify.trusted.numbers.pieces import Piece, pieces
+from dpverify.trusted.numbers.pieces import Piece, pieces, without_floors
 
 STARTS: Final = range(4, 1001)
 """Where an end may start, as k in 2^k: before, its chart has no scales to tell apart."""
 MOST_CUTS: Final = 4096
 
 
-def _theta(density: Expr, name: str, end: End) -> tuple[arb | None, arb | None]:
+def _theta(density: Expr, name: str, end: End, shares: Mapping[str, arb]) -> tuple[arb | None, arb | None]:
     """Lower and upper bound of w dh/dw over an end, None where unbounded. Raises Undecided."""
     h = neg_log(density)
     if end.point != 0:  # multiplied out round the point, so that what vanishes there cancels
         h, end = expanded(substitute(h, {name: add(Sym(name), Num(end.point))})), End(end.side, end.start)
-    germ: Germ = end_jet(h, name, end).d1 * end_jet(Sym(name), name, end).v
+    germ: Germ = end_jet(h, name, end, shares).d1 * end_jet(Sym(name), name, end).v
     if germ.direction() <= 0:
         found = germ.bounds()
         return found.lo, found.hi
@@ -49,11 +50,15 @@ def _theta(density: Expr, name: str, end: End) -> tuple[arb | None, arb | None]:
 
 
 def end_mass(density: Expr, name: str, end: End) -> arb | None:
-    """The integral of a density over an end; None where it is certainly infinite. Raises Undecided."""
-    low, high = _theta(density, name, end)
+    """The integral of a density over an end; None where it is certainly infinite. Raises Undecided.
+
+    Where shares stand for floors, the bounds hold for each value of these, so that they hold of the least and the greatest density of all.
+    """
+    density, shares = without_floors(density, name)
+    low, high = _theta(density, name, end, shares)
     distance = rational(end.start) if end.side in ("+inf", "-inf") else 1 / rational(end.start)
     boundary = end.boundary()
-    edge = value(density, {name: rational(boundary)}) * distance
+    edge = value(density, {name: rational(boundary), **shares}) * distance
     if end.side not in ("+inf", "-inf"):  # the same statement for 1/w: theta - 1 changes sign
         low, high = None if high is None else 2 - high, None if low is None else 2 - low
     if high is not None and high <= 1:

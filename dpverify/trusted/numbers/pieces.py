@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from typing import Final
 
+from flint import arb
+
+from dpverify.trusted.kernel.balls import hull, value
 from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
@@ -29,6 +33,7 @@ from dpverify.trusted.kernel.expr import (
 )
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.kinks import resolve
+from dpverify.trusted.numbers.periods import quasi_period, step_period
 
 _MOST_STEPS: Final = 2_000
 
@@ -142,3 +147,28 @@ def _without_floors(expr: Expr, name: str, lower: Fraction | None, upper: Fracti
     u = floors[0].args[0]
     decided = {resolve(call(done.name, other, bound), name, lower, upper) == other for bound in (u, sub(u, ONE))}
     return other if decided == {True} else done
+
+
+def without_floors(expr: Expr, name: str) -> tuple[Expr, dict[str, arb]]:
+    """The tree without floors that depend on `name`, and what symbols in it stand for at every point: values in these balls.
+
+    What repeats as a whole is a symbol, in the range that it has over a period; another floor(u) is u - f, f in [0, 1].
+    """
+    found: dict[Expr, tuple[str, arb]] = {}
+
+    def share(part: Expr, ball: arb) -> Sym:
+        return Sym(found.setdefault(part, (f"share{len(found)}>0", ball))[0])  # no claim can name a symbol so
+
+    def replaced(part: Expr) -> Expr:
+        length = step_period(part, name)
+        if length is None:
+            return part
+        if quasi_period(part, name, length) == ZERO:
+            cuts = sorted({Fraction(0), length, *(cut for cut in breaks(part, name, Fraction(0), length) if 0 < cut < length)})
+            cells = (value(resolve(part, name, low, high), {name: hull(low, high)}) for low, high in pairwise(cuts))
+            return share(part, reduce(arb.union, cells))
+        if isinstance(part, Call) and part.name == "floor":
+            return sub(replaced(part.args[0]), share(part, hull(Fraction(0), Fraction(1))))
+        return rebuild(part, replaced)
+
+    return replaced(expr), dict(found.values())

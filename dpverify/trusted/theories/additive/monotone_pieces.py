@@ -14,7 +14,7 @@ from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Num, substitute
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.theories.additive.axis import Line, direction, range_of
-from dpverify.trusted.theories.additive.sides import Period, Side, end_direction
+from dpverify.trusted.theories.additive.sides import end_direction
 
 RULE: Final = "modulus"
 
@@ -30,25 +30,21 @@ class Segment:
     direction: int
 
 
-def check_pieces(line: Line, near: Side | None, far: Side, pieces: Sequence[tuple[Fraction, str]], bound: Expr) -> bool:
+def check_pieces(line: Line, near: End | None, far: End, pieces: Sequence[tuple[Fraction, str]], bound: Expr) -> bool:
     """Check directions, joints and turns; True where h never falls, so that only h(c + D) - h(c) matters."""
     first, last = Fraction(0) if near is None else near.boundary(), far.boundary()
     if not pieces or pieces[0][0] != first or not first < last or len(pieces) > MAX_CELLS:
         raise Rejected(RULE, "pieces", f"they must cover [{first}, {last}], with at most {MAX_CELLS} of them")
     cuts = [cut for cut, _ in pieces] + [last]
     segments = [_segment(line, cut, upper, kind) for (cut, kind), upper in zip(pieces, cuts[1:], strict=True)]
-    if isinstance(near, End):
+    if near is not None:
         sign = end_direction(line, near)
         if sign == 0 or (near.side == "-inf" and sign > 0):
             raise Rejected(RULE, near.side, "h is not certainly monotone in the right sense on this end")
         segments.insert(0, Segment(Fraction(0) if line.half else None, first, sign))
-    if isinstance(far, End):
-        if end_direction(line, far) != 1:
-            raise Rejected(RULE, "+inf", "h does not certainly rise on this end")
-        segments.append(Segment(last, None, 1))
-    for side in (near, far):
-        if isinstance(side, Period) and any(each.direction != side.outward for each in segments if _past(each, side)):
-            raise Rejected(RULE, f"past {side.start}", "h must rise outward on the repeating side")
+    if end_direction(line, far) != 1:
+        raise Rejected(RULE, "+inf", "h does not certainly rise on this end")
+    segments.append(Segment(last, None, 1))
     turns = [(each.lower, each.upper, line.smooth(each.lower, each.upper)) for each in segments if each.direction == 0]
     turns += _joints(line, segments)
     if line.half:
@@ -67,13 +63,6 @@ def _segment(line: Line, lower: Fraction, upper: Fraction, kind: str) -> Segment
     if sign == 0 or (kind == "up") != (sign > 0):
         raise Rejected(RULE, f"[{lower}, {upper}]", f"h is not certainly going {kind} here; split the piece or mark it as a turn")
     return Segment(lower, upper, sign)
-
-
-def _past(segment: Segment, side: Period) -> bool:
-    """Whether a piece reaches beyond the start of a repeating side."""
-    if segment.lower is None or segment.upper is None:
-        return False
-    return segment.upper > side.start if side.outward > 0 else segment.lower < side.start
 
 
 def _joints(line: Line, segments: Sequence[Segment]) -> Iterator[tuple[Fraction, Fraction, Expr]]:

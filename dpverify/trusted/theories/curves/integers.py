@@ -27,10 +27,6 @@ _LONGEST: Final = 1 << 15
 _FARTHEST: Final = 1 << 20
 
 
-_POWERS: Final = range(4, 14)
-"""Terms are added from -4 * 2^k on, k the greatest of these at which they count; what is known of slopes is sharp only beyond."""
-
-
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Probabilities p(n) in proportion to a density, from `low` to `high` where these are given.
@@ -97,31 +93,36 @@ class Law:
     """Probabilities on the integers in one order, at one precision: p, and q = p(. - shift). Raises Undecided."""
 
     def __init__(self, shape: Shape, shift: int) -> None:
-        self._shape, self._shift, self._most = shape, shift, dict[int | None, arb]()
+        self._shape, self._shift = shape, shift
         self._right = Tail(shape)
         self._left = self._right if shape.even else Tail(shape.mirrored(0))
         self.total = self._left.beyond(1) + self._right.beyond(0)
         self.alone = arb(0)
-        self._steps: Steps | None = None
-        if shape.past is None:
-            self._any(shift)
-            return
-        peak = shape.past if shape.high is None else min(shape.past, shape.high)
-        if shape.concave and not (self.weight(peak + 1) <= self.weight(peak) and self.weight(peak) > 0):
-            raise Undecided(f"whether the mode of the probabilities is at most {peak} is not certain.")
-        self._past = peak + shift  # p <= q from here on
-        if shape.low is not None:
-            first = shape.low + self.weight(shape.low).is_zero()
-            self.alone = self.below(first + shift - 1) / self.total
+        self._past: int | None = None
+        if shape.past is not None:
+            peak = shape.past if shape.high is None else min(shape.past, shape.high)
+            if shape.concave and not (self.weight(peak + 1) <= self.weight(peak) and self.weight(peak) > 0):
+                raise Undecided(f"whether the mode of the probabilities is at most {peak} is not certain.")
+            self._past = peak + shift  # p <= q from here on
+            if shape.low is not None:
+                first = shape.low + self.weight(shape.low).is_zero()
+                self.alone = self.below(first + shift - 1) / self.total
+        if not shape.concave:
+            self._steps = self._in_order()
+        self._most = INFINITY if shape.low is not None else self._steepest(None if shape.concave else self._left_over[0] - 1)
 
-    def _any(self, shift: int) -> None:
-        """The terms between two integers, in the order of their ratios, so that a sum is a few of them."""
-        self._past, both = _TABLE, [self._left, self._right]
-        while self._past < _LONGEST and not sum((tail.beyond(self._past) for tail in both), arb(0)) <= self.total * arb(2) ** -ctx.prec:
-            self._past *= 2
-        met = [(self.weight(n), self.weight(n - shift)) for n in range(1 - self._past, self._past)]
+    def _in_order(self) -> Steps:
+        """The terms where p may be above q, between two integers, in the order of their ratios, so that a sum is a few of them."""
+        size, least = _TABLE, self.total * arb(2) ** -ctx.prec
+        while size < _LONGEST and not size * self.weight(-size).max(self.weight(size) if self._past is None else arb(0)) <= least:
+            size *= 2
+        first, last = (1 - size, size) if self._past is None else (min(1 - size, self._past), self._past)
+        self._left_over = first, self.below(first - 1), self._right.beyond(last) if self._past is None else arb(0)
+        met = [(self.weight(n), self.weight(n - self._shift)) for n in range(first, last)]
         apart = sum((p for p, q in met if q.is_zero()), arb(0))
-        self._steps, self.alone = steps_of(apart, (pair for pair in met if not pair[1].is_zero())), apart / self.total
+        if self._past is None:
+            self.alone = apart / self.total
+        return steps_of(apart, (pair for pair in met if not pair[1].is_zero()))
 
     def weight(self, n: int) -> arb:
         """p(n), not normalised."""
@@ -142,13 +143,15 @@ class Law:
         That is found by steps that double until one lands in S, and halves between: of a place n integers from the mode, at most 2 log2(n)
         ratios, each of which is proved.
         """
+        assert self._past is not None
         factor, outside, step = epsilon.exp(), self._past, 1
         inside = outside - 1
         while not self._gap(inside, factor) >= 0:
             if self._gap(inside, factor) < 0:
                 outside = inside
-            if self._most_below(None) <= epsilon or step > _FARTHEST:
-                return arb(0).union(self._doubt(outside, epsilon))
+            if self._most <= epsilon or step > _FARTHEST:
+                # all integers below can add that of p (1 - e^(epsilon - log(p/q)))_+ at most
+                return arb(0).union(most_of(self.below(outside - 1), self._most - epsilon))
             inside, step = inside - step, 2 * step
         while outside - inside > 1 and not self._gap(middle := (inside + outside) // 2, factor).contains(0):
             inside, outside = (middle, outside) if self._gap(middle, factor) > 0 else (inside, middle)
@@ -160,13 +163,8 @@ class Law:
     def _gap(self, n: int, factor: arb) -> arb:
         return self.weight(n) - factor * self.weight(n - self._shift)
 
-    def _most_below(self, n: int | None) -> arb:
-        """An upper bound on log(p/q) up to n (None: anywhere, for log-concave p): the shift times the steepest rise of log p there."""
-        if n not in self._most:
-            self._most[n] = INFINITY if self._shape.low is not None else self._steepest(n)
-        return self._most[n]
-
     def _steepest(self, n: int | None) -> arb:
+        """An upper bound on log(p/q) up to n (None: anywhere, for log-concave p): the shift times the steepest rise of log p there."""
         try:
             end = self._shape.hints.end(None) if n is None else End("-inf", Fraction(-n))
             slope = end_jet(neg_log(self._shape.density), "z", end).d1
@@ -174,18 +172,7 @@ class Law:
         except (Undecided, ExprError):
             return INFINITY
 
-    def _doubt(self, n: int, epsilon: arb) -> arb:
-        """What all integers below n can add to the sum: that of p (1 - e^(epsilon - log(p/q)))_+."""
-        return most_of(self.below(n - 1), self._most_below(None if self._shape.concave else n - 1) - epsilon)
-
     def _term_by_term(self, epsilon: arb) -> arb:
-        if self._steps is not None:
-            beyond = self._doubt(1 - self._past, epsilon) + self._right.beyond(self._past)
-            return self._steps.excess(epsilon) + arb(0).union(beyond.upper())
-        factor, least = epsilon.exp(), self.total * arb(2) ** -ctx.prec
-        far = [k for k in _POWERS if self._gap(-(1 << k), factor) > 0 and self.weight(-(1 << k)) * (1 << k) > least]
-        last = min(-(4 << (far[-1] if far else _POWERS[0])), self._past)
-        total = arb(0)
-        for n in range(last, self._past):
-            total += self._gap(n, factor).max(arb(0))
-        return total + arb(0).union(self._doubt(last, epsilon).upper())
+        _, below, above = self._left_over
+        beyond = most_of(below, self._most - epsilon) + above
+        return self._steps.excess(epsilon) + arb(0).union(beyond.upper())

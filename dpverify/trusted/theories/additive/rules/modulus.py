@@ -38,11 +38,10 @@ from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.kernel.expr import Expr, parse, symbols
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.theories.additive.axis import Line
 from dpverify.trusted.theories.additive.cells import WAYS, Cell, summit
 from dpverify.trusted.theories.additive.monotone_pieces import MAX_CELLS, check_pieces
-from dpverify.trusted.theories.additive.sides import Period, check_side, read_side, start_holds
+from dpverify.trusted.theories.additive.sides import checked_end, start_holds
 
 NAME: Final = "modulus"
 ASSUMED: Final = ("the sampler is ideal",)
@@ -53,27 +52,23 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     line = Line.of(claim, evidence)
     try:
         bound = parse(str(evidence["bound"]))
-        far = read_side(evidence["far"], 1, line)
-        near = read_side(evidence["near"], -1, line) if evidence.get("near") is not None else None
+        after, before = evidence["far"], evidence.get("near")
         pieces = [(to_fraction(cut, NAME), str(kind)) for cut, kind in evidence["pieces"]]
     except ExprError as error:
         raise CertificateError(f"{NAME}: the evidence cannot be read: {error}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise CertificateError(f"{NAME}: the evidence wants 'bound', 'far' and 'pieces', a list of [cut, kind].") from error
-    if near is None and not line.half:
+    if before is None and not line.half:
         raise Rejected(NAME, "ends", "an infinite side of the line is not accounted for")
     if symbols(bound):
         raise Rejected(NAME, "bound", "it has free symbols")
-    for side in (near, far):
-        if side is not None:
-            check_side(line, side, bound)
+    far = checked_end(after, 1, line, bound)
+    near = None if before is None else checked_end(before, -1, line, bound)
     rising_only = check_pieces(line, near, far, pieces, bound)
     first = Fraction(0) if near is None else near.boundary()
     for sign, key in ((1, "rise"),) if rising_only else ((1, "rise"), (-1, "fall")):
-        if isinstance(near, End) and near.side == "right" and not start_holds(line, near, bound, sign):
+        if near is not None and near.side == "right" and not start_holds(line, near, bound, sign):
             raise Rejected(NAME, "0", "the loss is not certainly below the bound near 0; start the end closer to 0")
-        if isinstance(near, Period):
-            first = near.start - near.length
         _check_cells(line, evidence.get(key), bound, sign, first, far.boundary())
     return Bound("upper", bound)
 
