@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.combinators.streams import settled
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side, sided
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided
@@ -66,6 +65,8 @@ class Asked:
     @property
     def stream(self) -> Stream:
         """The mechanism, where it is one, without comparisons that decide nothing."""
+        from dpverify.trusted.combinators.streams import settled
+
         assert isinstance(self.claim.mechanism, Stream)
         return settled(self.claim.mechanism)
 

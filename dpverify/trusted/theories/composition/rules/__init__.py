@@ -10,124 +10,66 @@ if TYPE_CHECKING:
 
 def theorem(name: str) -> Theorem:
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _mechanisms(name) or _claims(name) or _curves_b_to_l(name) or _curves_l_to_s(name) or _others(name)
-    if found is None:
-        raise KeyError(name)
-    return found
+    return _first(name) or _second(name)
 
 
-def _mechanisms(name: str) -> Theorem | None:
-    match name:
-        case "combination":
-            from dpverify.trusted.theories.composition.rules import combination
-
-            return combination
-        case "joint-moves":
-            from dpverify.trusted.theories.composition.rules import joint_moves
-
-            return joint_moves
-    return None
-
-
-def _claims(name: str) -> Theorem | None:
-    match name:
-        case "closed-epsilon":
-            from dpverify.trusted.theories.composition.rules import closed_epsilon
-
-            return closed_epsilon
-        case "closed-profile":
-            from dpverify.trusted.theories.composition.rules import closed_profile
-
-            return closed_profile
-        case "one-sided":
-            from dpverify.trusted.theories.composition.rules import one_sided
-
-            return one_sided
-        case "positivstellensatz":
-            from dpverify.trusted.theories.composition.rules import positivstellensatz
-
-            return positivstellensatz
-        case "privacy-profile":
-            from dpverify.trusted.theories.composition.rules import privacy_profile
-
-            return privacy_profile
-        case "stated-epsilon":
-            from dpverify.trusted.theories.composition.rules import stated_epsilon
-
-            return stated_epsilon
-    return None
-
-
-def _curves_b_to_l(name: str) -> Theorem | None:
+def _first(name: str) -> Theorem | None:
+    rule: Theorem
     match name:
         case "bounded-range":
-            from dpverify.trusted.theories.composition.rules import bounded_range
-
-            return bounded_range
+            from dpverify.trusted.theories.composition.rules import bounded_range as rule
+        case "closed-epsilon":
+            from dpverify.trusted.theories.composition.rules import closed_epsilon as rule
+        case "closed-profile":
+            from dpverify.trusted.theories.composition.rules import closed_profile as rule
+        case "combination":
+            from dpverify.trusted.theories.composition.rules import combination as rule
         case "finite-composition":
-            from dpverify.trusted.theories.composition.rules import finite_composition
-
-            return finite_composition
+            from dpverify.trusted.theories.composition.rules import finite_composition as rule
         case "gaussian-composition":
-            from dpverify.trusted.theories.composition.rules import gaussian_composition
-
-            return gaussian_composition
+            from dpverify.trusted.theories.composition.rules import gaussian_composition as rule
         case "group-privacy":
-            from dpverify.trusted.theories.composition.rules import group_privacy
-
-            return group_privacy
+            from dpverify.trusted.theories.composition.rules import group_privacy as rule
         case "independent-coordinates":
-            from dpverify.trusted.theories.composition.rules import independent_coordinates
-
-            return independent_coordinates
+            from dpverify.trusted.theories.composition.rules import independent_coordinates as rule
+        case "joint-moves":
+            from dpverify.trusted.theories.composition.rules import joint_moves as rule
         case "joint-neighbours":
-            from dpverify.trusted.theories.composition.rules import joint_neighbours
-
-            return joint_neighbours
+            from dpverify.trusted.theories.composition.rules import joint_neighbours as rule
         case "laplace-sums":
-            from dpverify.trusted.theories.composition.rules import laplace_sums
+            from dpverify.trusted.theories.composition.rules import laplace_sums as rule
+        case _:
+            return None
+    return rule
 
-            return laplace_sums
-    return None
 
-
-def _curves_l_to_s(name: str) -> Theorem | None:
+def _second(name: str) -> Theorem:
+    rule: Theorem
     match name:
         case "loss-distribution":
-            from dpverify.trusted.theories.composition.rules import loss_distribution
-
-            return loss_distribution
+            from dpverify.trusted.theories.composition.rules import loss_distribution as rule
+        case "one-sided":
+            from dpverify.trusted.theories.composition.rules import one_sided as rule
         case "parallel-composition":
-            from dpverify.trusted.theories.composition.rules import parallel_composition
-
-            return parallel_composition
+            from dpverify.trusted.theories.composition.rules import parallel_composition as rule
         case "poisson-subsampling":
-            from dpverify.trusted.theories.composition.rules import poisson_subsampling
-
-            return poisson_subsampling
-        case "renyi-composition":
-            from dpverify.trusted.theories.composition.rules import renyi_composition
-
-            return renyi_composition
-        case "sampling-without-replacement":
-            from dpverify.trusted.theories.composition.rules import sampling_without_replacement
-
-            return sampling_without_replacement
-        case "single-part":
-            from dpverify.trusted.theories.composition.rules import single_part
-
-            return single_part
-        case "stated-guarantee":
-            from dpverify.trusted.theories.composition.rules import stated_guarantee
-
-            return stated_guarantee
-    return None
-
-
-def _others(name: str) -> Theorem | None:
-    match name:
+            from dpverify.trusted.theories.composition.rules import poisson_subsampling as rule
+        case "positivstellensatz":
+            from dpverify.trusted.theories.composition.rules import positivstellensatz as rule
         case "post-processing":
-            from dpverify.trusted.theories.composition.rules import post_processing
-
-            return post_processing
-    return None
+            from dpverify.trusted.theories.composition.rules import post_processing as rule
+        case "privacy-profile":
+            from dpverify.trusted.theories.composition.rules import privacy_profile as rule
+        case "renyi-composition":
+            from dpverify.trusted.theories.composition.rules import renyi_composition as rule
+        case "sampling-without-replacement":
+            from dpverify.trusted.theories.composition.rules import sampling_without_replacement as rule
+        case "single-part":
+            from dpverify.trusted.theories.composition.rules import single_part as rule
+        case "stated-epsilon":
+            from dpverify.trusted.theories.composition.rules import stated_epsilon as rule
+        case "stated-guarantee":
+            from dpverify.trusted.theories.composition.rules import stated_guarantee as rule
+        case _:
+            raise KeyError(name)
+    return rule

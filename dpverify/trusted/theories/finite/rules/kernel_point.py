@@ -22,7 +22,6 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.geometry.polytopes import box
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant, hull, value
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
@@ -32,9 +31,6 @@ from dpverify.trusted.kernel.model import Claim, Kernel
 from dpverify.trusted.kernel.signs import POSITIVE
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.expansion import expanded
-from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.shapes.limits import log_slope, outgrows, slope_limit
 from dpverify.trusted.theories.finite.densities import fraction, has_floor, resolve
 from dpverify.trusted.theories.finite.normaliser import check_normaliser, is_finite
 
@@ -85,6 +81,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 def _beyond(claim: Claim, kernel: Kernel, inputs: tuple[Expr, Expr], evidence: Mapping[str, Any]) -> Bound:
     """The bound that no epsilon holds: on outputs without end the loss of two inputs grows without bound."""
+    from dpverify.trusted.numbers.expansion import expanded
+    from dpverify.trusted.shapes.convexity import Shapes
+    from dpverify.trusted.shapes.limits import log_slope, outgrows, slope_limit
+
     side = to_fraction(evidence["beyond"], NAME)
     if abs(side) != 1 or kernel.output[side > 0] is not None:
         raise Rejected(NAME, "event", "the outputs have an end there")
@@ -119,6 +119,8 @@ def check_inputs(claim: Claim, kernel: Kernel, theta: Expr, other: Expr) -> None
 
 def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: Expr, high: Expr) -> Expr:
     """The log-ratio at a point of the interval, as an exact expression."""
+    from dpverify.trusted.geometry.polytopes import box
+
     if not compare.certainly_le(low, y) or not compare.certainly_le(y, high):
         raise Rejected(NAME, "y", "the point is not certainly in the event")
     near = box([(fraction(outputs["y"].lower()), fraction(outputs["y"].upper())), *((Fraction(0), Fraction(0)),) * 2])

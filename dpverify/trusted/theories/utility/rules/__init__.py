@@ -10,107 +10,60 @@ if TYPE_CHECKING:
 
 def theorem(name: str) -> Theorem:
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _claims(name) or _bodies(name) or _errors_e_to_l(name) or _errors_n_to_v(name)
-    if found is None:
-        raise KeyError(name)
-    return found
+    return _first(name) or _second(name)
 
 
-def _claims(name: str) -> Theorem | None:
-    match name:
-        case "far-noise":
-            from dpverify.trusted.theories.utility.rules import far_noise
-
-            return far_noise
-        case "far-outputs":
-            from dpverify.trusted.theories.utility.rules import far_outputs
-
-            return far_outputs
-    return None
-
-
-def _bodies(name: str) -> Theorem | None:
-    match name:
-        case "independent-columns":
-            from dpverify.trusted.theories.utility.rules import independent_columns
-
-            return independent_columns
-        case "polytope":
-            from dpverify.trusted.theories.utility.rules import polytope
-
-            return polytope
-        case "simple-body":
-            from dpverify.trusted.theories.utility.rules import simple_body
-
-            return simple_body
-    return None
-
-
-def _errors_e_to_l(name: str) -> Theorem | None:
+def _first(name: str) -> Theorem | None:
+    rule: Theorem
     match name:
         case "expected-loss":
-            from dpverify.trusted.theories.utility.rules import expected_loss
-
-            return expected_loss
+            from dpverify.trusted.theories.utility.rules import expected_loss as rule
+        case "far-noise":
+            from dpverify.trusted.theories.utility.rules import far_noise as rule
+        case "far-outputs":
+            from dpverify.trusted.theories.utility.rules import far_outputs as rule
+        case "independent-columns":
+            from dpverify.trusted.theories.utility.rules import independent_columns as rule
         case "infinite-moments":
-            from dpverify.trusted.theories.utility.rules import infinite_moments
-
-            return infinite_moments
+            from dpverify.trusted.theories.utility.rules import infinite_moments as rule
         case "lattice-lower-bound":
-            from dpverify.trusted.theories.utility.rules import lattice_lower_bound
-
-            return lattice_lower_bound
+            from dpverify.trusted.theories.utility.rules import lattice_lower_bound as rule
         case "linear-map":
-            from dpverify.trusted.theories.utility.rules import linear_map
-
-            return linear_map
+            from dpverify.trusted.theories.utility.rules import linear_map as rule
         case "lines-lower-bound":
-            from dpverify.trusted.theories.utility.rules import lines_lower_bound
-
-            return lines_lower_bound
+            from dpverify.trusted.theories.utility.rules import lines_lower_bound as rule
         case "log-concave-noise":
-            from dpverify.trusted.theories.utility.rules import log_concave_noise
-
-            return log_concave_noise
+            from dpverify.trusted.theories.utility.rules import log_concave_noise as rule
         case "lp":
-            from dpverify.trusted.theories.utility.rules import lp
+            from dpverify.trusted.theories.utility.rules import lp as rule
+        case _:
+            return None
+    return rule
 
-            return lp
-    return None
 
-
-def _errors_n_to_v(name: str) -> Theorem | None:
+def _second(name: str) -> Theorem:
+    rule: Theorem
     match name:
         case "noise-moments":
-            from dpverify.trusted.theories.utility.rules import noise_moments
-
-            return noise_moments
+            from dpverify.trusted.theories.utility.rules import noise_moments as rule
         case "noise-quantile":
-            from dpverify.trusted.theories.utility.rules import noise_quantile
-
-            return noise_quantile
+            from dpverify.trusted.theories.utility.rules import noise_quantile as rule
+        case "polytope":
+            from dpverify.trusted.theories.utility.rules import polytope as rule
         case "polytope-tails":
-            from dpverify.trusted.theories.utility.rules import polytope_tails
-
-            return polytope_tails
+            from dpverify.trusted.theories.utility.rules import polytope_tails as rule
         case "radial-lower-bound":
-            from dpverify.trusted.theories.utility.rules import radial_lower_bound
-
-            return radial_lower_bound
+            from dpverify.trusted.theories.utility.rules import radial_lower_bound as rule
         case "randomized-response-estimate":
-            from dpverify.trusted.theories.utility.rules import randomized_response_estimate
-
-            return randomized_response_estimate
+            from dpverify.trusted.theories.utility.rules import randomized_response_estimate as rule
         case "root-of-squares":
-            from dpverify.trusted.theories.utility.rules import root_of_squares
-
-            return root_of_squares
+            from dpverify.trusted.theories.utility.rules import root_of_squares as rule
+        case "simple-body":
+            from dpverify.trusted.theories.utility.rules import simple_body as rule
         case "union-bound":
-            from dpverify.trusted.theories.utility.rules import union_bound
-
-            return union_bound
+            from dpverify.trusted.theories.utility.rules import union_bound as rule
         case "volume-lower-bound":
-            from dpverify.trusted.theories.utility.rules import volume_lower_bound
-
-            return volume_lower_bound
-    return None
+            from dpverify.trusted.theories.utility.rules import volume_lower_bound as rule
+        case _:
+            raise KeyError(name)
+    return rule
