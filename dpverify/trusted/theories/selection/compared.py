@@ -27,10 +27,8 @@ from dpverify.trusted.kernel.model import (
     on_integers,
 )
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.sensitivity.sensitivity import whole_part
 from dpverify.trusted.sensitivity.steps_between import each_by_integers
-from dpverify.trusted.shapes import limits
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.shapes.rising import rises_convexly
 
@@ -148,12 +146,16 @@ def total(*values: Value) -> Value:
 
 def least(question: Asked, *values: Value) -> Value:
     """The minimum, decided where the order is certain."""
+    from dpverify.trusted.shapes import limits
+
     exprs = [value for value in values if not isinstance(value, Infinite)]
     return limits.extreme(_shapes(question.domains), "min", exprs) if exprs else INFINITE
 
 
 def greatest(question: Asked, *values: Value) -> Value:
     """The maximum, decided where the order is certain."""
+    from dpverify.trusted.shapes import limits
+
     exprs = [value for value in values if not isinstance(value, Infinite)]
     return INFINITE if len(exprs) < len(values) else limits.extreme(_shapes(question.domains), "max", exprs)
 
@@ -180,6 +182,8 @@ def slopes(question: Asked, noise: OnLine | None) -> tuple[Value, Value]:
 
     Raises Rejected, Undecided where the noise is not certainly log-concave and on the line, or the limits are not certain.
     """
+    from dpverify.trusted.numbers.quotients import divided
+
     rule, domains = question.rule, question.domains
     if noise is None:
         return INFINITE, INFINITE
@@ -212,6 +216,8 @@ def a_law(question: Asked, noise: OnLine | None) -> tuple[str, ...]:
 
 
 def _of_density(rule: str, noise: Translation, domains: Mapping[str, Domain]) -> tuple[Value, Value]:
+    from dpverify.trusted.numbers.quotients import divided
+
     low, high = noise.support
     whole = Shapes("z", False, domains)
     h = divided(neg_log_profile(noise), "z")
@@ -246,6 +252,8 @@ def _rising(rule: str, half: Shapes, h: Expr) -> Value:
 
 def _limit(rule: str, shapes: Shapes, end: Expr) -> Value:
     """The certainly positive limit of the slope at plus infinity, which makes the noise integrable there."""
+    from dpverify.trusted.shapes import limits
+
     limit = limits.slope_limit(shapes, end)
     if limit is not None and shapes.positive(limit):
         return limit
