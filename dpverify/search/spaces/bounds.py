@@ -289,8 +289,8 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
             assert there.within is not None
             tried = [one for one in _packed(space.shape, there.within) if claim.epsilon is not None or "first" not in one["packing"]]
             lines = [] if claim.epsilon is None else [*_along_lines(space.shape, there)]
-            grids = [] if claim.epsilon is None else _grids(space.shape, there)
-            for rule, told in ((weighted_packing, tried), (half_spaces, lines), (grid_packing, grids)):
+            lattices = [] if claim.epsilon is None else [*_grids(space.shape, there)]
+            for rule, told in ((weighted_packing, tried), (half_spaces, lines), (grid_packing, lattices)):
                 steps = _best(there, rule, told)
                 if steps and _excludes(claim, rule.check(there, steps[0]["evidence"]), values):
                     return [{"rule": rule.NAME, "evidence": {**steps[0]["evidence"], "at": at}}]

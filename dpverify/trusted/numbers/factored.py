@@ -51,5 +51,5 @@ def _factor_of_inverse(matrix: arb_mat) -> arb_mat:
     beside = (arb_mat([row[:m] for row in rows[m:]]) * first.transpose()).mid()
     second = _factor_of_inverse(arb_mat([row[m:] for row in rows[m:]]) - beside * beside.transpose())
     below = (second * (beside * first).mid()).mid()
-    whole = [[*row, *[0] * (n - m)] for row in first.tolist()]
-    return arb_mat(whole + [[*(-x for x in low), *row] for low, row in zip(below.tolist(), second.tolist(), strict=True)])
+    top = [[*row, *[arb(0)] * (n - m)] for row in first.tolist()]
+    return arb_mat([*top, *([*(-x for x in low), *row] for low, row in zip(below.tolist(), second.tolist(), strict=True))])

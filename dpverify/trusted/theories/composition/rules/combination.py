@@ -47,16 +47,18 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
 
 def _upper(root: Part, evidence: Mapping[str, Any], values: Values) -> Bound:
     """The value over all pairs of neighbours where parts share them; by slopes; else of each part at its own."""
-    from dpverify.trusted.combinators import at_pair, candidates
-    from dpverify.trusted.theories.additive.rules import convex_exponent
-    from dpverify.trusted.theories.composition.rules import post_processing
-
     also = {}
     if "neighbours" in evidence:
+        from dpverify.trusted.combinators import at_pair
+
         value, worst = values.over_neighbours(root, evidence["neighbours"])
         if worst is not None and at_pair.are_neighbours(root, worst):
             also = {"worst neighbours": json.dumps(at_pair.written(worst))}
     elif evidence.get("slopes") is True:
+        from dpverify.trusted.combinators import candidates
+        from dpverify.trusted.theories.additive.rules import convex_exponent
+        from dpverify.trusted.theories.composition.rules import post_processing
+
         value = by_slopes(root, values.listed)
         values.through += [neighbours.NAME, convex_exponent.NAME]
         values.assumed += convex_exponent.ASSUMED
@@ -69,11 +71,11 @@ def _upper(root: Part, evidence: Mapping[str, Any], values: Values) -> Bound:
 
 def _lower(root: Part, evidence: Mapping[str, Any], values: Values, at: Mapping[str, Expr]) -> Bound:
     """The value at one pair of neighbours where parts share them, else at the worst of each part."""
-    from dpverify.trusted.combinators import at_pair
-
     part: Part | None = root
     witness: dict[str, Any] = {}
     if "neighbours" in evidence:
+        from dpverify.trusted.combinators import at_pair
+
         choice = at_pair.read(root, evidence["neighbours"])
         part = at_pair.at(root, choice, lower=True)
         values.assumed += neighbours.rows_assumed(root)
