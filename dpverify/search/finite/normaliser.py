@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.kernel.balls import constant, hull, precision, value
+from dpverify.trusted.kernel.balls import constant, exact, hull, precision, value
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import (
@@ -46,7 +46,7 @@ from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.theories.finite import normaliser
 from dpverify.trusted.theories.finite.boxes import UNCUT, Box, whole
-from dpverify.trusted.theories.finite.densities import KINKS, WHAT, fraction
+from dpverify.trusted.theories.finite.densities import KINKS, WHAT
 
 MOST_LINES: Final = 24
 MOST_LEVELS: Final = 16
@@ -210,7 +210,7 @@ def _suspects(kernel: Kernel) -> Iterator[Fraction]:
             total = normaliser.integral_over_cell(kernel.output, upper, start, stop, cell)
             found = _away_from_one(sub(total, lower), constant(start), constant(stop))
             if found is not None:
-                yield fraction(((found - low) / length).mid())
+                yield exact(((found - low) / length).mid())
             start = stop
     except (DpverifyError, ArithmeticError, RecursionError):
         pass
@@ -246,7 +246,7 @@ def _cells(kernel: Kernel, few: bool) -> list[dict[str, Any]]:
     borders = [*lines, *(end for end in kernel.output if end is not None)]
     crossings = [x for a, b in product(lines, borders) if (x := _crossing(a, b)) is not None]
     inside = [x for x in crossings if constant(start) < constant(x) < constant(stop)]
-    marks = _distinct([start, *sorted(inside, key=lambda x: fraction(constant(x).mid())), stop])
+    marks = _distinct([start, *sorted(inside, key=lambda x: exact(constant(x).mid())), stop])
     return [_cell(kernel, lines, a, b) for a, b in pairwise(marks)]
 
 
@@ -256,7 +256,7 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
     at = {line: substitute(line, {"theta": middle}) for line in lines}
     heights = {line: constant(at[line]) for line in lines}
     inside = [line for line, y in heights.items() if (low is None or constant(low) < y) and (high is None or y < constant(high))]
-    cuts = _distinct(sorted(inside, key=lambda line: fraction(constant(at[line]).mid())))
+    cuts = _distinct(sorted(inside, key=lambda line: exact(constant(at[line]).mid())))
     if low is None and high is None and not cuts:
         cuts = [ZERO]
     parts, cuts_of = list[str](), list[str]()
@@ -374,7 +374,7 @@ def _levels(u: Expr, kernel: Kernel) -> range:
     ball = value(u, {"y": ends[0].union(ends[1]), "theta": inputs[0].union(inputs[1])})
     if not ball.is_finite():
         return range(0)
-    low, high = fraction(ball.lower()).__floor__(), fraction(ball.upper()).__ceil__()
+    low, high = exact(ball.lower()).__floor__(), exact(ball.upper()).__ceil__()
     return range(low, high + 1) if high - low <= 4 * MOST_LEVELS else range(-MOST_LEVELS, MOST_LEVELS + 1)
 
 

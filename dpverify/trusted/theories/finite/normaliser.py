@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.kernel.balls import constant, hull, value
+from dpverify.trusted.kernel.balls import constant, exact, hull, value
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.kernel.expr import (
@@ -50,7 +50,7 @@ from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
 from dpverify.trusted.theories.finite.boxes import UNCUT, Box, holds_on_all
-from dpverify.trusted.theories.finite.densities import KINKS, fraction, has_kinks
+from dpverify.trusted.theories.finite.densities import KINKS, has_kinks
 
 WHAT: Final = "kernel"
 ONE_FOR_ALL: Final = "the density integrates to 1 for every input"
@@ -210,8 +210,8 @@ def read_in(text: Any, names: tuple[str, ...]) -> Expr:
 
 def _domain(low: Expr, high: Expr) -> Domain:
     """A domain that holds the interval between two constants."""
-    least = low.value if isinstance(low, Num) else fraction(constant(low).lower())
-    most = high.value if isinstance(high, Num) else fraction(constant(high).upper())
+    least = low.value if isinstance(low, Num) else exact(constant(low).lower())
+    most = high.value if isinstance(high, Num) else exact(constant(high).upper())
     return Domain(least, most, False, False)
 
 
@@ -278,15 +278,15 @@ class Piece:
         ball = constant(substitute(u, {"y": inside[0], "theta": inside[1]})).mid().floor()
         if not ball.is_exact() or not ball.is_finite():
             return None
-        n = int(fraction(ball))
+        n = int(exact(ball))
         return num(n) if self._moves(u) and self.at_least_zero(sub(u, num(n))) and self.at_least_zero(sub(num(n + 1), u)) else None
 
     @property
     def ranges(self) -> dict[str, Domain]:
         """The ranges of y and theta."""
         outputs = [constant(y) for y, _ in self.corners]
-        least = None if self.low is None else min(fraction(y.lower()) for y in outputs)
-        most = None if self.high is None else max(fraction(y.upper()) for y in outputs)
+        least = None if self.low is None else min(exact(y.lower()) for y in outputs)
+        most = None if self.high is None else max(exact(y.upper()) for y in outputs)
         return {"theta": _domain(*self.inputs), "y": Domain(least, most, least is None, most is None)}
 
     def antiderivative(self, density: Expr, text: Any, halves: Any) -> Expr:
