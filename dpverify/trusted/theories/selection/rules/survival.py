@@ -21,11 +21,11 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, hull, rational, value
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, div, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.kinks import resolve
@@ -77,12 +77,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     evidence: "cuts", fractions that rise.
     """
     question, noise, shift = read(claim)
-    bound, told = read_fraction(evidence, "value", NAME), evidence.get("cuts")
-    if not isinstance(told, list) or not 2 <= len(told) <= MOST:
-        raise CertificateError(f"{NAME}: 'cuts' is no list of 2 to {MOST} numbers.")
-    cuts = [to_fraction(text, NAME) for text in told]
-    if any(low >= high for low, high in pairwise(cuts)):
-        raise CertificateError(f"{NAME}: 'cuts' do not rise.")
+    bound, cuts = read_fraction(evidence, "value", NAME), read_rising(evidence.get("cuts"), "cuts", NAME, 2, MOST)
     if not right_of(noise, cuts[-1], shift, bound):
         raise Rejected(NAME, "the last cut", "the slope of -log f is not certainly within the bound to the right of it")
     tails, top = Tails(noise, {point + move for point in cuts for move in (0, shift)}), rational(bound)
