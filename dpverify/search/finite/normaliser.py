@@ -71,23 +71,16 @@ LOOKED_AT: Final = (*(Fraction(n, 89) for n in range(7, 89, 11)), Fraction(1, 2)
 @lru_cache(maxsize=16)
 def propose(kernel: Kernel) -> dict[str, Any]:
     """The evidence for `rules.normaliser`, as much of it as is found and accepted."""
-    claim, found = Claim(kernel, None), dict[str, Any]()
+    claim = Claim(kernel, None)
     with precision(128):
-        try:
-            signs = normaliser.Sign(kernel)
-            sign = UNCUT if signs.plain else halves(signs.holds, signs.names)
-            if sign not in (None, UNCUT):
-                found["sign"] = sign
-        except (DpverifyError, ArithmeticError):
-            pass
         for few in (True, False):
             try:
                 cells = _cells(kernel, few)
                 normaliser.check_normaliser(claim, {"cells": cells})
-                return {**found, "cells": cells}
+                return {"cells": cells}
             except (DpverifyError, ArithmeticError, RecursionError):
                 continue
-    return found
+    return {}
 
 
 def halves(holds: Callable[[Box], bool], names: Sequence[str], most: int = MOST_BOXES) -> str | None:
@@ -142,19 +135,23 @@ def faults(claim: Claim) -> tuple[str, ...]:
 
 def _refuse_negative(kernel: Kernel) -> None:
     """Raises Rejected where the density is certainly negative at some output and input."""
-    sign = normaliser.Sign(kernel)
-    if sign.plain or len(sign.names) < len({"y", "theta"} & symbols(kernel.density)):
+    ends = {"y": kernel.output, "theta": kernel.input}
+    balls = {name: (constant(low), constant(high)) for name, (low, high) in ends.items() if low is not None and high is not None}
+    names = tuple(name for name in ends if name in symbols(kernel.density))
+    if not names or not balls.keys() >= set(names) or normaliser.is_non_negative(kernel):
         return
 
-    def told(box: Box) -> bool:
-        middle = {name: ((low + high) / 2,) * 2 for name, (low, high) in box.items()}
-        at = sign.at(middle)
-        if value(kernel.density, at) < 0:
-            where = ", ".join(f"{name} = {x.str(6, radius=False)}" for name, x in reversed(at.items()) if name in symbols(kernel.density))
-            raise Rejected(WHAT, "density", f"the density is negative at {where}; a density must not be")
-        return sign.holds(box)
+    def at(box: Box) -> dict[str, arb]:
+        return {name: low + (high - low) * hull(*box[name]) for name, (low, high) in balls.items() if name in box}
 
-    halves(told, sign.names)
+    def told(box: Box) -> bool:
+        middle = at({name: ((low + high) / 2,) * 2 for name, (low, high) in box.items()})
+        if value(kernel.density, middle) < 0:
+            where = ", ".join(f"{name} = {x.str(6, radius=False)}" for name, x in reversed(middle.items()))
+            raise Rejected(WHAT, "density", f"the density is negative at {where}; a density must not be")
+        return bool(value(kernel.density, at(box)) >= 0)
+
+    halves(told, names)
 
 
 def at_share(kernel: Kernel, share: Fraction) -> Expr:

@@ -7,14 +7,14 @@ a piece that goes to infinity it has a c(theta) such that F = c p does, so that 
 the right sign. The differences of F over all pieces sum to 1, as an exact identity in theta; where the density is q(y, theta)/D(theta),
 those of q sum to D, which has no zero.
 
-A density is non-negative by its form, or by enclosures on boxes of outputs and inputs. What is not shown is an assumption.
+A density is non-negative by its form, or by the signs of its factors. What is not shown is an assumption.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, Final
 
 from flint import arb, ctx
@@ -59,8 +59,7 @@ ONE_FOR_ALL: Final = "the density integrates to 1 for every input"
 def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
     """The hypotheses of a density that are not shown: that it is non-negative, that it integrates to 1. Raises Rejected, CertificateError.
 
-    evidence, each part if given: "sign", the halves of the boxes of outputs and inputs on which the density is seen to be non-negative;
-    "cells", the antiderivatives.
+    evidence, if given: "cells", the antiderivatives.
     """
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
@@ -70,7 +69,7 @@ def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
     shown = {} if evidence is None else evidence
     if not isinstance(shown, Mapping):
         raise CertificateError("the normaliser's evidence is not an object.")
-    assumed = () if is_non_negative(kernel, json.dumps(shown.get("sign", UNCUT))) else (NEGATIVE,)
+    assumed = () if is_non_negative(kernel) else (NEGATIVE,)
     if "cells" not in shown:
         return (*assumed, ONE_FOR_ALL)
     _check_antiderivatives(kernel, json.dumps(shown["cells"]), ctx.prec)
@@ -80,51 +79,16 @@ def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
 # -- the sign ----------------------------------------------------------------------------------------
 
 
-@remembered(16)
-def is_non_negative(kernel: Kernel, text: str) -> bool:
-    """Whether the density is certainly at least 0. text: JSON, the halves of the boxes on which it is. Raises CertificateError."""
-    sign = Sign(kernel)
-    return sign.plain or holds_on_all(sign.holds, sign.names, json.loads(text))
+def is_non_negative(kernel: Kernel) -> bool:
+    """Whether the density is certainly at least 0 at all outputs and inputs: by its form, or by the signs of its factors."""
+    ranges = {"y": _domain(*kernel.output), "theta": _domain(*kernel.input)}
+    return plainly_non_negative(kernel.density) or _at_least_zero(kernel.density, ranges)
 
 
-class Sign:
-    """The sign of a density on boxes of its bounded coordinates: its own, or that of all factors. plain: it is at least 0 by its form."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        density, ranges = kernel.density, {"y": kernel.output, "theta": kernel.input}
-        self._ends = {name: (low, high) for name, (low, high) in ranges.items() if low is not None and high is not None}
-        self._balls = {name: (constant(low), constant(high)) for name, (low, high) in self._ends.items()}
-        self.names = tuple(name for name in self._ends if name in symbols(density))
-        factors = density.args if isinstance(density, Mul) else (density.base,) if isinstance(density, Pow) else (density,)
-        self._ways = [[part for part in parts if not self._plainly(part)] for parts in ((density,), factors)]
-        self.plain = not all(self._ways)
-
-    def _plainly(self, expr: Expr) -> bool:
-        """Whether an expression is at least 0 by its form; where it is linear in each coordinate, by its corners."""
-        if plainly_non_negative(expr):
-            return True
-        names = symbols(expr)
-        if not names or not names <= self._ends.keys() or not _linear_in_each(expr):
-            return False
-        corners = product(*([(name, end) for end in self._ends[name]] for name in names))
-        return all(certainly_le(ZERO, substitute(expr, dict(corner))) for corner in corners)
-
-    def at(self, box: Box) -> dict[str, arb]:
-        """The ranges of the coordinates over a box."""
-        return {name: low + (high - low) * hull(*box[name]) for name, (low, high) in self._balls.items() if name in box}
-
-    def holds(self, box: Box) -> bool:
-        """Whether the density is certainly at least 0 on a box."""
-        at = self.at(box)
-        return any(all(symbols(part) <= at.keys() and value(part, at) >= 0 for part in way) for way in self._ways)
-
-
-def _linear_in_each(expr: Expr) -> bool:
-    """Whether an expression in y and theta is linear in either, so that it is least at a corner."""
-    try:
-        return all(derivative(derivative(expr, name), name) == ZERO for name in ("y", "theta"))
-    except ExprError:
-        return False
+def _at_least_zero(expr: Expr, ranges: Mapping[str, Domain]) -> bool:
+    if isinstance(expr, Mul) and all(_at_least_zero(factor, ranges) for factor in expr.args):
+        return True
+    return (isinstance(expr, Pow) and certainly_lt(ZERO, expr.base, ranges)) or certainly_le(ZERO, expr, ranges)
 
 
 # -- the integral, by antiderivatives -----------------------------------------------------------------
@@ -208,11 +172,11 @@ def read_in(text: Any, names: tuple[str, ...]) -> Expr:
     return expr
 
 
-def _domain(low: Expr, high: Expr) -> Domain:
-    """A domain that holds the interval between two constants."""
-    least = low.value if isinstance(low, Num) else exact(constant(low).lower())
-    most = high.value if isinstance(high, Num) else exact(constant(high).upper())
-    return Domain(least, most, False, False)
+def _domain(low: Expr | None, high: Expr | None) -> Domain:
+    """A domain that holds the interval between two constants, or without end."""
+    least = low.value if isinstance(low, Num) else None if low is None else exact(constant(low).lower())
+    most = high.value if isinstance(high, Num) else None if high is None else exact(constant(high).upper())
+    return Domain(least, most, low is None, high is None)
 
 
 class Piece:
