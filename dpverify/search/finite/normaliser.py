@@ -45,7 +45,6 @@ from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.theories.finite import normaliser
-from dpverify.trusted.theories.finite.boxes import UNCUT, Box, whole
 from dpverify.trusted.theories.finite.densities import KINKS, WHAT
 
 MOST_LINES: Final = 24
@@ -62,10 +61,12 @@ CELLS: Final = 16
 """So many cells of inputs and of outputs is the integral enclosed over."""
 MOST_BOXES: Final = 600
 """Of which the sign of a density is looked for."""
-MOST_PARTS: Final = 2000
-"""Of a piece on which an antiderivative is seen to be continuous."""
 LOOKED_AT: Final = (*(Fraction(n, 89) for n in range(7, 89, 11)), Fraction(1, 2))
 """Shares of the range of inputs where the integral is enclosed, to find one where it is not 1."""
+
+
+Box = dict[str, tuple[Fraction, Fraction]]
+"""For each coordinate the share of its range that a box takes."""
 
 
 @lru_cache(maxsize=16)
@@ -83,31 +84,17 @@ def propose(kernel: Kernel) -> dict[str, Any]:
     return {}
 
 
-def halves(holds: Callable[[Box], bool], names: Sequence[str], most: int = MOST_BOXES) -> str | None:
-    """How boxes are to be cut so that something holds on each; None where too many would be needed."""
-    cuts = dict[tuple[int, ...], str]()
-    pending: deque[tuple[tuple[int, ...], Box]] = deque([((), whole(names))])
+def _each_box(names: Sequence[str], holds: Callable[[Box], bool], most: int = MOST_BOXES) -> None:
+    """Ask of the whole, of its halves and so on, the greatest first, for as long as it does not hold on a box."""
+    pending: deque[Box] = deque([{name: (Fraction(0), Fraction(1)) for name in names}])
     for _ in range(most):
         if not pending:
-            return _written(cuts, ())
-        path, box = pending.popleft()
-        if holds(box):
-            cuts[path] = UNCUT
-            continue
-        if not names:
-            return None
-        widest = max(names, key=lambda name: box[name][1] - box[name][0])
-        low, high = box[widest]
-        cuts[path] = widest[0]
-        ends = ((low, (low + high) / 2), ((low + high) / 2, high))
-        pending.extend(((*path, i), {**box, widest: part}) for i, part in enumerate(ends))
-    return None
-
-
-def _written(cuts: Mapping[tuple[int, ...], str], path: tuple[int, ...]) -> str:
-    if cuts[path] == UNCUT:
-        return UNCUT
-    return cuts[path] + _written(cuts, (*path, 0)) + _written(cuts, (*path, 1))
+            return
+        box = pending.popleft()
+        if not holds(box):
+            widest = max(names, key=lambda name: box[name][1] - box[name][0])
+            low, high = box[widest]
+            pending.extend({**box, widest: part} for part in ((low, (low + high) / 2), ((low + high) / 2, high)))
 
 
 # -- what is certainly wrong ------------------------------------------------------------------------------
@@ -151,7 +138,7 @@ def _refuse_negative(kernel: Kernel) -> None:
             raise Rejected(WHAT, "density", f"the density is negative at {where}; a density must not be")
         return bool(value(kernel.density, at(box)) >= 0)
 
-    halves(told, names)
+    _each_box(names, told)
 
 
 def at_share(kernel: Kernel, share: Fraction) -> Expr:
@@ -256,8 +243,8 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
     cuts = _distinct(sorted(inside, key=lambda line: exact(constant(at[line]).mid())))
     if low is None and high is None and not cuts:
         cuts = [ZERO]
-    parts, cuts_of = list[str](), list[str]()
-    upper, lower = normaliser.quotient(kernel)
+    parts = list[str]()
+    upper, _ = normaliser.quotient(kernel)
     for below, above in pairwise([low, *cuts, high]):
         piece = normaliser.Piece(below, above, start, stop)
         density = piece.settled(upper)
@@ -268,16 +255,7 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
             halfway = div(add(at.get(below, below), at.get(above, above)), num(2))
             found = antiderivative(density, "y", {"theta": constant(middle), "y": constant(halfway)})
         parts.append(format_expr(found))
-        cuts_of.append(UNCUT if below is None or above is None else _continuous(found, piece.ranges))
-    cuts_of.append(_continuous(div(ONE, lower), normaliser.Piece(ZERO, None, start, stop).ranges))
-    written = {"until": format_expr(stop), "cuts": [format_expr(cut) for cut in cuts], "parts": parts}
-    return written if set(cuts_of) == {UNCUT} else {**written, "halves": cuts_of}
-
-
-def _continuous(expr: Expr, ranges: Mapping[str, Domain]) -> str:
-    """How a box is to be cut so that an expression is seen to be continuous on it; not at all where no way is found."""
-    known = {name: domain for name, domain in ranges.items() if domain.upper is not None}
-    return halves(lambda box: normaliser.has_values(expr, known, box), tuple(known), MOST_PARTS) or UNCUT
+    return {"until": format_expr(stop), "cuts": [format_expr(cut) for cut in cuts], "parts": parts}
 
 
 def _rates(density: Expr) -> Iterator[Expr]:

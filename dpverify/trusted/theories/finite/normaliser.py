@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.kernel.balls import constant, exact, hull, value
+from dpverify.trusted.kernel.balls import constant, exact, value
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.kernel.expr import (
@@ -49,7 +49,6 @@ from dpverify.trusted.kernel.model import Claim, Domain, Kernel
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
-from dpverify.trusted.theories.finite.boxes import UNCUT, Box, holds_on_all
 from dpverify.trusted.theories.finite.densities import KINKS, has_kinks
 
 WHAT: Final = "kernel"
@@ -98,8 +97,7 @@ def _at_least_zero(expr: Expr, ranges: Mapping[str, Domain]) -> bool:
 def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
     """Raises Rejected unless the evidence shows that the density integrates to 1 for every input. prec: the precision, for the cache.
 
-    text: JSON, for each cell of inputs, in order, {"until": its end, "cuts": the lines c(theta), rising, "parts": F or c for each piece};
-    where that needs several boxes, "halves" of those on which each F and, last, 1/D are seen to be continuous.
+    text: JSON, for each cell of inputs, in order, {"until": its end, "cuts": the lines c(theta), rising, "parts": F or c for each piece}.
     """
     evidence = json.loads(text)
     start, end = kernel.input
@@ -112,7 +110,7 @@ def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
             raise Rejected(WHAT, "the cells of inputs", "they do not certainly rise")
         total = integral_over_cell(kernel.output, upper, start, stop, cell)
         inputs = {"theta": _domain(start, stop)}
-        if not is_continuous(div(ONE, lower), inputs, _halves(cell)[-1]):
+        if not (certainly_lt(ZERO, lower, inputs) or certainly_lt(lower, ZERO, inputs)):
             raise Rejected(WHAT, "the normaliser", f"{format_expr(lower)} may be 0")
         if not certainly_equal(total, lower, inputs):
             where = f"theta from {format_expr(start)} to {format_expr(stop)}"
@@ -143,23 +141,15 @@ def integral_over_cell(output: tuple[Expr | None, Expr | None], density: Expr, s
     if len(cell["parts"]) != len(ends) - 1:
         raise CertificateError("the normaliser's evidence has another number of parts than of pieces.")
     total: list[Expr] = []
-    for (low, high), text, halves in zip(pairwise(ends), cell["parts"], _halves(cell)[:-1], strict=True):
+    for (low, high), text in zip(pairwise(ends), cell["parts"], strict=True):
         piece = Piece(low, high, start, stop)
         settled = piece.settled(density)
         if has_kinks(settled):
             raise Rejected(WHAT, "a piece", "the sides of its kinks are not decided at its corners")
-        f = piece.antiderivative(settled, text, halves)
+        f = piece.antiderivative(settled, text)
         total += [substitute(f, {"y": high})] if high is not None else []
         total += [neg(substitute(f, {"y": low}))] if low is not None else []
     return add(*total)
-
-
-def _halves(cell: Mapping[str, Any]) -> list[Any]:
-    """How the boxes of each piece and of the cell itself are cut."""
-    listed = cell.get("halves", [UNCUT] * (len(cell["parts"]) + 1))
-    if not isinstance(listed, list) or len(listed) != len(cell["parts"]) + 1:
-        raise CertificateError("the normaliser's evidence has another number of halves than of pieces and one.")
-    return listed
 
 
 def read_in(text: Any, names: tuple[str, ...]) -> Expr:
@@ -253,7 +243,7 @@ class Piece:
         most = None if self.high is None else max(exact(y.upper()) for y in outputs)
         return {"theta": _domain(*self.inputs), "y": Domain(least, most, least is None, most is None)}
 
-    def antiderivative(self, density: Expr, text: Any, halves: Any) -> Expr:
+    def antiderivative(self, density: Expr, text: Any) -> Expr:
         """F in y and theta, continuous on the piece with the density as its derivative, and 0 at infinity. Raises Rejected."""
         known = self.ranges
         f = read_in(text, ("y", "theta") if not self.away else ("theta",))
@@ -262,7 +252,7 @@ class Piece:
             if not falls:
                 raise Rejected(WHAT, "a piece to infinity", "its factor does not certainly have the sign that makes the density fall")
             f = mul(f, density)
-        elif has_kinks(f) or not is_continuous(f, known, halves):
+        elif has_kinks(f) or not certainly_le(f, f, known):  # what has a value everywhere, and no kinks, is continuous
             raise Rejected(WHAT, "an antiderivative", f"{format_expr(f)[:80]} is not certainly continuous on its piece")
         try:
             slope = derivative(f, "y")
@@ -271,17 +261,6 @@ class Piece:
         if not certainly_equal(slope, density, known):
             raise Rejected(WHAT, "an antiderivative", f"the derivative of {format_expr(f)[:80]} is not certainly the density")
         return f
-
-
-def is_continuous(expr: Expr, known: Mapping[str, Domain], halves: Any) -> bool:
-    """Whether an expression without kinks is certainly continuous on a box: on each of the boxes that it is cut into. CertificateError."""
-    return holds_on_all(lambda box: has_values(expr, known, box), tuple(known), halves)
-
-
-def has_values(expr: Expr, known: Mapping[str, Domain], box: Box) -> bool:
-    """Whether everything in an expression has a finite enclosure on a box."""
-    ends = {name: (d.lower, d.upper) for name, d in known.items() if d.lower is not None and d.upper is not None}
-    return is_finite(expr, {name: hull(*(low + (high - low) * share for share in box[name])) for name, (low, high) in ends.items()})
 
 
 def is_finite(expr: Expr, ranges: Mapping[str, arb]) -> bool:
