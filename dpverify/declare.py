@@ -22,10 +22,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpverify.catalogue.declarations import CONSTRUCTORS, Mechanism, Scalar, to_expr
+from dpverify.catalogue.source import Source
 from dpverify.errors import SpecError
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.expr import Num
-from dpverify.trusted.kernel.model import Domain, Source
+from dpverify.trusted.kernel.model import Domain
 
 __all__ = [
     "L1", "L2", "Columns", "Dimension", "Ellipsoid", "Facets", "Integer", "Interval", "LInf", "Lp", "Mechanism", "NonNegative", "Positive",

@@ -46,7 +46,6 @@ from dpverify.trusted.kernel.model import (
     Radial,
     Repeat,
     Shape,
-    Source,
     Space,
     Staircase,
     Stream,
@@ -531,8 +530,6 @@ DATA: Final = "It says what is below it, of which every field is changed."
 NAMES: Final = "It is a name, for people."
 ERRORS: Final = "It is about errors, and not about privacy."
 NEUTRAL: Final = (
-    Neutral(Source, "text", "It is in no claim."),
-    Neutral(Source, "place", "It is in no claim."),
     Neutral(Norm, "kind", "Another kind of norm is another noise; `p` and `matrix` say how long a difference is in it."),
     Neutral(Norm, "p", "Noise and sensitivity are in one norm.", _in_its_norm),
     Neutral(Norm, "p", "On the line all norms are one.", _on_the_line),

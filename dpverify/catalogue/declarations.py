@@ -24,6 +24,7 @@ from dpverify.catalogue.kinds.fields import FINITE, INTERVAL, NUMBER, OF_A_PART,
 from dpverify.catalogue.kinds.kind import Builtin, Kind
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.catalogue.mechanisms import from_table
+from dpverify.catalogue.source import Source
 from dpverify.catalogue.toml import Fault, Fields, Unwritten, meant
 from dpverify.catalogue.values import LEAST, binary, read_expression, read_number, read_value_or_domain
 from dpverify.errors import SpecError
@@ -48,7 +49,7 @@ from dpverify.trusted.kernel.expr import (
     substitute,
     symbols,
 )
-from dpverify.trusted.kernel.model import Domain, Source
+from dpverify.trusted.kernel.model import Domain
 
 Scalar = Any
 """An exact expression: a sympy expression, a string in the language of claim files, an int, a Fraction or a Decimal."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from dpverify.trusted.kernel.model import Source
+from dpverify.catalogue.source import Source
 
 
 @dataclass(frozen=True, slots=True)

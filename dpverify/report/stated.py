@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from dpverify.catalogue.source import Source
 from dpverify.trusted import theories
-from dpverify.trusted.kernel.model import Source
 from dpverify.trusted.kernel.registry import THEORIES
 
 _FOLDER = Path(theories.__file__).parent

@@ -95,7 +95,6 @@ SENTENCES: Final[Mapping[str, str]] = {
     "databases-on-a-line": "databases whose true answers are on a line",
     "databases-packed": "databases whose true answers are packed",
     "databases-in-a-grid": "databases whose true answers are in a grid",
-    "databases-in-a-row": "databases {far} apart in a row, whose neighbourhoods of {near} do not meet",
     "grid-of-databases": "{count} databases in a grid with steps of {step}, whose neighbourhoods of {near} do not meet",
     # packings
     "largest-set": "a largest set of points more than twice that apart",

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpverify import cli
+from dpverify.catalogue.source import Source
 from dpverify.cli import found
 from dpverify.errors import SpecError
 from dpverify.project import made
@@ -22,7 +23,7 @@ from dpverify.report.page.blocks import Figure, Fold, Section
 from dpverify.report.page.sections import glossary, query
 from dpverify.report.stated import stated
 from dpverify.runtime.version import __version__
-from dpverify.trusted.kernel.model import Query, Source
+from dpverify.trusted.kernel.model import Query
 from dpverify.trusted.kernel.registry import EXPLAINED
 from tests.report.test_page import Page
 

@@ -52,6 +52,9 @@ NORMS = {"l1": lambda v: sum(map(abs, v)), "l2": lambda v: math.hypot(*v), "linf
         ({"kind": "real", "dimension": 3, "norm": "l2"}, [[2, 2], [2, 2], [2, 2]], True, None),
         ({"kind": "real", "dimension": 2, "norm": "l2"}, [[2, 2], [2, 2]], False, None),
         ({"kind": "box", "sides": [1, "61/100"], "norm": "l2"}, [[2, 2], [1, 2]], False, None),
+        ({"kind": "box", "sides": ["101/100"], "norm": "l2"}, [[2, 3]], False, None),
+        ({"kind": "ball", "radius": "101/200", "dimension": 1, "norm": "l2"}, [[2, 3]], False, None),  # six points, none in the middle
+        ({"kind": "real", "dimension": 1, "norm": "l2"}, [[4, 4]], False, None),
         ({"kind": "ball", "radius": "1/2", "dimension": 2, "norm": "l2"}, [[3, 3], [3, 3]], False, 5.0),
         ({"kind": "ball", "radius": "1/2", "dimension": 3, "norm": "l2"}, [[4, 4], [4, 4], [4, 4]], True, 5.0),
     ],

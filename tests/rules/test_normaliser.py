@@ -7,11 +7,13 @@ import pytest
 from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 from dpverify.search.finite import normaliser as search
+from dpverify.search.signs.seek import Sought
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.kernel.expr import num, parse
 from dpverify.trusted.kernel.model import Claim, Kernel
+from dpverify.trusted.kernel.shown import Shown, under
 from dpverify.trusted.theories.finite import normaliser as rule
 from dpverify.trusted.theories.finite.rules import kernel_point
 
@@ -84,7 +86,7 @@ def test_what_is_certainly_no_density_is_never_proved_without_an_assumption(dens
     noise = kernel(density)
     for other in (noise, SHOWN[0], SHOWN[-1]):
         if said == "negative":
-            assert all(rule.NEGATIVE in check(noise, {"sign": sign}) for sign in (".", "y..", "yy..y.."))
+            assert rule.NEGATIVE in check(noise)
         else:
             with pytest.raises(DpverifyError, match=r"antiderivative|do not certainly sum to 1|kinks"):
                 check(noise, {"cells": search._cells(other, few=True)})
@@ -136,11 +138,6 @@ def test_each_hypothesis_of_the_antiderivatives_is_checked():
         changed(evidence, cuts=["y"]),
         {"cells": {"until": "1"}},
         "1",
-        changed(evidence, halves=["."]),
-        changed(evidence, halves=[".", ".", "t."]),
-        changed(evidence, halves=[".", ".", "x.."]),
-        changed(evidence, halves=[".", ".", ".."]),
-        changed(evidence, halves=[".", ".", 1]),
     ):
         with pytest.raises((Rejected, CertificateError, DpverifyError)):
             check(noise, wrong)
@@ -195,21 +192,22 @@ def test_an_integral_that_is_seen_to_be_another_over_cells_is_a_fault():
 
 @pytest.mark.parametrize("density", ["6*y*(1 - y)", "1 + theta*(2*y - 1)", "exp(y)*abs(y - theta)", "max(0, y - theta)", "y - theta + 1"])
 def test_a_density_that_only_touches_zero_is_non_negative(density):
-    assert rule.NEGATIVE not in check(kernel(density), {"sign": search.propose(kernel(density)).get("sign", ".")})
+    assert rule.NEGATIVE not in check(kernel(density))
 
 
-def test_a_density_whose_sign_is_not_certain_is_assumed_to_be_non_negative():
-    noise = kernel("3*(y - theta)**2/(1 - 3*theta + 3*theta**2) + 0*y")
-    assert rule.NEGATIVE in check(noise) and rule.NEGATIVE not in check(noise, {"sign": search.propose(noise)["sign"]})
-    unclear = kernel("(exp(y) - 1 - y)/(exp(1) - 5/2)")
-    assert rule.NEGATIVE in check(unclear, {key: text for key, text in search.propose(unclear).items() if key == "sign"})
+@pytest.mark.parametrize(
+    "density", ["3*(y - theta)**2/(1 - 3*theta + 3*theta**2) + 0*y", "(exp(y) - 1 - y)/(exp(1) - 5/2)", "1 + theta*(2*y - 1)"]
+)
+def test_a_density_whose_sign_wants_to_be_shown_is_else_assumed_to_be_non_negative(density):
+    with under(Shown()):
+        assert rule.NEGATIVE in check(kernel(density))
+    with under(Sought()):
+        assert rule.NEGATIVE not in check(kernel(density))
 
 
-def test_the_sign_is_seen_on_every_box_or_assumed():
-    noise = kernel("exp(y)*(y + 1 - cosh(3*theta*y)/9)")  # positive, which an enclosure on one box does not show
-    sign = search.propose(noise)["sign"]
-    assert len(sign) > 1 and rule.NEGATIVE not in check(noise, {"sign": sign})
-    assert rule.NEGATIVE in check(noise) and rule.NEGATIVE in check(noise, {"sign": "."})
-    for wrong in (sign[:-1], sign + ".", "x..", "", 1, ["."], "t" * 9):
-        with pytest.raises(CertificateError, match="halves"):
-            check(noise, {"sign": wrong})
+@pytest.mark.parametrize(
+    "density", ["y - theta", "2*y - 1/100", "(y - 1/2)*(theta - 1/2)", "1/(y - 2)", "exp(y)*(y + 1 - cosh(3*theta*y)/9)"]
+)
+def test_a_density_that_is_not_seen_to_be_non_negative_is_assumed_to_be(density):
+    with under(Sought()):
+        assert rule.NEGATIVE in check(kernel(density))

@@ -16,7 +16,7 @@ from dpverify.search.finite import normaliser
 from dpverify.search.numeric import vectorised
 from dpverify.trusted.geometry.linear import dot
 from dpverify.trusted.geometry.polytopes import Polytope, minus
-from dpverify.trusted.kernel.balls import constant, precision, rational, value
+from dpverify.trusted.kernel.balls import constant, exact, precision, rational, value
 from dpverify.trusted.kernel.bounds import INFINITE
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Num, children, format_expr, sub, symbols
@@ -29,7 +29,6 @@ from dpverify.trusted.theories.finite.densities import (
     Losses,
     balls,
     constants,
-    fraction,
     has_floor,
     has_kinks,
     linear,
@@ -163,7 +162,7 @@ def _reach(claim: Claim) -> tuple[Fraction, Fraction]:
     kernel = claim.mechanism
     assert isinstance(kernel, Kernel)
     low, high = (constant(end).mid() for end in kernel.input)
-    start, stop = min(fraction(low.floor().mid()), Fraction(0)), max(fraction(high.ceil().mid()), Fraction(0))
+    start, stop = min(exact(low.floor().mid()), Fraction(0)), max(exact(high.ceil().mid()), Fraction(0))
     for far in (1, 4, 16, 64):
         space = losses(claim, (start - far, stop + far))
         if all(_beyond(space, ray) is not None for ray in space.rays):
@@ -241,7 +240,7 @@ def _proportional(coefficients: Sequence[Expr]) -> tuple[Fraction, ...] | None:
     scale = next((n for n in numbers if n != 0), None)
     if scale is None:
         return None
-    return tuple(fraction((n / scale).mid()).limit_denominator(10**15) for n in numbers)
+    return tuple(exact((n / scale).mid()).limit_denominator(10**15) for n in numbers)
 
 
 def _cells(loss: Expr, part: Polytope) -> list[tuple[Polytope, Expr]]:
@@ -380,7 +379,7 @@ def _polished(loss: Expr, cell: Polytope, point: Vector, digits: int) -> Vector:
         if shift is None:
             break
         bits = 16 + 4 * digits
-        moves = [fraction((s * arb(2) ** bits).mid().floor().mid()) / 2**bits if s.is_finite() else Fraction(0) for s in shift]
+        moves = [exact((s * arb(2) ** bits).mid().floor().mid()) / 2**bits if s.is_finite() else Fraction(0) for s in shift]
         moved = tuple(x - sum((m * b[i] for m, b in zip(moves, basis, strict=True)), Fraction(0)) for i, x in enumerate(point))
         if any(dot(n, moved) > c for n, c in cell.planes):
             break
@@ -468,7 +467,7 @@ def _output(place: _Place, space: Losses, coordinate: Fraction, digits: int) -> 
     if place.rate == 0:
         return start / s
     away = -rational(s).log() / rational(place.rate)
-    return start + place.ray[0] * fraction(away.mid().ceil().mid())
+    return start + place.ray[0] * exact(away.mid().ceil().mid())
 
 
 def _event(claim: Claim, space: Losses, point: Vector) -> dict[str, Any] | None:
@@ -522,16 +521,16 @@ def tree_for(region: Polytope, loss: Expr, target: Expr, point: Vector, digits: 
 
 def _targets(claim: Claim, best: Best, digits: int) -> Iterator[Expr]:
     """Values to prove as upper bounds, the sharpest first: the loss at the point itself, then above it, then the claimed one."""
-    exact = at(best.loss, best.point)
-    height = constant(exact)
+    there = at(best.loss, best.point)
+    height = constant(there)
     values = [v for v in constants(best.place.loss, balls(best.place.region)) or () if constant(v).is_finite()]
     if values:
-        exact = max(values, key=lambda v: float(constant(v)))
+        there = max(values, key=lambda v: float(constant(v)))
     if values or best.exact:
-        yield exact
+        yield there
     for places in (digits + 2, 12, 6, 3):
         scale = 10**places
-        yield Num(Fraction(int(fraction((height * scale).upper().ceil().mid())) + 1, scale))
+        yield Num(Fraction(int(exact((height * scale).upper().ceil().mid())) + 1, scale))
     if claim.epsilon is not None and height < constant(claim.epsilon):
         yield claim.epsilon
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.kernel.balls import constant, hull, precision, value
+from dpverify.trusted.kernel.balls import constant, exact, hull, precision, value
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import (
@@ -45,8 +45,7 @@ from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.theories.finite import normaliser
-from dpverify.trusted.theories.finite.boxes import UNCUT, Box, whole
-from dpverify.trusted.theories.finite.densities import KINKS, WHAT, fraction
+from dpverify.trusted.theories.finite.densities import KINKS, WHAT
 
 MOST_LINES: Final = 24
 MOST_LEVELS: Final = 16
@@ -62,59 +61,40 @@ CELLS: Final = 16
 """So many cells of inputs and of outputs is the integral enclosed over."""
 MOST_BOXES: Final = 600
 """Of which the sign of a density is looked for."""
-MOST_PARTS: Final = 2000
-"""Of a piece on which an antiderivative is seen to be continuous."""
 LOOKED_AT: Final = (*(Fraction(n, 89) for n in range(7, 89, 11)), Fraction(1, 2))
 """Shares of the range of inputs where the integral is enclosed, to find one where it is not 1."""
+
+
+Box = dict[str, tuple[Fraction, Fraction]]
+"""For each coordinate the share of its range that a box takes."""
 
 
 @lru_cache(maxsize=16)
 def propose(kernel: Kernel) -> dict[str, Any]:
     """The evidence for `rules.normaliser`, as much of it as is found and accepted."""
-    claim, found = Claim(kernel, None), dict[str, Any]()
+    claim = Claim(kernel, None)
     with precision(128):
-        try:
-            signs = normaliser.Sign(kernel)
-            sign = UNCUT if signs.plain else halves(signs.holds, signs.names)
-            if sign not in (None, UNCUT):
-                found["sign"] = sign
-        except (DpverifyError, ArithmeticError):
-            pass
         for few in (True, False):
             try:
                 cells = _cells(kernel, few)
                 normaliser.check_normaliser(claim, {"cells": cells})
-                return {**found, "cells": cells}
+                return {"cells": cells}
             except (DpverifyError, ArithmeticError, RecursionError):
                 continue
-    return found
+    return {}
 
 
-def halves(holds: Callable[[Box], bool], names: Sequence[str], most: int = MOST_BOXES) -> str | None:
-    """How boxes are to be cut so that something holds on each; None where too many would be needed."""
-    cuts = dict[tuple[int, ...], str]()
-    pending: deque[tuple[tuple[int, ...], Box]] = deque([((), whole(names))])
+def _each_box(names: Sequence[str], holds: Callable[[Box], bool], most: int = MOST_BOXES) -> None:
+    """Ask of the whole, of its halves and so on, the greatest first, for as long as it does not hold on a box."""
+    pending: deque[Box] = deque([{name: (Fraction(0), Fraction(1)) for name in names}])
     for _ in range(most):
         if not pending:
-            return _written(cuts, ())
-        path, box = pending.popleft()
-        if holds(box):
-            cuts[path] = UNCUT
-            continue
-        if not names:
-            return None
-        widest = max(names, key=lambda name: box[name][1] - box[name][0])
-        low, high = box[widest]
-        cuts[path] = widest[0]
-        ends = ((low, (low + high) / 2), ((low + high) / 2, high))
-        pending.extend(((*path, i), {**box, widest: part}) for i, part in enumerate(ends))
-    return None
-
-
-def _written(cuts: Mapping[tuple[int, ...], str], path: tuple[int, ...]) -> str:
-    if cuts[path] == UNCUT:
-        return UNCUT
-    return cuts[path] + _written(cuts, (*path, 0)) + _written(cuts, (*path, 1))
+            return
+        box = pending.popleft()
+        if not holds(box):
+            widest = max(names, key=lambda name: box[name][1] - box[name][0])
+            low, high = box[widest]
+            pending.extend({**box, widest: part} for part in ((low, (low + high) / 2), ((low + high) / 2, high)))
 
 
 # -- what is certainly wrong ------------------------------------------------------------------------------
@@ -142,19 +122,23 @@ def faults(claim: Claim) -> tuple[str, ...]:
 
 def _refuse_negative(kernel: Kernel) -> None:
     """Raises Rejected where the density is certainly negative at some output and input."""
-    sign = normaliser.Sign(kernel)
-    if sign.plain or len(sign.names) < len({"y", "theta"} & symbols(kernel.density)):
+    ends = {"y": kernel.output, "theta": kernel.input}
+    balls = {name: (constant(low), constant(high)) for name, (low, high) in ends.items() if low is not None and high is not None}
+    names = tuple(name for name in ends if name in symbols(kernel.density))
+    if not names or not balls.keys() >= set(names) or normaliser.is_non_negative(kernel):
         return
 
-    def told(box: Box) -> bool:
-        middle = {name: ((low + high) / 2,) * 2 for name, (low, high) in box.items()}
-        at = sign.at(middle)
-        if value(kernel.density, at) < 0:
-            where = ", ".join(f"{name} = {x.str(6, radius=False)}" for name, x in reversed(at.items()) if name in symbols(kernel.density))
-            raise Rejected(WHAT, "density", f"the density is negative at {where}; a density must not be")
-        return sign.holds(box)
+    def at(box: Box) -> dict[str, arb]:
+        return {name: low + (high - low) * hull(*box[name]) for name, (low, high) in balls.items() if name in box}
 
-    halves(told, sign.names)
+    def told(box: Box) -> bool:
+        middle = at({name: ((low + high) / 2,) * 2 for name, (low, high) in box.items()})
+        if value(kernel.density, middle) < 0:
+            where = ", ".join(f"{name} = {x.str(6, radius=False)}" for name, x in reversed(middle.items()))
+            raise Rejected(WHAT, "density", f"the density is negative at {where}; a density must not be")
+        return bool(value(kernel.density, at(box)) >= 0)
+
+    _each_box(names, told)
 
 
 def at_share(kernel: Kernel, share: Fraction) -> Expr:
@@ -210,7 +194,7 @@ def _suspects(kernel: Kernel) -> Iterator[Fraction]:
             total = normaliser.integral_over_cell(kernel.output, upper, start, stop, cell)
             found = _away_from_one(sub(total, lower), constant(start), constant(stop))
             if found is not None:
-                yield fraction(((found - low) / length).mid())
+                yield exact(((found - low) / length).mid())
             start = stop
     except (DpverifyError, ArithmeticError, RecursionError):
         pass
@@ -246,7 +230,7 @@ def _cells(kernel: Kernel, few: bool) -> list[dict[str, Any]]:
     borders = [*lines, *(end for end in kernel.output if end is not None)]
     crossings = [x for a, b in product(lines, borders) if (x := _crossing(a, b)) is not None]
     inside = [x for x in crossings if constant(start) < constant(x) < constant(stop)]
-    marks = _distinct([start, *sorted(inside, key=lambda x: fraction(constant(x).mid())), stop])
+    marks = _distinct([start, *sorted(inside, key=lambda x: exact(constant(x).mid())), stop])
     return [_cell(kernel, lines, a, b) for a, b in pairwise(marks)]
 
 
@@ -256,11 +240,11 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
     at = {line: substitute(line, {"theta": middle}) for line in lines}
     heights = {line: constant(at[line]) for line in lines}
     inside = [line for line, y in heights.items() if (low is None or constant(low) < y) and (high is None or y < constant(high))]
-    cuts = _distinct(sorted(inside, key=lambda line: fraction(constant(at[line]).mid())))
+    cuts = _distinct(sorted(inside, key=lambda line: exact(constant(at[line]).mid())))
     if low is None and high is None and not cuts:
         cuts = [ZERO]
-    parts, cuts_of = list[str](), list[str]()
-    upper, lower = normaliser.quotient(kernel)
+    parts = list[str]()
+    upper, _ = normaliser.quotient(kernel)
     for below, above in pairwise([low, *cuts, high]):
         piece = normaliser.Piece(below, above, start, stop)
         density = piece.settled(upper)
@@ -271,16 +255,7 @@ def _cell(kernel: Kernel, lines: Sequence[Expr], start: Expr, stop: Expr) -> dic
             halfway = div(add(at.get(below, below), at.get(above, above)), num(2))
             found = antiderivative(density, "y", {"theta": constant(middle), "y": constant(halfway)})
         parts.append(format_expr(found))
-        cuts_of.append(UNCUT if below is None or above is None else _continuous(found, piece.ranges))
-    cuts_of.append(_continuous(div(ONE, lower), normaliser.Piece(ZERO, None, start, stop).ranges))
-    written = {"until": format_expr(stop), "cuts": [format_expr(cut) for cut in cuts], "parts": parts}
-    return written if set(cuts_of) == {UNCUT} else {**written, "halves": cuts_of}
-
-
-def _continuous(expr: Expr, ranges: Mapping[str, Domain]) -> str:
-    """How a box is to be cut so that an expression is seen to be continuous on it; not at all where no way is found."""
-    known = {name: domain for name, domain in ranges.items() if domain.upper is not None}
-    return halves(lambda box: normaliser.has_values(expr, known, box), tuple(known), MOST_PARTS) or UNCUT
+    return {"until": format_expr(stop), "cuts": [format_expr(cut) for cut in cuts], "parts": parts}
 
 
 def _rates(density: Expr) -> Iterator[Expr]:
@@ -374,7 +349,7 @@ def _levels(u: Expr, kernel: Kernel) -> range:
     ball = value(u, {"y": ends[0].union(ends[1]), "theta": inputs[0].union(inputs[1])})
     if not ball.is_finite():
         return range(0)
-    low, high = fraction(ball.lower()).__floor__(), fraction(ball.upper()).__ceil__()
+    low, high = exact(ball.lower()).__floor__(), exact(ball.upper()).__ceil__()
     return range(low, high + 1) if high - low <= 4 * MOST_LEVELS else range(-MOST_LEVELS, MOST_LEVELS + 1)
 
 

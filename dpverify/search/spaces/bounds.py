@@ -42,7 +42,6 @@ _HALF: Final = Fraction(1, 2)
 _THRESHOLDS: Final = 64
 """So many radii at which the number of points of a net jumps are tried."""
 _DEPTHS: Final = 1000
-_MOST_LINE: Final = 4000
 _MOST_GRID: Final = 64
 _SHELLS: Final = 4
 """Most dimensions of a grid, and most points on each side of its first along an axis: those further out count little."""
@@ -266,7 +265,7 @@ def _below(claim: Claim, digits: int) -> Steps:
 
         if steps := near_tables.below(claim, digits):
             return steps
-    packed = _best(claim, weighted_packing, [*_packed(space.shape, claim.within), *_lines(claim)])
+    packed = _best(claim, weighted_packing, _packed(space.shape, claim.within))
     lines = _best(claim, half_spaces, _along_lines(space.shape, claim))
     return [*packed, *lines, *_best(claim, grid_packing, _grids(space.shape, claim))]
 
@@ -290,7 +289,8 @@ def _below_somewhere(claim: Claim, digits: int) -> Steps:
             assert there.within is not None
             tried = [one for one in _packed(space.shape, there.within) if claim.epsilon is not None or "first" not in one["packing"]]
             lines = [] if claim.epsilon is None else [*_along_lines(space.shape, there)]
-            for rule, told in ((weighted_packing, [*tried, *_lines(there)]), (half_spaces, lines)):
+            lattices = [] if claim.epsilon is None else [*_grids(space.shape, there)]
+            for rule, told in ((weighted_packing, tried), (half_spaces, lines), (grid_packing, lattices)):
                 steps = _best(there, rule, told)
                 if steps and _excludes(claim, rule.check(there, steps[0]["evidence"]), values):
                     return [{"rule": rule.NAME, "evidence": {**steps[0]["evidence"], "at": at}}]
@@ -350,27 +350,6 @@ def _packings(shape: Shape, near: Expr) -> Iterator[Told]:
         yield from ({"by": how} for how in ("line", "volume", "axes", "cube"))
 
 
-def _lines(claim: Claim) -> Iterator[Told]:
-    """Databases in a row, where there is one for each answer."""
-    space = claim.mechanism
-    assert isinstance(space, Space) and claim.within is not None and claim.beta is not None
-    if space.databases != "answers":
-        return
-    if space.shape.kind in ("real", "integers"):
-        yield {"line": 0}
-    elif space.shape.kind in ("box", "ball"):
-        sides = [float(constant(side).mid()) for side in space.shape.numbers[: 1 if space.shape.kind == "ball" else None]]
-        length = max(sides) * (2 if space.shape.kind == "ball" else 1)
-        step, beta = 2 * float(constant(claim.within).mid()), float(constant(claim.beta).mid())
-        points = math.ceil(length / step - 1e-12)
-        far = step / float(constant(space.lipschitz).mid())
-        left, right = (points - 1) // 2, points // 2
-        if 1 <= right <= _MOST_LINE:
-            counts = (left, right)
-            epsilon = _root(lambda e: (1 - beta) * (1 + sum(_powers(math.exp(-e * far), n) for n in counts)) - 1, 0.0, 1e6)
-            yield {"line": right, "epsilon": str(Fraction(math.floor(epsilon * 10**9 * (1 - 1e-9)), 10**9))}
-
-
 def _along_lines(shape: Shape, claim: Claim) -> Iterator[Told]:
     """What is told of the lines of a space: of the longest ones."""
     assert claim.within is not None and claim.beta is not None
@@ -401,22 +380,25 @@ def _along_lines(shape: Shape, claim: Claim) -> Iterator[Told]:
 
 
 def _grids(shape: Shape, claim: Claim) -> Iterator[Told]:
-    """Lattices in several dimensions, with the epsilon up to which they exclude, in floats."""
+    """Lattices, with the epsilon up to which they exclude, in floats."""
     space, norm = claim.mechanism, shape.norm
     assert isinstance(space, Space) and claim.within is not None and claim.beta is not None
     whole = norm.kind == "lp" and (norm.p is None or norm.p.denominator == 1)
-    if shape.kind not in ("real", "box", "ball") or not whole or not 1 < dimension(shape) <= _MOST_GRID:
+    if shape.kind not in ("real", "box", "ball") or not whole or dimension(shape) > _MOST_GRID:
         return
     p, count = None if norm.p is None else int(norm.p), dimension(shape)
     near, beta, reach_of = float(constant(claim.within).mid()), float(constant(claim.beta).mid()), math.inf
-    for even in (False, True) if p is not None else (False,):
+    most = _SHELLS if count > 1 else grid_packing.MOST_STEPS
+    for even in (False, True) if p is not None and count > 1 else (False,):
         step = 2 * near * (2 ** (-1 / p) if even and p is not None else 1)
-        if shape.kind == "box":
-            steps = [max(0, math.ceil(float(constant(side).mid()) / step * (1 - 1e-12)) - 1) for side in shape.numbers]
+        if shape.kind == "box" or (shape.kind == "ball" and count == 1):
+            sides = [float(constant(side).mid()) for side in shape.numbers[:count]]
+            sides = [2 * side for side in sides] if shape.kind == "ball" else sides
+            steps = [max(0, math.ceil(side / step * (1 - 1e-12)) - 1) for side in sides]
         else:
             reach_of = float(constant(shape.numbers[0]).mid()) / step if shape.kind == "ball" else math.inf
-            steps = [2 * _SHELLS if reach_of == math.inf else 2 * max(0, math.ceil(reach_of * (1 - 1e-12)) - 1)] * count
-        reach = [[min(n // 2, _SHELLS), min(n - n // 2, _SHELLS)] for n in steps]
+            steps = [2 * most if reach_of == math.inf else 2 * max(0, math.ceil(reach_of * (1 - 1e-12)) - 1)] * count
+        reach = [[min(n // 2, most), min(n - n // 2, most)] for n in steps]
         far = step / float(constant(space.lipschitz).mid())
         found = grid_packing.lengths([(left, right) for left, right in reach], p, even)
         sizes = [(n if p is None else n ** (1 / p), many) for n, many in found.items()]
@@ -436,7 +418,3 @@ def _steps(told: Told, length: float, near: float) -> Iterator[Told]:
     steps = math.ceil(length / (2 * near) * (1 - 1e-12)) - 1
     if steps >= 1:
         yield {**told, "steps": steps}
-
-
-def _powers(weight: float, count: int) -> float:
-    return sum(weight**j for j in range(1, count + 1))

@@ -16,6 +16,7 @@ from dpverify.search.proposal import Steps
 from dpverify.search.spaces.private_tables import Pair, Task, dual_of, ratio, solved
 from dpverify.trusted.geometry.lengths import norm_value
 from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import Expr, Num, call, format_expr, mul
 from dpverify.trusted.kernel.model import Claim, Matrix, Shape
@@ -118,7 +119,7 @@ def _most(given: Finite) -> Callable[[int, int], Expr]:
 
 
 def _losses(given: Finite) -> Matrix:
-    close = [[given.close(x, y) for y in range(len(given.distances))] for x in range(len(given.truth))]
+    close = [[certainly_le(Num(distance), given.near) for distance in given.distances[answer]] for answer in given.truth]
     return tuple(tuple(Fraction(int(not one)) for one in row) for row in close)
 
 

@@ -7,21 +7,16 @@ from typing import Any
 
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import DpverifyError, Rejected
-from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
+from dpverify.trusted.kernel.expr import ONE, Num, format_expr
 from dpverify.trusted.kernel.fitting import unseen
-from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import (
     Domain,
     Exponential,
     Matrix,
     Mechanism,
     Selection,
-    Stream,
     Table,
     Vector,
-    names_of,
-    noises_of,
-    on_integers,
 )
 
 
@@ -51,7 +46,9 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
         if mechanism.covariance not in ("", *model.COVARIANCES):
             yield f"covariance: {mechanism.covariance[:40]!r} is none of {', '.join(model.COVARIANCES)}."
     elif isinstance(mechanism, Selection):
-        yield from _of_selection(mechanism)
+        from dpverify.trusted.claims.selections import of_selection
+
+        yield from of_selection(mechanism)
     elif isinstance(mechanism, model.Compose | model.Parallel) and not mechanism.parts:
         yield "parts: there are none."
     elif isinstance(mechanism, model.Subsample) and mechanism.scheme not in ("poisson", "without_replacement"):
@@ -120,40 +117,3 @@ def of_losses(mechanism: Mechanism, loss: Matrix, prior: Vector) -> Iterator[str
             yield f"loss must have {len(rows)} rows, one for each input, of {len(rows[0])} entries, one for each output."
         if prior and (len(prior) != len(rows) or min(prior) < 0 or sum(prior) != 1):
             yield f"prior must have {len(rows)} entries, one for each input, at least 0 and with the sum 1."
-
-
-def _of_selection(mechanism: Selection) -> Iterator[str]:
-    """A program that is none, answers whose noises do not say whether they are integers, and bounds that no integers are."""
-    if isinstance(mechanism, Stream):
-        from dpverify.trusted.combinators import streams
-
-        yield from streams.faults(mechanism)
-    for end in mechanism.bounds or ():
-        if on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
-            yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."
-    unsaid = on_integers(mechanism) and not _settled(mechanism)
-    if unsaid and not getattr(mechanism, "whole_answers", False):
-        yield (
-            "noises: some are on the integers, and some answers meet others, or none, so that it is not said whether answers are integers. "
-            "Write noise on the integers, or on the line, for all; or whole_answers = true, where all answers are integers."
-        )
-    elif not unsaid and getattr(mechanism, "whole_answers", False):
-        yield "whole_answers: the noises say already whether answers are integers. Leave it out."
-
-
-def _settled(mechanism: Selection) -> bool:
-    """Whether each answer that is used meets noise on the integers alone. What is compared, told or kept together meets."""
-    if not isinstance(mechanism, Stream):
-        return all(map(on_integers, noises_of(mechanism)))
-    lasting = frozenset(names_of(mechanism)) - {limit.name for limit in mechanism.limits}
-    changes = [named for branch in mechanism.steps for named in branch.change]
-    met = [symbols(expr) for branch in mechanism.steps for expr in (*(guard.left for guard in branch.when), *branch.tell)]
-    met += [symbols(named.value) | {named.name} for named in (*mechanism.state, *changes)]
-    whole = {drawn.name: on_integers(drawn.noise) for drawn in mechanism.once + mechanism.fresh}
-    for answer in frozenset(mechanism.answers).intersection(frozenset[str]().union(*met)):
-        reached, before = frozenset({answer}), frozenset[str]()
-        while reached != before:
-            before, reached = reached, reached.union(*(group & lasting for group in met if group & reached))
-        if not (found := [whole[name] for name in reached & whole.keys()]) or not all(found):
-            return False
-    return True

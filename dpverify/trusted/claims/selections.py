@@ -1,12 +1,13 @@
-"""The words of selections, and what must hold of them in a claim."""
+"""The words of selections, and what must hold of them, and of their answers, in a claim."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from dpverify.trusted.kernel.errors import CertificateError
-from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
+from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import (
     ONE_WAY,
     AboveThreshold,
@@ -17,7 +18,9 @@ from dpverify.trusted.kernel.model import (
     Selection,
     Stream,
     kind_of,
+    names_of,
     noises_of,
+    on_integers,
 )
 
 REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
@@ -53,3 +56,40 @@ def require_words(mechanism: Selection, alone: bool) -> None:
             raise CertificateError("noise that is compared is in a norm by a matrix. State it in an lp norm, and its unit as a scale.")
     if mechanism.neighbours in ONE_WAY and not alone:
         raise CertificateError(f"neighbours = {mechanism.neighbours!r} is for one order of the data alone, which parts cannot be.")
+
+
+def of_selection(mechanism: Selection) -> Iterator[str]:
+    """A program that is none, answers whose noises do not say whether they are integers, and bounds that no integers are."""
+    if isinstance(mechanism, Stream):
+        from dpverify.trusted.combinators import streams
+
+        yield from streams.faults(mechanism)
+    for end in mechanism.bounds or ():
+        if on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
+            yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."
+    unsaid = on_integers(mechanism) and not _settled(mechanism)
+    if unsaid and not getattr(mechanism, "whole_answers", False):
+        yield (
+            "noises: some are on the integers, and some answers meet others, or none, so that it is not said whether answers are integers. "
+            "Write noise on the integers, or on the line, for all; or whole_answers = true, where all answers are integers."
+        )
+    elif not unsaid and getattr(mechanism, "whole_answers", False):
+        yield "whole_answers: the noises say already whether answers are integers. Leave it out."
+
+
+def _settled(mechanism: Selection) -> bool:
+    """Whether each answer that is used meets noise on the integers alone. What is compared, told or kept together meets."""
+    if not isinstance(mechanism, Stream):
+        return all(map(on_integers, noises_of(mechanism)))
+    lasting = frozenset(names_of(mechanism)) - {limit.name for limit in mechanism.limits}
+    changes = [named for branch in mechanism.steps for named in branch.change]
+    met = [symbols(expr) for branch in mechanism.steps for expr in (*(guard.left for guard in branch.when), *branch.tell)]
+    met += [symbols(named.value) | {named.name} for named in (*mechanism.state, *changes)]
+    whole = {drawn.name: on_integers(drawn.noise) for drawn in mechanism.once + mechanism.fresh}
+    for answer in frozenset(mechanism.answers).intersection(frozenset[str]().union(*met)):
+        reached, before = frozenset({answer}), frozenset[str]()
+        while reached != before:
+            before, reached = reached, reached.union(*(group & lasting for group in met if group & reached))
+        if not (found := [whole[name] for name in reached & whole.keys()]) or not all(found):
+            return False
+    return True

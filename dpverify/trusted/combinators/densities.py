@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpverify.trusted.combinators.exponents import exponent
-from dpverify.trusted.combinators.gaussian_form import gaussian_form
-from dpverify.trusted.combinators.laplace_form import laplace_form
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError
 from dpverify.trusted.kernel.expr import ONE, ZERO, Sym, add, call, div, mul, neg, sub, substitute, symbols
@@ -21,6 +18,9 @@ from dpverify.trusted.shapes.rising import rises_convexly
 @remembered(256)
 def even(noise: Mechanism) -> bool:
     """Whether reflecting the output about a point certainly exchanges a shift and its negative."""
+    from dpverify.trusted.combinators.gaussian_form import gaussian_form
+    from dpverify.trusted.combinators.laplace_form import laplace_form
+
     if isinstance(noise, Radial | Mixture):
         return True
     if not isinstance(noise, Translation | Product):
@@ -44,6 +44,8 @@ def even(noise: Mechanism) -> bool:
 @remembered(256)
 def coordinate(noise: Mechanism) -> Translation | None:
     """The noise of each coordinate, where all are independent and alike; None where that is not certain."""
+    from dpverify.trusted.combinators.exponents import exponent
+
     if isinstance(noise, Product):
         return Translation(noise.density)
     if not isinstance(noise, Radial) or noise.norm != L1 or noise.dimension == ONE or (shape := exponent(noise)) is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from dpverify.trusted.combinators.adjacencies import stated_adjacencies
-from dpverify.trusted.combinators.densities import even
 from dpverify.trusted.combinators.neighbours import leaves
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.model import Claim, Part, Repeat, all_parts, parts_of
@@ -30,6 +29,8 @@ def by_records(claim: Claim) -> bool:
 
 
 def _exchanged(part: Part) -> bool:
+    from dpverify.trusted.combinators.densities import even
+
     mechanism = part.mechanism
     even_ones = model.Radial | model.Mixture | model.Staircase | model.EllipticalProcess
     if isinstance(mechanism, even_ones | model.Kernel | model.KaryResponse | model.Guarantee):
@@ -75,6 +76,8 @@ def _counts(part: Part) -> bool:
 
 def worst_way(claim: Claim) -> tuple[str, ...]:
     """What a lower bound of one order takes for granted: nothing where noise is even, or queries tell how a record moves the answer."""
+    from dpverify.trusted.combinators.densities import even
+
     noises = (leaf.part for leaf in leaves(Part(claim.mechanism, query=claim.query)))
     told = (
         part.query is not None or not isinstance(part.mechanism, model.Translation | model.Product) or even(part.mechanism)

@@ -6,9 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, assert_never
 
-from dpverify.trusted.combinators import stated
-from dpverify.trusted.combinators.one_pair import joined
-from dpverify.trusted.combinators.streams import FAMILIES
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.balls import constant, exact
@@ -32,6 +29,8 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
 
     moved: what its answer moves by between them. domains: of the parameters that the factor may have.
     """
+    from dpverify.trusted.combinators import stated
+
     if isinstance(part.mechanism, model.Table):
         return _joined(part.mechanism, _steps(factor, len(part.mechanism.rows))), None, None
     if isinstance(part.mechanism, model.Exponential):
@@ -60,6 +59,8 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
 
 def _compared(mechanism: model.Selection, factor: Expr, domains: Mapping[str, Domain]) -> Expr:
     """How far answers move in so many steps, from one: what answers without bounds lose is in proportion to it (theory#selection)."""
+    from dpverify.trusted.combinators.streams import FAMILIES
+
     if mechanism.neighbours == "one" or (mechanism.bounds is not None and mechanism.neighbours != "all"):
         raise Undecided("how answers that move together do so over several steps is not followed here; let each move on its own.")
     if isinstance(mechanism, model.Stream) and mechanism.neighbours in FAMILIES:
@@ -115,6 +116,8 @@ def _is_integer(expr: Expr, domains: Mapping[str, Domain]) -> bool:
 
 def _joined(mechanism: model.Table | model.Exponential, steps: int) -> model.Table | model.Exponential:
     """The mechanism with all inputs up to `steps` steps apart as neighbours."""
+    from dpverify.trusted.combinators.one_pair import joined
+
     if mechanism.adjacent is None or steps == 1:
         return mechanism
     reached = joined(mechanism.adjacent, steps)

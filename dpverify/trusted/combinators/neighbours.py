@@ -13,7 +13,6 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Final, assert_never
 
-from dpverify.trusted.combinators.densities import coordinate
 from dpverify.trusted.combinators.one_pair import OnePair, Space, is_told
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import Rejected
@@ -59,6 +58,8 @@ class Leaf:
     @property
     def several(self) -> bool:
         """Whether it is several parts in one: independent coordinates under a query, each with a row of it."""
+        from dpverify.trusted.combinators.densities import coordinate
+
         query = self.part.query
         return query is not None and len(query.rows) > 1 and coordinate(self.part.mechanism) is not None
 

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from typing import Any, Final, assert_never
 
-from dpverify.trusted.combinators.parameters import fixed
 from dpverify.trusted.combinators.runs import Run, leaf, merged, whole
 from dpverify.trusted.kernel.certificate import MAX_DEPTH
 from dpverify.trusted.kernel.errors import CertificateError
@@ -61,6 +60,8 @@ class Places:
 
     def _at_values(self, place: tuple[Any, ...]) -> Claim:
         """The claim, at the values of the parameters that the place begins with."""
+        from dpverify.trusted.combinators.parameters import fixed
+
         return fixed(self._claim, place[0], WHAT)[0] if _fixes(place) else self._claim
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpverify.trusted.combinators.adjacencies import stated_adjacencies
-from dpverify.trusted.combinators.candidates import all_log_concave
-from dpverify.trusted.combinators.neighbours import leaves
 from dpverify.trusted.kernel.model import Claim, Compose, Lipschitz, Mechanism, Parallel, Part, Repeat, all_parts, parts_of
 
 ONE_RECORD: Final = "neighbours differ by one record that is added or removed"
@@ -53,6 +51,9 @@ def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:
 
 def _all_linear(part: Part) -> bool:
     """Whether every part answers a query with log-concave noise."""
+    from dpverify.trusted.combinators.candidates import all_log_concave
+    from dpverify.trusted.combinators.neighbours import leaves
+
     return all_log_concave(part) and all(leaf.part.query is not None for leaf in leaves(part))
 
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, assert_never
 
-from dpverify.trusted.combinators.stated import NONE
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel import model
-from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.compare import NO_DOMAINS, certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul
 from dpverify.trusted.kernel.integers import is_whole
@@ -173,7 +172,7 @@ def _by_whole_steps(part: Part) -> bool:
     return isinstance(mechanism, model.Finite | model.Selection | model.Subsample | model.Parallel)
 
 
-def occurs(run: Run, domains: Mapping[str, Domain] = NONE) -> bool:
+def occurs(run: Run, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
     """Whether neighbours as far apart as a run's factor says certainly occur: for finite mechanisms at whole numbers of steps alone.
 
     So for noise on the integers, whose answers move by whole steps, and for selections, of which neighbours are known by their steps.

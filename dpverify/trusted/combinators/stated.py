@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
+from dpverify.trusted.kernel.compare import NO_DOMAINS, certainly_equal, certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, div, format_expr, mul, num, power, sub, symbols
 from dpverify.trusted.kernel.model import MEASURES, Domain, Guarantee
@@ -13,7 +13,6 @@ from dpverify.trusted.kernel.model import MEASURES, Domain, Guarantee
 WHAT: Final = "stated-guarantee"
 STATED: Final = "the mechanism has the guarantee that is stated of it, for all neighbours and in both orders"
 STATED_ONE_SIDED: Final = "the mechanism has the guarantee that is stated of it, for all neighbours in the order that is stated"
-NONE: Final[Mapping[str, Domain]] = {}
 
 
 def check(known: Guarantee, order: str = "") -> None:
@@ -29,7 +28,7 @@ def check(known: Guarantee, order: str = "") -> None:
         raise Rejected(WHAT, "the guarantee", f"it is not of the form of one of {', '.join(MEASURES)}")
 
 
-def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NONE) -> Guarantee:
+def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NO_DOMAINS) -> Guarantee:
     """What a guarantee implies for inputs k steps between neighbours apart, k an integer of at least 1.
 
     Bounded range: the loss over k steps is a sum of k losses, each within an interval of length eta. Raises Rejected for Renyi
@@ -59,7 +58,7 @@ def grown(epsilon: Expr, delta: Expr, k: Expr) -> Expr:
     return mul(delta, div(sub(call("exp", mul(k, epsilon)), ONE), sub(call("exp", epsilon), ONE)))
 
 
-def pure_epsilon(known: Guarantee, domains: Mapping[str, Domain] = NONE) -> Expr | None:
+def pure_epsilon(known: Guarantee, domains: Mapping[str, Domain] = NO_DOMAINS) -> Expr | None:
     """The least pure epsilon that a guarantee implies; None where it implies none."""
     check(known)
     if known.measure == "bounded_range":

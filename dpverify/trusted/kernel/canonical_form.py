@@ -30,7 +30,7 @@ _FRACTION: Final = re.compile(r"-?\d+(/\d+)?", re.ASCII)
 def to_json(claim: Claim) -> dict[str, Any]:
     """The canonical form of a claim: names, strings, lists; every number exact."""
     names = dict.fromkeys((*_ALWAYS, *(f.name for f in fields(claim))))
-    held = {name: _encode(value) for name in names if (value := getattr(claim, name)) or name in _ALWAYS}
+    held = {name: write(value) for name in names if (value := getattr(claim, name)) or name in _ALWAYS}
     return held | {"domains": dict(held["domains"])} | {name: TIGHT for name in ("epsilon", "delta") if held[name] is None}
 
 
@@ -46,21 +46,11 @@ def from_json(data: Any) -> Claim:
         raise CertificateError("the claim cannot be read: it is no object, or its 'domains' are none.")
     listed = {"domains": list(data["domains"].items())} if "domains" in data else {}
     tight = {name: None for name in ("epsilon", "delta") if data.get(name) == TIGHT}
-    claim: Claim = _built(Claim, {**data, **listed, **tight})
+    claim: Claim = read(Claim, {**data, **listed, **tight})
     require_fitting(claim)
     if claim_hash(to_json(claim)) != claim_hash(data):  # by their texts: in Python true == 1
         raise CertificateError("the claim is not in canonical form.")
     return claim
-
-
-def read(kind: type, data: Any) -> Any:
-    """The object of a class whose canonical form is given. Raises CertificateError."""
-    return _built(kind, data)
-
-
-def write(value: Any) -> Any:
-    """The canonical form of an object that `read` reads."""
-    return _encode(value)
 
 
 def exact_fraction(text: Any) -> Fraction:
@@ -70,22 +60,23 @@ def exact_fraction(text: Any) -> Fraction:
     return Fraction(text)
 
 
-def _encode(value: Any) -> Any:
+def write(value: Any) -> Any:
+    """The canonical form of an object that `read` reads."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, tuple):
-        return [_encode(item) for item in value]
+        return [write(item) for item in value]
     if isinstance(value, Expr):
         return format_expr(value)
     if isinstance(value, Part):
         inner, times = once(value) if value == Part(value.mechanism) else (value, Num(Fraction(1)))
-        return {f.name: _encode(getattr(inner, f.name)) for f in fields(Part)} | {"times": format_expr(times)}
+        return {f.name: write(getattr(inner, f.name)) for f in fields(Part)} | {"times": format_expr(times)}
     if isinstance(value, Mechanism):
         held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
-        return {"kind": kind_of(value), **{name: _encode(getattr(value, name)) for name in held}}
-    return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
+        return {"kind": kind_of(value), **{name: write(getattr(value, name)) for name in held}}
+    return {f.name: write(getattr(value, f.name)) for f in fields(value)}
 
 
 @cache
@@ -94,7 +85,7 @@ def _types(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
-def _built(kind: type, data: Any) -> Any:
+def read(kind: type, data: Any) -> Any:
     """The object of a class with the fields that are given. Raises CertificateError that names the innermost key that cannot be read."""
     if not isinstance(data, dict):
         raise CertificateError(f"the claim cannot be read: {shown(data)} stands where an object does.")
@@ -120,11 +111,11 @@ def shown(value: Any) -> str:
 
 
 def _decoded(wanted: Any, value: Any) -> Any:
-    """What `_encode` has written of a value of this type."""
+    """What `write` has written of a value of this type."""
     if wanted in _DECODERS:
         return _DECODERS[wanted](value)
     if isinstance(wanted, type) and is_dataclass(wanted):
-        return _built(wanted, value)
+        return read(wanted, value)
     items = get_args(wanted)
     if NoneType in items:
         return None if value is None else _decoded(items[0], value)
@@ -138,11 +129,11 @@ def _decoded(wanted: Any, value: Any) -> Any:
 def _mechanism(data: Any) -> Any:
     if not (isinstance(data, dict) and isinstance(data.get("kind"), str) and data["kind"] in KINDS):
         raise CertificateError(f"the claim cannot be read: {shown(data)} stands where a mechanism of a known kind does.")
-    return _built(KINDS[data["kind"]], data)
+    return read(KINDS[data["kind"]], data)
 
 
 def _part(data: Any) -> Part:
-    found = _built(Part, data)
+    found = read(Part, data)
     return repeated(found, _held(data, "times", Expr)) if "times" in data else found
 
 

@@ -20,7 +20,7 @@ from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sharpened, sign_of_ball
 
-_NO_DOMAINS: Final[Mapping[str, Domain]] = {}
+NO_DOMAINS: Final[Mapping[str, Domain]] = {}
 
 
 def sign(expr: Expr) -> int | None:
@@ -34,17 +34,17 @@ def sign(expr: Expr) -> int | None:
     return found
 
 
-def certainly_le(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) -> bool:
+def certainly_le(a: Expr, b: Expr, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
     """True only if a <= b is proved, for all values of the parameters in `domains`; symbols without a domain are never proved."""
     return _holds(a, b, domains, AT_LEAST_ZERO)
 
 
-def certainly_lt(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) -> bool:
+def certainly_lt(a: Expr, b: Expr, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
     """True only if a < b is proved, for all values of the parameters in `domains`."""
     return _holds(a, b, domains, POSITIVE)
 
 
-def certainly_equal(a: Expr, b: Expr, domains: Mapping[str, Domain] = _NO_DOMAINS) -> bool:
+def certainly_equal(a: Expr, b: Expr, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
     """True only if a and b are proved to be equal, for all values of the parameters in `domains`."""
     return _holds(a, b, domains, NULL)
 

@@ -16,6 +16,8 @@ from functools import lru_cache
 from math import floor
 from typing import Final, TypeVar, cast
 
+from flint import fmpz
+
 from dpverify.trusted.kernel.errors import ExprError
 
 FUNCTIONS: Final[Mapping[str, tuple[int, int | None]]] = {
@@ -308,11 +310,8 @@ def _exact_root(value: int, degree: int) -> int | None:
     """The integer whose `degree`-th power is `value` (non-negative), or None."""
     if degree > value.bit_length():
         return value if value <= 1 else None
-    low, high = 0, 1 << (value.bit_length() // degree + 1)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if middle**degree <= value else (low, middle - 1)
-    return low if low**degree == value else None
+    root = int(fmpz(value).root(degree))
+    return root if root**degree == value else None
 
 
 # -- walking -----------------------------------------------------------------------------------

@@ -20,17 +20,6 @@ Matrix = tuple[Vector, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a statement comes from: a text of the field and the place in it."""
-
-    text: str
-    place: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.text}, {self.place}" if self.place else self.text
-
-
-@dataclass(frozen=True, slots=True)
 class Domain:
     """The values an all-parameter claim ranges over: an interval of reals or of integers."""
 

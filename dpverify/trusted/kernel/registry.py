@@ -76,43 +76,26 @@ def _theorem(theory: str, name: str) -> Theorem:
     """The theorem of a name. Raises KeyError."""
     match theory:
         case "additive":
-            from dpverify.trusted.theories.additive import rules as of_additive
-
-            return of_additive.theorem(name)
+            from dpverify.trusted.theories.additive.rules import theorem
         case "composition":
-            from dpverify.trusted.theories.composition import rules as of_composition
-
-            return of_composition.theorem(name)
+            from dpverify.trusted.theories.composition.rules import theorem
         case "curves":
-            from dpverify.trusted.theories.curves import rules as of_curves
-
-            return of_curves.theorem(name)
+            from dpverify.trusted.theories.curves.rules import theorem
         case "divergences":
-            from dpverify.trusted.theories.divergences import rules as of_divergences
-
-            return of_divergences.theorem(name)
+            from dpverify.trusted.theories.divergences.rules import theorem
         case "finite":
-            from dpverify.trusted.theories.finite import rules as of_finite
-
-            return of_finite.theorem(name)
+            from dpverify.trusted.theories.finite.rules import theorem
         case "processes":
-            from dpverify.trusted.theories.processes import rules as of_processes
-
-            return of_processes.theorem(name)
+            from dpverify.trusted.theories.processes.rules import theorem
         case "selection":
-            from dpverify.trusted.theories.selection import rules as of_selection
-
-            return of_selection.theorem(name)
+            from dpverify.trusted.theories.selection.rules import theorem
         case "spaces":
-            from dpverify.trusted.theories.spaces import rules as of_spaces
-
-            return of_spaces.theorem(name)
+            from dpverify.trusted.theories.spaces.rules import theorem
         case "utility":
-            from dpverify.trusted.theories.utility import rules as of_utility
-
-            return of_utility.theorem(name)
+            from dpverify.trusted.theories.utility.rules import theorem
         case _:
             raise KeyError(theory)
+    return theorem(name)
 
 
 RULES: Final[Mapping[str, Rule]] = _Loaded(_held(_OF_THE_MECHANISM, _OF_THE_CLAIM, _OF_BODIES, _OF_ERRORS, _IN_MEASURES))

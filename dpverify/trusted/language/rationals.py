@@ -35,13 +35,13 @@ def to_whole(told: Any, name: str, rule: str, least: int, most: int | None = Non
     return told
 
 
-def read_rising(told: Any, name: str, rule: str, least: int, most: int) -> list[Fraction]:
-    """A list of exact rationals, each greater than the one before. Raises CertificateError."""
+def read_rising(told: Any, name: str, rule: str, least: int, most: int, first: int | None = None) -> list[Fraction]:
+    """A list of exact rationals, each greater than the one before. first: what it starts from, if told. Raises CertificateError."""
     if not isinstance(told, list) or not least <= len(told) <= most:
         raise CertificateError(f"{rule}: '{name}' is no list of {least} to {most} numbers.")
     found = [to_fraction(text, rule) for text in told]
-    if any(low >= high for low, high in pairwise(found)):
-        raise CertificateError(f"{rule}: '{name}' do not rise.")
+    if any(low >= high for low, high in pairwise(found)) or first not in (None, *found[:1]):
+        raise CertificateError(f"{rule}: '{name}' do not rise{'' if first is None else f' from {first} on'}.")
     return found
 
 

@@ -21,7 +21,6 @@ from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.pieces import Piece, pieces
-from dpverify.trusted.numbers.quadrature import integral
 
 _SPARE: Final = 8
 """Terms of a series beyond the bits that are wanted."""
@@ -74,6 +73,8 @@ class Mass:
     """
 
     def __init__(self, density: Expr, support: tuple[Fraction | None, Fraction | None], cuts: Sequence[Fraction]) -> None:
+        from dpverify.trusted.numbers.quadrature import integral
+
         low, high = support
         self._cuts, self._places = cuts, [rational(cut).mid() for cut in cuts]
         parts = pieces(density, "z", low, high)

@@ -9,7 +9,6 @@ from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, Expr, Sym, add, num, power, substitute
 from dpverify.trusted.kernel.model import Product, Radial, Translation, on_integers
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.shapes.limits import log_slope
 from dpverify.trusted.shapes.shape import Shape
 from dpverify.trusted.theories.additive.additive import Additive, read
 
@@ -50,6 +49,8 @@ def integrable_by_shape(noise: Radial | Translation | Product) -> bool:
 
 def _at_both_ends(h: Expr, shapes: Shapes, shape: Shape, dimension: Expr, whole: bool) -> bool:
     """Whether exp(-h), finite in between, is certainly integrable (summable) at both ends of the line, or at infinity and at 0."""
+    from dpverify.trusted.shapes.limits import log_slope
+
     if not shapes.integrable(h, dimension):
         return False
     if not shapes.half:

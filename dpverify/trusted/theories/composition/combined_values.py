@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dpverify.trusted.combinators import at_pair, candidates, densities, neighbours, one_pair
+from dpverify.trusted.combinators import neighbours, one_pair
 from dpverify.trusted.combinators.one_pair import OnePair, is_told
 from dpverify.trusted.combinators.places import ONE_STEP
 from dpverify.trusted.combinators.runs import Run, is_uneven, leaf, occurs, times_as_far
@@ -21,16 +21,7 @@ from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Domain, Part, kind_of
 from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.order.greatest import greatest
-from dpverify.trusted.theories.additive.rules import convex_exponent
 from dpverify.trusted.theories.composition.losses_of_parts import Value, of_rows, sampled, times_over, total, worst
-from dpverify.trusted.theories.composition.rules import (
-    parallel_composition,
-    poisson_subsampling,
-    post_processing,
-    sampling_without_replacement,
-)
-from dpverify.trusted.theories.finite.rules import finite_table as finite_rule
-from dpverify.trusted.theories.finite.tables import finite
 
 WHAT: Final = "combination"
 NOTHING: Final = "nothing"
@@ -91,6 +82,8 @@ class Values:
         return value
 
     def _post_processed(self, mechanism: model.PostProcess, factor: Expr, evidence: Any) -> Value:
+        from dpverify.trusted.theories.composition.rules import post_processing
+
         if self.side == "lower":
             raise Rejected(WHAT, "post_process", "what a map of the output leaves to be seen is not known")
         self.assumed += post_processing.ASSUMED
@@ -111,6 +104,8 @@ class Values:
 
     def _one_way(self, part: Part, known: tuple[Value, Value]) -> Value:
         """Noise that is not even at one pair of neighbours, by what it loses in each order."""
+        from dpverify.trusted.theories.additive.rules import convex_exponent
+
         value = known[self.backward]
         self.turned.add(ORDERED)
         self.through.append(convex_exponent.NAME)
@@ -121,6 +116,9 @@ class Values:
 
     def _ways(self, part: Part) -> tuple[Value, Value] | None:
         """What noise that is not even loses at one pair of neighbours, in both orders; None where it is even, or that is not known."""
+        from dpverify.trusted.combinators import densities
+        from dpverify.trusted.theories.additive.rules import convex_exponent
+
         noise = part.mechanism
         if not (isinstance(part, OnePair) and part.query is not None and isinstance(noise, model.Translation)) or densities.even(noise):
             return None
@@ -151,6 +149,9 @@ class Values:
 
     def _facing(self, part: OnePair) -> Value:
         """The greatest log-ratio of one row over another, in one order."""
+        from dpverify.trusted.theories.finite.rules import finite_table as finite_rule
+        from dpverify.trusted.theories.finite.tables import finite
+
         table = finite(Claim(part.mechanism, None, sensitivity=part.sensitivity, domains=self.listed))
         a, b = reversed(part.pair) if self.backward else part.pair
         self.through.append(finite_rule.NAME)
@@ -166,6 +167,8 @@ class Values:
 
     def _parallel(self, mechanism: model.Parallel, factor: Expr, evidence: Any) -> Value:
         """The greatest part; several records may fall into several parts, each of them changing one."""
+        from dpverify.trusted.theories.composition.rules import parallel_composition
+
         near = certainly_le(factor, ONE, self.domains)
         if self.side == "lower" and not near and not certainly_le(ONE, factor, self.domains):
             raise Rejected(WHAT, "parallel", "it is not certain whether its neighbours are one record apart")
@@ -179,6 +182,8 @@ class Values:
         return value if certainly_le(factor, ONE, self.domains) else times_over(steps, value)
 
     def _sampled(self, mechanism: model.Subsample, factor: Expr, evidence: Any) -> Value:
+        from dpverify.trusted.theories.composition.rules import poisson_subsampling
+
         rate, domains = mechanism.rate, self.domains
         if self.side == "lower" and factor != ONE:
             raise Rejected(WHAT, "subsample", "no lower bound is known for neighbours further than one record apart")
@@ -196,6 +201,8 @@ class Values:
 
     def _second(self, mechanism: model.Subsample, factor: Expr, turned: set[Part | str]) -> bool:
         """Whether a sample is bounded by what it has in the order with the record second. turned: what inside loses in one order alone."""
+        from dpverify.trusted.theories.composition.rules import poisson_subsampling, sampling_without_replacement
+
         poisson = mechanism.scheme == "poisson"
         if self.side == "upper":
             return poisson and self.backward and factor == ONE and not has_inputs(mechanism.part)
@@ -227,6 +234,8 @@ class Values:
 
     def over_neighbours(self, root: Part, evidence: Any) -> tuple[Value, one_pair.Choice | None]:
         """The greatest value over all pairs of neighbours, and one where it is met. evidence: "plans" and "of", as of curves."""
+        from dpverify.trusted.combinators import at_pair, candidates
+
         choices = candidates.choices(root)
         self.through.append(neighbours.NAME)
         self.assumed += neighbours.rows_assumed(root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpverify.trusted.combinators import candidates, neighbours, one_pair
+from dpverify.trusted.combinators import neighbours, one_pair
 from dpverify.trusted.combinators.gaussian_form import gaussian_form
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.geometry.lengths import norm_value
@@ -29,6 +29,8 @@ def _largest(space: one_pair.Space, runs: Sequence[Run], attained: bool) -> Expr
 
     A bound from above, or with `attained` from below, where it is a root that is only enclosed.
     """
+    from dpverify.trusted.combinators import candidates
+
     queries = [run.part.query for run in runs if run.part.query is not None]
     _, n, adjacency = space
     if adjacency == "l2":
@@ -49,6 +51,8 @@ def _largest(space: one_pair.Space, runs: Sequence[Run], attained: bool) -> Expr
 
 def square_at(runs: Sequence[Run], v: one_pair.Vector) -> Fraction | None:
     """mu^2 of runs with queries on one histogram between neighbours that differ by v; None where it is no rational number."""
+    from dpverify.trusted.combinators import candidates
+
     total = Fraction(0)
     for run in runs:
         scale = _scale(run)

@@ -10,20 +10,15 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.kernel.balls import finite, rational
-from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.language.rationals import read_rising
 
 MOST_CUTS: Final = 4000
 
 
 def read_cuts(given: Any, rule: str) -> list[Fraction]:
-    """Rising orders from 1 on, two at least. Raises CertificateError, Rejected."""
-    if not isinstance(given, list) or not 2 <= len(given) <= MOST_CUTS:
-        raise CertificateError(f"{rule}: 'cuts' is not a list of 2 to {MOST_CUTS} orders.")
-    cuts = [exact_fraction(cut) for cut in given]
-    if cuts[0] != 1 or any(a >= b for a, b in pairwise(cuts)):
-        raise Rejected(rule, "cuts", "they do not rise from order 1 on")
-    return cuts
+    """Rising orders from 1 on, two at least. Raises CertificateError."""
+    return read_rising(given, "cuts", rule, 2, MOST_CUTS, first=1)
 
 
 def most_over_orders(cuts: Sequence[Fraction], cumulant: Callable[[arb], arb], greatest: arb) -> arb:

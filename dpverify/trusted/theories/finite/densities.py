@@ -12,7 +12,7 @@ from flint import arb
 
 from dpverify.trusted.geometry.linear import dot
 from dpverify.trusted.geometry.polytopes import Polytope, box
-from dpverify.trusted.kernel.balls import constant, hull, precision, value
+from dpverify.trusted.kernel.balls import constant, exact, hull, precision, value
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import (
@@ -45,7 +45,6 @@ NAMES: Final = ("y", "theta", "other")
 
 BITS: Final = 256
 MOST_VALUES: Final = 64
-MAX_EXPONENT: Final = 1_000_000
 KINKS: Final = ("abs", "min", "max", "floor")
 
 
@@ -113,17 +112,7 @@ def _rational_above(expr: Expr) -> Fraction:
     if isinstance(expr, Num):
         return expr.value
     with precision(BITS):
-        return fraction(constant(expr).upper())
-
-
-def fraction(exact: arb) -> Fraction:
-    """The rational of an exact ball. Raises Rejected where it is not finite."""
-    if not exact.is_finite() or not exact.is_exact():
-        raise Rejected(WHAT, "enclosure", "an end of an enclosure is not finite")
-    mantissa, exponent = exact.man_exp()
-    if abs(exponent) > MAX_EXPONENT:
-        raise Rejected(WHAT, "enclosure", "an end of an enclosure is too large or too small to be written out")
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        return exact(constant(expr).upper())
 
 
 # -- kinks -----------------------------------------------------------------------------------------
@@ -197,7 +186,7 @@ def _step(expr: Expr, part: Polytope) -> int | None:
     coefficients = linear(expr)
     if coefficients is None or not all(isinstance(c, Num) for c in coefficients):
         ball = value(expr, balls(part)).floor()
-        return int(fraction(ball)) if ball.is_exact() and ball.is_finite() else None
+        return int(exact(ball)) if ball.is_exact() and ball.is_finite() else None
     numbers = tuple(c.value for c in coefficients if isinstance(c, Num))
     values = {v: dot(numbers, (*v, Fraction(1))) for v in part.vertices}
     step = min(values.values()).__floor__()
@@ -262,4 +251,4 @@ def _range(expr: Expr, ranges: Mapping[str, arb]) -> tuple[Fraction, Fraction] |
         sizes = sorted(map(abs, inside))
         return (Fraction(0) if inside[0] <= 0 <= inside[1] else sizes[0], sizes[1])
     ball = value(expr, ranges)
-    return (fraction(ball.lower()), fraction(ball.upper())) if ball.is_finite() else None
+    return (exact(ball.lower()), exact(ball.upper())) if ball.is_finite() else None

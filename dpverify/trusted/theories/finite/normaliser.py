@@ -7,19 +7,19 @@ a piece that goes to infinity it has a c(theta) such that F = c p does, so that 
 the right sign. The differences of F over all pieces sum to 1, as an exact identity in theta; where the density is q(y, theta)/D(theta),
 those of q sum to D, which has no zero.
 
-A density is non-negative by its form, or by enclosures on boxes of outputs and inputs. What is not shown is an assumption.
+A density is non-negative by its form, or by the signs of its factors. What is not shown is an assumption.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.kernel.balls import constant, hull, value
+from dpverify.trusted.kernel.balls import constant, exact, value
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.kernel.expr import (
@@ -49,8 +49,7 @@ from dpverify.trusted.kernel.model import Claim, Domain, Kernel
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
-from dpverify.trusted.theories.finite.boxes import UNCUT, Box, holds_on_all
-from dpverify.trusted.theories.finite.densities import KINKS, fraction, has_kinks
+from dpverify.trusted.theories.finite.densities import KINKS, has_kinks
 
 WHAT: Final = "kernel"
 ONE_FOR_ALL: Final = "the density integrates to 1 for every input"
@@ -59,8 +58,7 @@ ONE_FOR_ALL: Final = "the density integrates to 1 for every input"
 def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
     """The hypotheses of a density that are not shown: that it is non-negative, that it integrates to 1. Raises Rejected, CertificateError.
 
-    evidence, each part if given: "sign", the halves of the boxes of outputs and inputs on which the density is seen to be non-negative;
-    "cells", the antiderivatives.
+    evidence, if given: "cells", the antiderivatives.
     """
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
@@ -70,7 +68,7 @@ def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
     shown = {} if evidence is None else evidence
     if not isinstance(shown, Mapping):
         raise CertificateError("the normaliser's evidence is not an object.")
-    assumed = () if is_non_negative(kernel, json.dumps(shown.get("sign", UNCUT))) else (NEGATIVE,)
+    assumed = () if is_non_negative(kernel) else (NEGATIVE,)
     if "cells" not in shown:
         return (*assumed, ONE_FOR_ALL)
     _check_antiderivatives(kernel, json.dumps(shown["cells"]), ctx.prec)
@@ -80,51 +78,16 @@ def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
 # -- the sign ----------------------------------------------------------------------------------------
 
 
-@remembered(16)
-def is_non_negative(kernel: Kernel, text: str) -> bool:
-    """Whether the density is certainly at least 0. text: JSON, the halves of the boxes on which it is. Raises CertificateError."""
-    sign = Sign(kernel)
-    return sign.plain or holds_on_all(sign.holds, sign.names, json.loads(text))
+def is_non_negative(kernel: Kernel) -> bool:
+    """Whether the density is certainly at least 0 at all outputs and inputs: by its form, or by the signs of its factors."""
+    ranges = {"y": _domain(*kernel.output), "theta": _domain(*kernel.input)}
+    return plainly_non_negative(kernel.density) or _at_least_zero(kernel.density, ranges)
 
 
-class Sign:
-    """The sign of a density on boxes of its bounded coordinates: its own, or that of all factors. plain: it is at least 0 by its form."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        density, ranges = kernel.density, {"y": kernel.output, "theta": kernel.input}
-        self._ends = {name: (low, high) for name, (low, high) in ranges.items() if low is not None and high is not None}
-        self._balls = {name: (constant(low), constant(high)) for name, (low, high) in self._ends.items()}
-        self.names = tuple(name for name in self._ends if name in symbols(density))
-        factors = density.args if isinstance(density, Mul) else (density.base,) if isinstance(density, Pow) else (density,)
-        self._ways = [[part for part in parts if not self._plainly(part)] for parts in ((density,), factors)]
-        self.plain = not all(self._ways)
-
-    def _plainly(self, expr: Expr) -> bool:
-        """Whether an expression is at least 0 by its form; where it is linear in each coordinate, by its corners."""
-        if plainly_non_negative(expr):
-            return True
-        names = symbols(expr)
-        if not names or not names <= self._ends.keys() or not _linear_in_each(expr):
-            return False
-        corners = product(*([(name, end) for end in self._ends[name]] for name in names))
-        return all(certainly_le(ZERO, substitute(expr, dict(corner))) for corner in corners)
-
-    def at(self, box: Box) -> dict[str, arb]:
-        """The ranges of the coordinates over a box."""
-        return {name: low + (high - low) * hull(*box[name]) for name, (low, high) in self._balls.items() if name in box}
-
-    def holds(self, box: Box) -> bool:
-        """Whether the density is certainly at least 0 on a box."""
-        at = self.at(box)
-        return any(all(symbols(part) <= at.keys() and value(part, at) >= 0 for part in way) for way in self._ways)
-
-
-def _linear_in_each(expr: Expr) -> bool:
-    """Whether an expression in y and theta is linear in either, so that it is least at a corner."""
-    try:
-        return all(derivative(derivative(expr, name), name) == ZERO for name in ("y", "theta"))
-    except ExprError:
-        return False
+def _at_least_zero(expr: Expr, ranges: Mapping[str, Domain]) -> bool:
+    if isinstance(expr, Mul) and all(_at_least_zero(factor, ranges) for factor in expr.args):
+        return True
+    return (isinstance(expr, Pow) and certainly_lt(ZERO, expr.base, ranges)) or certainly_le(ZERO, expr, ranges)
 
 
 # -- the integral, by antiderivatives -----------------------------------------------------------------
@@ -134,8 +97,7 @@ def _linear_in_each(expr: Expr) -> bool:
 def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
     """Raises Rejected unless the evidence shows that the density integrates to 1 for every input. prec: the precision, for the cache.
 
-    text: JSON, for each cell of inputs, in order, {"until": its end, "cuts": the lines c(theta), rising, "parts": F or c for each piece};
-    where that needs several boxes, "halves" of those on which each F and, last, 1/D are seen to be continuous.
+    text: JSON, for each cell of inputs, in order, {"until": its end, "cuts": the lines c(theta), rising, "parts": F or c for each piece}.
     """
     evidence = json.loads(text)
     start, end = kernel.input
@@ -148,7 +110,7 @@ def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
             raise Rejected(WHAT, "the cells of inputs", "they do not certainly rise")
         total = integral_over_cell(kernel.output, upper, start, stop, cell)
         inputs = {"theta": _domain(start, stop)}
-        if not is_continuous(div(ONE, lower), inputs, _halves(cell)[-1]):
+        if not (certainly_lt(ZERO, lower, inputs) or certainly_lt(lower, ZERO, inputs)):
             raise Rejected(WHAT, "the normaliser", f"{format_expr(lower)} may be 0")
         if not certainly_equal(total, lower, inputs):
             where = f"theta from {format_expr(start)} to {format_expr(stop)}"
@@ -179,23 +141,15 @@ def integral_over_cell(output: tuple[Expr | None, Expr | None], density: Expr, s
     if len(cell["parts"]) != len(ends) - 1:
         raise CertificateError("the normaliser's evidence has another number of parts than of pieces.")
     total: list[Expr] = []
-    for (low, high), text, halves in zip(pairwise(ends), cell["parts"], _halves(cell)[:-1], strict=True):
+    for (low, high), text in zip(pairwise(ends), cell["parts"], strict=True):
         piece = Piece(low, high, start, stop)
         settled = piece.settled(density)
         if has_kinks(settled):
             raise Rejected(WHAT, "a piece", "the sides of its kinks are not decided at its corners")
-        f = piece.antiderivative(settled, text, halves)
+        f = piece.antiderivative(settled, text)
         total += [substitute(f, {"y": high})] if high is not None else []
         total += [neg(substitute(f, {"y": low}))] if low is not None else []
     return add(*total)
-
-
-def _halves(cell: Mapping[str, Any]) -> list[Any]:
-    """How the boxes of each piece and of the cell itself are cut."""
-    listed = cell.get("halves", [UNCUT] * (len(cell["parts"]) + 1))
-    if not isinstance(listed, list) or len(listed) != len(cell["parts"]) + 1:
-        raise CertificateError("the normaliser's evidence has another number of halves than of pieces and one.")
-    return listed
 
 
 def read_in(text: Any, names: tuple[str, ...]) -> Expr:
@@ -208,11 +162,11 @@ def read_in(text: Any, names: tuple[str, ...]) -> Expr:
     return expr
 
 
-def _domain(low: Expr, high: Expr) -> Domain:
-    """A domain that holds the interval between two constants."""
-    least = low.value if isinstance(low, Num) else fraction(constant(low).lower())
-    most = high.value if isinstance(high, Num) else fraction(constant(high).upper())
-    return Domain(least, most, False, False)
+def _domain(low: Expr | None, high: Expr | None) -> Domain:
+    """A domain that holds the interval between two constants, or without end."""
+    least = low.value if isinstance(low, Num) else None if low is None else exact(constant(low).lower())
+    most = high.value if isinstance(high, Num) else None if high is None else exact(constant(high).upper())
+    return Domain(least, most, low is None, high is None)
 
 
 class Piece:
@@ -278,18 +232,18 @@ class Piece:
         ball = constant(substitute(u, {"y": inside[0], "theta": inside[1]})).mid().floor()
         if not ball.is_exact() or not ball.is_finite():
             return None
-        n = int(fraction(ball))
+        n = int(exact(ball))
         return num(n) if self._moves(u) and self.at_least_zero(sub(u, num(n))) and self.at_least_zero(sub(num(n + 1), u)) else None
 
     @property
     def ranges(self) -> dict[str, Domain]:
         """The ranges of y and theta."""
         outputs = [constant(y) for y, _ in self.corners]
-        least = None if self.low is None else min(fraction(y.lower()) for y in outputs)
-        most = None if self.high is None else max(fraction(y.upper()) for y in outputs)
+        least = None if self.low is None else min(exact(y.lower()) for y in outputs)
+        most = None if self.high is None else max(exact(y.upper()) for y in outputs)
         return {"theta": _domain(*self.inputs), "y": Domain(least, most, least is None, most is None)}
 
-    def antiderivative(self, density: Expr, text: Any, halves: Any) -> Expr:
+    def antiderivative(self, density: Expr, text: Any) -> Expr:
         """F in y and theta, continuous on the piece with the density as its derivative, and 0 at infinity. Raises Rejected."""
         known = self.ranges
         f = read_in(text, ("y", "theta") if not self.away else ("theta",))
@@ -298,7 +252,7 @@ class Piece:
             if not falls:
                 raise Rejected(WHAT, "a piece to infinity", "its factor does not certainly have the sign that makes the density fall")
             f = mul(f, density)
-        elif has_kinks(f) or not is_continuous(f, known, halves):
+        elif has_kinks(f) or not certainly_le(f, f, known):  # what has a value everywhere, and no kinks, is continuous
             raise Rejected(WHAT, "an antiderivative", f"{format_expr(f)[:80]} is not certainly continuous on its piece")
         try:
             slope = derivative(f, "y")
@@ -307,17 +261,6 @@ class Piece:
         if not certainly_equal(slope, density, known):
             raise Rejected(WHAT, "an antiderivative", f"the derivative of {format_expr(f)[:80]} is not certainly the density")
         return f
-
-
-def is_continuous(expr: Expr, known: Mapping[str, Domain], halves: Any) -> bool:
-    """Whether an expression without kinks is certainly continuous on a box: on each of the boxes that it is cut into. CertificateError."""
-    return holds_on_all(lambda box: has_values(expr, known, box), tuple(known), halves)
-
-
-def has_values(expr: Expr, known: Mapping[str, Domain], box: Box) -> bool:
-    """Whether everything in an expression has a finite enclosure on a box."""
-    ends = {name: (d.lower, d.upper) for name, d in known.items() if d.lower is not None and d.upper is not None}
-    return is_finite(expr, {name: hull(*(low + (high - low) * share for share in box[name])) for name, (low, high) in ends.items()})
 
 
 def is_finite(expr: Expr, ranges: Mapping[str, arb]) -> bool:

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.combinators.densities import convex_where_it_lives
-from dpverify.trusted.combinators.streams import settled
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side, sided
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided
@@ -29,10 +28,8 @@ from dpverify.trusted.kernel.model import (
     on_integers,
 )
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.sensitivity.sensitivity import whole_part
 from dpverify.trusted.sensitivity.steps_between import each_by_integers
-from dpverify.trusted.shapes import limits
 from dpverify.trusted.shapes.convexity import Shapes
 
 Value = Expr | Infinite
@@ -66,6 +63,8 @@ class Asked:
     @property
     def stream(self) -> Stream:
         """The mechanism, where it is one, without comparisons that decide nothing."""
+        from dpverify.trusted.combinators.streams import settled
+
         assert isinstance(self.claim.mechanism, Stream)
         return settled(self.claim.mechanism)
 
@@ -147,12 +146,16 @@ def total(*values: Value) -> Value:
 
 def least(question: Asked, *values: Value) -> Value:
     """The minimum, decided where the order is certain."""
+    from dpverify.trusted.shapes import limits
+
     exprs = [value for value in values if not isinstance(value, Infinite)]
     return limits.extreme(_shapes(question.domains), "min", exprs) if exprs else INFINITE
 
 
 def greatest(question: Asked, *values: Value) -> Value:
     """The maximum, decided where the order is certain."""
+    from dpverify.trusted.shapes import limits
+
     exprs = [value for value in values if not isinstance(value, Infinite)]
     return INFINITE if len(exprs) < len(values) else limits.extreme(_shapes(question.domains), "max", exprs)
 
@@ -179,6 +182,7 @@ def slopes(question: Asked, noise: OnLine | None) -> tuple[Value, Value]:
 
     Raises Rejected, Undecided where the noise is not certainly log-concave and on the line, or the limits are not certain.
     """
+
     rule, domains = question.rule, question.domains
     if noise is None:
         return INFINITE, INFINITE
@@ -213,6 +217,9 @@ def a_law(question: Asked, noise: OnLine | None) -> tuple[str, ...]:
 
 def _limit(rule: str, domains: Mapping[str, Domain], exponent: Expr, name: str) -> Value:
     """The certainly positive limit of the slope at plus infinity, which makes the noise integrable there."""
+    from dpverify.trusted.numbers.quotients import divided
+    from dpverify.trusted.shapes import limits
+
     shapes = Shapes(name, True, domains)
     end = shapes.tidy(divided(exponent, name))
     limit = limits.slope_limit(shapes, end)

@@ -23,10 +23,6 @@ class Finite:
     near: Expr
     beta: Expr
 
-    def close(self, database: int, answer: int) -> bool:
-        """Whether an answer is certainly within gamma of a database's."""
-        return certainly_le(Num(self.distances[self.truth[database]][answer]), self.near)
-
     def least(self, one: int, other: int) -> Expr:
         """How far apart two databases are at least."""
         if self.space.databases == "listed":

@@ -17,7 +17,6 @@ from dpverify.trusted.language.noise import variable
 from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.noise import domain, weighted
-from dpverify.trusted.numbers.quadrature import integral
 
 POSITIVE = Domain(Fraction(0))
 NONE: Final[Mapping[str, Domain]] = {}
@@ -47,6 +46,8 @@ class Size:
 
     def over(self, factor: Expr, lower: Fraction | None, upper: Fraction | None, bits: int) -> arb:
         """The same over an interval inside its own, with both of its ends where they are integers."""
+        from dpverify.trusted.numbers.quadrature import integral
+
         density = mul(self.density, factor)
         if not self.whole:
             return integral(density, self.name, lower, upper, bits)

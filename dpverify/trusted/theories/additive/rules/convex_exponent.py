@@ -27,7 +27,6 @@ from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, substitute
 from dpverify.trusted.kernel.model import L1, Claim, Domain, Translation
 from dpverify.trusted.language.logarithms import neg_log_profile
-from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.shapes import limits
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.shapes.rising import rises_convexly
@@ -74,6 +73,8 @@ def one_way(noise: Translation, shift: Fraction, domains: Mapping[str, Domain]) 
     end of the support one of the two answers has outputs that the other has not. None where h is not certainly convex on the support, the
     support has two ends, or the limits are not known.
     """
+    from dpverify.trusted.numbers.quotients import divided
+
     low, high = noise.support
     if (low is not None and high is not None) or (noise.integers and shift.denominator != 1):
         return None

@@ -18,12 +18,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.kernel import compare
+from dpverify.trusted.kernel.balls import exact
 from dpverify.trusted.kernel.bounds import Bound, sided
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, sub, symbols
 from dpverify.trusted.kernel.model import Claim, Staircase
 from dpverify.trusted.order.enclosed import enclose
-from dpverify.trusted.theories.finite.densities import fraction
 
 NAME: Final = "staircase"
 ASSUMED: Final = ("the sampler is ideal",)
@@ -47,7 +47,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def _ceiling(moved: Expr) -> Expr:
     """ceil(Delta), a number where Delta is a constant that is told from its neighbouring integers."""
     if not symbols(moved):
-        up = Num(fraction(enclose(moved).ceil().upper()))
+        up = Num(exact(enclose(moved).ceil().upper()))
         if compare.certainly_le(moved, up) and compare.certainly_lt(sub(up, ONE), moved):
             return up
     return neg(call("floor", neg(moved)))

@@ -21,17 +21,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.combinators import at_pair, candidates, moves, neighbours
+from dpverify.trusted.combinators import neighbours
 from dpverify.trusted.combinators.runs import neighbours_assumed, whole
 from dpverify.trusted.kernel.bounds import Bound, Infinite, sided
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import L1, Claim, Combinator, Domain, Part, PostProcess, Product, Query, Radial, Translation
-from dpverify.trusted.sensitivity.queries import sensitivity
-from dpverify.trusted.theories.additive.rules import convex_exponent
 from dpverify.trusted.theories.composition.combined_values import Values
-from dpverify.trusted.theories.composition.rules import post_processing
 
 NAME: Final = "combination"
 ASSUMED: Final = ()
@@ -52,10 +49,16 @@ def _upper(root: Part, evidence: Mapping[str, Any], values: Values) -> Bound:
     """The value over all pairs of neighbours where parts share them; by slopes; else of each part at its own."""
     also = {}
     if "neighbours" in evidence:
+        from dpverify.trusted.combinators import at_pair
+
         value, worst = values.over_neighbours(root, evidence["neighbours"])
         if worst is not None and at_pair.are_neighbours(root, worst):
             also = {"worst neighbours": json.dumps(at_pair.written(worst))}
     elif evidence.get("slopes") is True:
+        from dpverify.trusted.combinators import candidates
+        from dpverify.trusted.theories.additive.rules import convex_exponent
+        from dpverify.trusted.theories.composition.rules import post_processing
+
         value = by_slopes(root, values.listed)
         values.through += [neighbours.NAME, convex_exponent.NAME]
         values.assumed += convex_exponent.ASSUMED
@@ -71,6 +74,8 @@ def _lower(root: Part, evidence: Mapping[str, Any], values: Values, at: Mapping[
     part: Part | None = root
     witness: dict[str, Any] = {}
     if "neighbours" in evidence:
+        from dpverify.trusted.combinators import at_pair
+
         choice = at_pair.read(root, evidence["neighbours"])
         part = at_pair.at(root, choice, lower=True)
         values.assumed += neighbours.rows_assumed(root)
@@ -92,12 +97,18 @@ def by_slopes(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:
 
     That is the l1 sensitivity of all queries in one, each row times the L_j of its part. Raises Rejected.
     """
+    from dpverify.trusted.combinators import candidates
+    from dpverify.trusted.sensitivity.queries import sensitivity
+
     query = stacked(root, domains)
     return mul(Num(candidates.root_factor(root)), sensitivity(query, L1, len(query.rows)).upper)
 
 
 def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
     """All queries of a composition in one, each row times what its part loses in units of what the row moves by. Raises Rejected."""
+    from dpverify.trusted.combinators import moves
+    from dpverify.trusted.theories.additive.rules import convex_exponent
+
     rows: list[tuple[Fraction, ...]] = []
     adjacencies = set[str]()
     for one, times in moves.leaves(root):

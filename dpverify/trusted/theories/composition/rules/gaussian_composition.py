@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dpverify.trusted.combinators import stated
 from dpverify.trusted.combinators.runs import Run, leaf, merged, reach
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
@@ -42,6 +41,8 @@ def curve(runs: Sequence[Run]) -> Curve:
     assert upper is not None
     dominating = gaussian.pair(upper)
     if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
+        from dpverify.trusted.combinators import stated
+
         return Curve(dominating, None, (NAME,), (stated.STATED,))
     if lower is None:
         return Curve(dominating, None, (NAME,), ASSUMED)
@@ -83,5 +84,7 @@ def _stated(run: Run) -> Expr | None:
     assert isinstance(guarantee, Guarantee)
     if guarantee.measure != "gdp":
         return None
+    from dpverify.trusted.combinators import stated
+
     stated.check(guarantee)
     return guarantee.rows[0][0]

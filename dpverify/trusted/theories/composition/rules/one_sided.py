@@ -20,7 +20,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dpverify.trusted.combinators import stated
 from dpverify.trusted.combinators.exchanged import by_records, either_order, listed_both_ways
 from dpverify.trusted.combinators.neighbours import require_one_adjacency
 from dpverify.trusted.combinators.runs import Run, neighbours_assumed
@@ -36,7 +35,6 @@ from dpverify.trusted.kernel.model import ONE_SIDED, REVERSE, Claim, Part, Trans
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.order.greatest import greatest
 from dpverify.trusted.theories.composition.losses_of_parts import Value, of_rows, sampled, times_over, total, worst
-from dpverify.trusted.theories.composition.rules import parallel_composition, poisson_subsampling, post_processing
 
 NAME: Final = "one-sided"
 ASSUMED: Final = ()
@@ -108,6 +106,8 @@ class Values:
 
     def of(self, part: Part, forward: bool) -> Loss:
         """epsilon and delta of a part. forward: the input with the record first."""
+        from dpverify.trusted.theories.composition.rules import parallel_composition, post_processing
+
         mechanism = part.mechanism
         if isinstance(mechanism, model.Repeat):
             epsilon, delta = self.of(mechanism.part, forward)
@@ -160,6 +160,8 @@ class Values:
     # -- parts without parts
 
     def _stated(self, known: model.Guarantee, forward: bool) -> Loss:
+        from dpverify.trusted.combinators import stated
+
         wanted = ONE_SIDED if forward else REVERSE
         if known.order not in ("", wanted):
             return INFINITE, ZERO  # nothing is known of the order that is asked for
@@ -231,12 +233,16 @@ class Values:
         return worst([epsilon for epsilon, _ in losses], domains), greatest(list(dict.fromkeys(delta for _, delta in losses)), domains)
 
     def _grouped(self, loss: Loss, size: Expr) -> Loss:
+        from dpverify.trusted.combinators import stated
+
         from_one, delta = loss
         if not isinstance(size, Num) or size.value.denominator != 1 or size.value < 1:
             raise Rejected(NAME, "size", "it is not a whole number of records")
         return loss if isinstance(from_one, Infinite) else (mul(size, from_one), stated.grown(from_one, delta, size))
 
     def _sampled(self, loss: Loss, rate: Expr, forward: bool) -> Loss:
+        from dpverify.trusted.theories.composition.rules import poisson_subsampling
+
         epsilon, delta = loss
         self.assumed += [poisson_subsampling.SECRET, *((poisson_subsampling.LOWER,) if self.side == "lower" else ())]
         if rate == ZERO:

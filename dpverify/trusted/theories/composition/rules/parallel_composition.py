@@ -24,7 +24,6 @@ from dpverify.trusted.kernel.expr import ONE
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Parallel
 from dpverify.trusted.language.rationals import read_fraction
-from dpverify.trusted.theories.composition.rules.group_privacy import NAME as GROUP
 
 NAME: Final = "parallel-composition"
 ASSUMED: Final = ("the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",)
@@ -41,7 +40,7 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     if not isinstance(mechanism, Parallel):
         raise Rejected(NAME, "the part", "it is not of parts in parallel")
     if not certainly_le(run.factor, ONE):  # several records may fall into several parts
-        raise Rejected(NAME, "the part", f"neighbours further apart than one record want the rule {GROUP}")
+        raise Rejected(NAME, "the part", "neighbours further apart than one record want the rule group-privacy")
     below = curves_of(premises, [Run(part, run.factor) for part in mechanism.parts], NAME)
     return settled.single(run, curve(below, int(read_fraction(parameters, "index", NAME))))
 

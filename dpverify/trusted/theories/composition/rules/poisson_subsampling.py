@@ -29,7 +29,6 @@ from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Subsample
-from dpverify.trusted.theories.composition.rules.group_privacy import NAME as GROUP
 
 NAME: Final = "poisson-subsampling"
 ASSUMED: Final = ("every record is kept independently, and the sample is not seen",)
@@ -48,7 +47,7 @@ def inside(run: Run, premises: Sequence[Fact], scheme: str, rule: str) -> tuple[
     if not isinstance(mechanism, Subsample) or mechanism.scheme != scheme:
         raise Rejected(rule, "the part", "it is not a sample by this scheme")
     if not certainly_le(run.factor, ONE):
-        raise Rejected(rule, "the part", f"neighbours further apart than one record want the rule {GROUP}")
+        raise Rejected(rule, "the part", "neighbours further apart than one record want the rule group-privacy")
     (below,) = curves_of(premises, [Run(mechanism.part)], rule)
     return below, mechanism.rate
 

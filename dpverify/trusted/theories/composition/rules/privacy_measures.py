@@ -26,7 +26,6 @@ from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.combinators.stated import pure_epsilon
 from dpverify.trusted.kernel.balls import constant, exact, finite, precision
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected, Undecided
@@ -162,6 +161,8 @@ def of_range(eta: Expr, measure: Measure) -> Expr:
 
 def of_guarantee(known: Guarantee, measure: Measure) -> Expr:
     """An upper bound in a measure on what has a guarantee in both orders. Raises Rejected where it implies none."""
+    from dpverify.trusted.combinators.stated import pure_epsilon
+
     only, epsilon = known.rows[0][0], pure_epsilon(known)  # checks its form
     if known.measure == "gdp":
         return of_mu(only, measure)

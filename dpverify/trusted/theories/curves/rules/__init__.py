@@ -10,82 +10,50 @@ if TYPE_CHECKING:
 
 def theorem(name: str) -> Theorem:
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _curves_e_to_l(name) or _curves_l_to_u(name) or _others(name)
-    if found is None:
-        raise KeyError(name)
-    return found
+    return _first(name) or _second(name)
 
 
-def _curves_e_to_l(name: str) -> Theorem | None:
+def _first(name: str) -> Theorem | None:
+    rule: Theorem
     match name:
         case "every-shift":
-            from dpverify.trusted.theories.curves.rules import every_shift
-
-            return every_shift
+            from dpverify.trusted.theories.curves.rules import every_shift as rule
         case "finite-curve":
-            from dpverify.trusted.theories.curves.rules import finite_curve
-
-            return finite_curve
+            from dpverify.trusted.theories.curves.rules import finite_curve as rule
         case "gaussian":
-            from dpverify.trusted.theories.curves.rules import gaussian
-
-            return gaussian
+            from dpverify.trusted.theories.curves.rules import gaussian as rule
         case "gaussian-scale-mixture":
-            from dpverify.trusted.theories.curves.rules import gaussian_scale_mixture
-
-            return gaussian_scale_mixture
+            from dpverify.trusted.theories.curves.rules import gaussian_scale_mixture as rule
         case "kernel-pair":
-            from dpverify.trusted.theories.curves.rules import kernel_pair
-
-            return kernel_pair
+            from dpverify.trusted.theories.curves.rules import kernel_pair as rule
         case "laplace":
-            from dpverify.trusted.theories.curves.rules import laplace
-
-            return laplace
+            from dpverify.trusted.theories.curves.rules import laplace as rule
         case "lattice":
-            from dpverify.trusted.theories.curves.rules import lattice
-
-            return lattice
-    return None
-
-
-def _curves_l_to_u(name: str) -> Theorem | None:
-    match name:
+            from dpverify.trusted.theories.curves.rules import lattice as rule
         case "least-curve":
-            from dpverify.trusted.theories.curves.rules import least_curve
-
-            return least_curve
-        case "line":
-            from dpverify.trusted.theories.curves.rules import line
-
-            return line
-        case "lipschitz-exponent":
-            from dpverify.trusted.theories.curves.rules import lipschitz_exponent
-
-            return lipschitz_exponent
-        case "optimal-composition":
-            from dpverify.trusted.theories.curves.rules import optimal_composition
-
-            return optimal_composition
-        case "pure-guarantee":
-            from dpverify.trusted.theories.curves.rules import pure_guarantee
-
-            return pure_guarantee
-        case "radial-caps":
-            from dpverify.trusted.theories.curves.rules import radial_caps
-
-            return radial_caps
-        case "uniform-ball":
-            from dpverify.trusted.theories.curves.rules import uniform_ball
-
-            return uniform_ball
-    return None
+            from dpverify.trusted.theories.curves.rules import least_curve as rule
+        case _:
+            return None
+    return rule
 
 
-def _others(name: str) -> Theorem | None:
+def _second(name: str) -> Theorem:
+    rule: Theorem
     match name:
+        case "line":
+            from dpverify.trusted.theories.curves.rules import line as rule
+        case "lipschitz-exponent":
+            from dpverify.trusted.theories.curves.rules import lipschitz_exponent as rule
+        case "optimal-composition":
+            from dpverify.trusted.theories.curves.rules import optimal_composition as rule
+        case "pure-guarantee":
+            from dpverify.trusted.theories.curves.rules import pure_guarantee as rule
+        case "radial-caps":
+            from dpverify.trusted.theories.curves.rules import radial_caps as rule
         case "student-t":
-            from dpverify.trusted.theories.curves.rules import student_t
-
-            return student_t
-    return None
+            from dpverify.trusted.theories.curves.rules import student_t as rule
+        case "uniform-ball":
+            from dpverify.trusted.theories.curves.rules import uniform_ball as rule
+        case _:
+            raise KeyError(name)
+    return rule

@@ -10,52 +10,28 @@ if TYPE_CHECKING:
 
 def theorem(name: str) -> Theorem:
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _divergences(name)
-    if found is None:
-        raise KeyError(name)
-    return found
-
-
-def _divergences(name: str) -> Theorem | None:
+    rule: Theorem
     match name:
         case "added-measures":
-            from dpverify.trusted.theories.divergences.rules import added_measures
-
-            return added_measures
+            from dpverify.trusted.theories.divergences.rules import added_measures as rule
         case "discrete-gaussian-measures":
-            from dpverify.trusted.theories.divergences.rules import discrete_gaussian_measures
-
-            return discrete_gaussian_measures
+            from dpverify.trusted.theories.divergences.rules import discrete_gaussian_measures as rule
         case "finite-measures":
-            from dpverify.trusted.theories.divergences.rules import finite_measures
-
-            return finite_measures
+            from dpverify.trusted.theories.divergences.rules import finite_measures as rule
         case "gaussian-measures":
-            from dpverify.trusted.theories.divergences.rules import gaussian_measures
-
-            return gaussian_measures
+            from dpverify.trusted.theories.divergences.rules import gaussian_measures as rule
         case "implied-measures":
-            from dpverify.trusted.theories.divergences.rules import implied_measures
-
-            return implied_measures
+            from dpverify.trusted.theories.divergences.rules import implied_measures as rule
         case "laplace-measures":
-            from dpverify.trusted.theories.divergences.rules import laplace_measures
-
-            return laplace_measures
+            from dpverify.trusted.theories.divergences.rules import laplace_measures as rule
         case "measures-of-a-curve":
-            from dpverify.trusted.theories.divergences.rules import measures_of_a_curve
-
-            return measures_of_a_curve
+            from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as rule
         case "parallel-measures":
-            from dpverify.trusted.theories.divergences.rules import parallel_measures
-
-            return parallel_measures
+            from dpverify.trusted.theories.divergences.rules import parallel_measures as rule
         case "sampled-measures":
-            from dpverify.trusted.theories.divergences.rules import sampled_measures
-
-            return sampled_measures
+            from dpverify.trusted.theories.divergences.rules import sampled_measures as rule
         case "selection-measures":
-            from dpverify.trusted.theories.divergences.rules import selection_measures
-
-            return selection_measures
-    return None
+            from dpverify.trusted.theories.divergences.rules import selection_measures as rule
+        case _:
+            raise KeyError(name)
+    return rule

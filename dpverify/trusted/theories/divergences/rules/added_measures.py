@@ -19,8 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from dpverify.trusted.combinators import at_pair, candidates, neighbours
-from dpverify.trusted.combinators.densities import even
+from dpverify.trusted.combinators import neighbours
 from dpverify.trusted.combinators.one_pair import Choice, Space
 from dpverify.trusted.combinators.runs import Run, leaf, merged, neighbours_assumed, occurs, whole
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite
@@ -29,17 +28,13 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, mul, num, power, 
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Combinator, Exponential, Lipschitz, Measure, Part, Table, all_parts
 from dpverify.trusted.language.rationals import to_whole
-from dpverify.trusted.order.greatest import greatest
-from dpverify.trusted.theories.composition.rules import joint_neighbours, post_processing
+from dpverify.trusted.theories.composition.rules import post_processing
 from dpverify.trusted.theories.divergences.asked import bound, measure_of, premise_of
-from dpverify.trusted.theories.divergences.rules import discrete_gaussian_measures as discrete_gaussian
-from dpverify.trusted.theories.divergences.rules import gaussian_measures as gaussian
-from dpverify.trusted.theories.divergences.rules import laplace_measures as laplace
 
 NAME: Final = "added-measures"
 ASSUMED: Final = ()
 
-_ATTAINED: Final[Mapping[str, set[int]]] = {gaussian.NAME: {1, 2}, discrete_gaussian.NAME: {2}, laplace.NAME: {1}}
+_ATTAINED: Final[Mapping[str, set[int]]] = {"gaussian-measures": {1, 2}, "discrete-gaussian-measures": {2}, "laplace-measures": {1}}
 """Orders at which these rules' rho is attained; 1 in the limit."""
 
 
@@ -101,6 +96,10 @@ def _sum(measure: Measure, values: Sequence[tuple[int, Expr]]) -> Expr:
 
 def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Bound:
     """The greatest value of all parts at one pair of neighbours, over all pairs. Raises Rejected, CertificateError."""
+    from dpverify.trusted.combinators import at_pair, candidates
+    from dpverify.trusted.order.greatest import greatest
+    from dpverify.trusted.theories.composition.rules import joint_neighbours
+
     root = whole(claim).part
     spaces = neighbours.together(root, linked=True, alone=True)
     if any(space[0] == "records" and space[2] not in ("add-remove", "replace") for space in spaces):
@@ -128,6 +127,9 @@ def _in_their_order(root: Part, spaces: Sequence[Space], choices: Sequence[Choic
 
 def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
     """What all parts have at one pair of neighbours, at least. Raises Rejected, CertificateError."""
+    from dpverify.trusted.combinators import at_pair
+    from dpverify.trusted.theories.composition.rules import joint_neighbours
+
     root = whole(claim).part
     part = at_pair.at(root, at_pair.read(root, pair), lower=True)
     if part is None or len(premises) != 1 or claim.order:
@@ -140,6 +142,8 @@ def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
 
 def _below(claim: Claim, root: Part, runs: Sequence[Run], premises: Sequence[Fact]) -> Bound:
     """All runs at the pair of neighbours that their bounds are of: of several mechanisms, where each is the same in both orders."""
+    from dpverify.trusted.combinators.densities import even
+
     measure = measure_of(claim, NAME)
     if any(run.processed for run in runs) or not all(map(occurs, runs)):
         raise Rejected(NAME, "the parts", "a map of the output may leave less to be seen, or neighbours so far apart may not occur")

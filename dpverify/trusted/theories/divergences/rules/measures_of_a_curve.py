@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Final
 
 from flint import arb
@@ -29,12 +28,11 @@ from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.kernel.balls import constant, rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
-from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import num
 from dpverify.trusted.kernel.fact import Fact, unasked
 from dpverify.trusted.kernel.model import Claim, Measure
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.theories.composition.rules.privacy_profile import curve_of_claim
 from dpverify.trusted.theories.curves.rules import gaussian
 from dpverify.trusted.theories.divergences.asked import above, below, bound, measure_of
@@ -132,10 +130,4 @@ def _below(measure: Measure, pair: Pair, parameters: Mapping[str, Any], one_way:
 
 
 def _points(parameters: Mapping[str, Any]) -> list[Fraction]:
-    listed = parameters.get("points")
-    if not isinstance(listed, list) or not 2 <= len(listed) <= MOST_POINTS:
-        raise CertificateError(f"{NAME}: 'points' is not a list of 2 to {MOST_POINTS} epsilons.")
-    points = [exact_fraction(point) for point in listed]
-    if points[0] != 0 or any(a >= b for a, b in pairwise(points)):
-        raise Rejected(NAME, "points", "they do not rise from 0 on")
-    return points
+    return read_rising(parameters.get("points"), "points", NAME, 2, MOST_POINTS, first=0)

@@ -22,7 +22,7 @@ from typing import Any, Final
 from dpverify.trusted.combinators.runs import Run, neighbours_assumed, reach
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import ONE, Expr, Num, add, call, mul, num, power
+from dpverify.trusted.kernel.expr import ONE, Expr, add, call, mul, num, power
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_SIDED, Claim, Noise, Subsample
 from dpverify.trusted.theories.composition.rules import poisson_subsampling
@@ -64,13 +64,7 @@ def divergence(mu: Expr, rate: Expr, order: int) -> Expr:
     half = mul(num(Fraction(1, 2)), power(mu, num(2)))
     left = add(ONE, mul(num(-1), rate))
     terms = [
-        mul(num(comb(order, k)), _power(left, order - k), _power(rate, k), call("exp", mul(num(k * (k - 1)), half)))
+        mul(num(comb(order, k)), power(left, num(order - k)), power(rate, num(k)), call("exp", mul(num(k * (k - 1)), half)))
         for k in range(order + 1)
     ]
     return mul(num(Fraction(1, order - 1)), call("log", add(*terms)))
-
-
-def _power(base: Expr, k: int) -> Expr:
-    if k == 0:
-        return ONE
-    return num(base.value**k) if isinstance(base, Num) else power(base, num(k))

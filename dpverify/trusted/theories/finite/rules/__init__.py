@@ -10,32 +10,18 @@ if TYPE_CHECKING:
 
 def theorem(name: str) -> Theorem:
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _mechanisms(name)
-    if found is None:
-        raise KeyError(name)
-    return found
-
-
-def _mechanisms(name: str) -> Theorem | None:
+    rule: Theorem
     match name:
         case "exponential-general":
-            from dpverify.trusted.theories.finite.rules import exponential_general
-
-            return exponential_general
+            from dpverify.trusted.theories.finite.rules import exponential_general as rule
         case "finite-table":
-            from dpverify.trusted.theories.finite.rules import finite_table
-
-            return finite_table
+            from dpverify.trusted.theories.finite.rules import finite_table as rule
         case "kary-response":
-            from dpverify.trusted.theories.finite.rules import kary_response
-
-            return kary_response
+            from dpverify.trusted.theories.finite.rules import kary_response as rule
         case "kernel-box":
-            from dpverify.trusted.theories.finite.rules import kernel_box
-
-            return kernel_box
+            from dpverify.trusted.theories.finite.rules import kernel_box as rule
         case "kernel-point":
-            from dpverify.trusted.theories.finite.rules import kernel_point
-
-            return kernel_point
-    return None
+            from dpverify.trusted.theories.finite.rules import kernel_point as rule
+        case _:
+            raise KeyError(name)
+    return rule

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call, format_expr, mul, num, sub
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, format_expr, mul, num, sub
 from dpverify.trusted.kernel.model import Claim, Exponential
+from dpverify.trusted.order.greatest import greatest
 from dpverify.trusted.theories.finite.tables import score_pairs, shape, sign
 
 NAME: Final = "exponential-general"
@@ -44,18 +44,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def _moved(claim: Claim, mechanism: Exponential) -> Expr:
     """Delta_u; per unit of distance in the metric form."""
     pairs, divisors = score_pairs(claim)
-    domains = dict(claim.domains)
     if mechanism.points:
         if claim.sensitivity is None:
             return ONE if divisors else ZERO
         return claim.sensitivity
-    every = dict.fromkeys(
-        call("abs", sub(s, t)) for a, b in pairs if a < b for s, t in zip(mechanism.scores[a], mechanism.scores[b], strict=True)
-    )
-    rational = [move.value for move in every if isinstance(move, Num)]
-    moves: list[Expr] = [Num(max(rational))] if rational else []
-    for move in every:
-        if isinstance(move, Num) or any(compare.certainly_le(move, other, domains) for other in moves):
-            continue
-        moves = [other for other in moves if not compare.certainly_le(other, move, domains)] + [move]
-    return ZERO if not moves else moves[0] if len(moves) == 1 else call("max", *moves)
+    moves = (call("abs", sub(s, t)) for a, b in pairs if a < b for s, t in zip(mechanism.scores[a], mechanism.scores[b], strict=True))
+    return greatest(list(dict.fromkeys((ZERO, *moves))), dict(claim.domains))

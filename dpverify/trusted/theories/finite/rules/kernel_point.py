@@ -22,9 +22,8 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.geometry.polytopes import box
 from dpverify.trusted.kernel import compare
-from dpverify.trusted.kernel.balls import constant, hull, value
+from dpverify.trusted.kernel.balls import constant, exact, hull, value
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import Expr, Num, Sym, format_expr, mul, parse, sub, substitute, symbols
@@ -32,10 +31,7 @@ from dpverify.trusted.kernel.model import Claim, Kernel
 from dpverify.trusted.kernel.signs import POSITIVE
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.expansion import expanded
-from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.shapes.limits import log_slope, outgrows, slope_limit
-from dpverify.trusted.theories.finite.densities import fraction, has_floor, resolve
+from dpverify.trusted.theories.finite.densities import has_floor, resolve
 from dpverify.trusted.theories.finite.normaliser import check_normaliser, is_finite
 
 NAME: Final = "kernel-point"
@@ -79,12 +75,16 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if "y" in evidence:
         bound = _at_point(densities, outputs, _constant(evidence["y"], "y"), low, high)
     else:
-        bound = Num(fraction((p.lower() / q.upper()).log().lower()))
+        bound = Num(exact((p.lower() / q.upper()).log().lower()))
     return Bound("lower", bound, witness=witness, assumed=assumed)
 
 
 def _beyond(claim: Claim, kernel: Kernel, inputs: tuple[Expr, Expr], evidence: Mapping[str, Any]) -> Bound:
     """The bound that no epsilon holds: on outputs without end the loss of two inputs grows without bound."""
+    from dpverify.trusted.numbers.expansion import expanded
+    from dpverify.trusted.shapes.convexity import Shapes
+    from dpverify.trusted.shapes.limits import log_slope, outgrows, slope_limit
+
     side = to_fraction(evidence["beyond"], NAME)
     if abs(side) != 1 or kernel.output[side > 0] is not None:
         raise Rejected(NAME, "event", "the outputs have an end there")
@@ -119,9 +119,11 @@ def check_inputs(claim: Claim, kernel: Kernel, theta: Expr, other: Expr) -> None
 
 def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: Expr, high: Expr) -> Expr:
     """The log-ratio at a point of the interval, as an exact expression."""
+    from dpverify.trusted.geometry.polytopes import box
+
     if not compare.certainly_le(low, y) or not compare.certainly_le(y, high):
         raise Rejected(NAME, "y", "the point is not certainly in the event")
-    near = box([(fraction(outputs["y"].lower()), fraction(outputs["y"].upper())), *((Fraction(0), Fraction(0)),) * 2])
+    near = box([(exact(outputs["y"].lower()), exact(outputs["y"].upper())), *((Fraction(0), Fraction(0)),) * 2])
     smooth = [resolve(density, near) for density in densities]
     if any(has_floor(density) or not is_finite(density, outputs) for density in smooth):
         raise Rejected(NAME, "event", "a density may jump there; take an interval on one side of the jump")
@@ -134,4 +136,4 @@ def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: E
 
 def _ends(ball: arb) -> list[str]:
     """The ends of a ball, exactly."""
-    return [str(fraction(end)) for end in (ball.lower(), ball.upper())]
+    return [str(exact(end)) for end in (ball.lower(), ball.upper())]

@@ -10,52 +10,28 @@ if TYPE_CHECKING:
 
 def theorem(name: str) -> Theorem:
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _claims(name)
-    if found is None:
-        raise KeyError(name)
-    return found
-
-
-def _claims(name: str) -> Theorem | None:
+    rule: Theorem
     match name:
         case "cell-response":
-            from dpverify.trusted.theories.spaces.rules import cell_response
-
-            return cell_response
+            from dpverify.trusted.theories.spaces.rules import cell_response as rule
         case "density-mechanism":
-            from dpverify.trusted.theories.spaces.rules import density_mechanism
-
-            return density_mechanism
+            from dpverify.trusted.theories.spaces.rules import density_mechanism as rule
         case "given-mechanism":
-            from dpverify.trusted.theories.spaces.rules import given_mechanism
-
-            return given_mechanism
+            from dpverify.trusted.theories.spaces.rules import given_mechanism as rule
         case "grid-packing":
-            from dpverify.trusted.theories.spaces.rules import grid_packing
-
-            return grid_packing
+            from dpverify.trusted.theories.spaces.rules import grid_packing as rule
         case "half-spaces":
-            from dpverify.trusted.theories.spaces.rules import half_spaces
-
-            return half_spaces
+            from dpverify.trusted.theories.spaces.rules import half_spaces as rule
         case "near-dual":
-            from dpverify.trusted.theories.spaces.rules import near_dual
-
-            return near_dual
+            from dpverify.trusted.theories.spaces.rules import near_dual as rule
         case "near-table":
-            from dpverify.trusted.theories.spaces.rules import near_table
-
-            return near_table
+            from dpverify.trusted.theories.spaces.rules import near_table as rule
         case "net-mechanism":
-            from dpverify.trusted.theories.spaces.rules import net_mechanism
-
-            return net_mechanism
+            from dpverify.trusted.theories.spaces.rules import net_mechanism as rule
         case "noise-near":
-            from dpverify.trusted.theories.spaces.rules import noise_near
-
-            return noise_near
+            from dpverify.trusted.theories.spaces.rules import noise_near as rule
         case "weighted-packing":
-            from dpverify.trusted.theories.spaces.rules import weighted_packing
-
-            return weighted_packing
-    return None
+            from dpverify.trusted.theories.spaces.rules import weighted_packing as rule
+        case _:
+            raise KeyError(name)
+    return rule

@@ -83,11 +83,12 @@ def _reach(told: Any, count: int) -> list[tuple[int, int]]:
 
 
 def _room(shape: Shape, step: Expr, reach: Sequence[tuple[int, int]]) -> Expr | None:
-    """Of a ball its radius. Raises Rejected where the grid has no room in a box."""
-    if shape.kind == "ball":
+    """Of a ball its radius. Raises Rejected where the grid has no room in a box, or in a ball that is an interval."""
+    if shape.kind == "ball" and len(reach) > 1:
         return shape.numbers[0]
-    if shape.kind == "box":
-        for side, (left, right) in zip(shape.numbers, reach, strict=True):
+    if shape.kind != "real":
+        sides = shape.numbers if shape.kind == "box" else (mul(num(2), shape.numbers[0]),)
+        for side, (left, right) in zip(sides, reach, strict=True):
             if left + right and not certainly_lt(mul(num(left + right), step), side):
                 raise Rejected(NAME, "reach", f"{left + right} steps of {format_expr(step)} are not certainly shorter than the side")
     return None

@@ -20,37 +20,30 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.combinators.parameters import fixed
-from dpverify.trusted.kernel.balls import constant, exact, rational
+from dpverify.trusted.kernel.balls import constant, exact
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
-from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, add, call, div, format_expr, mul, num, sub
-from dpverify.trusted.kernel.model import Claim, Shape, Space
-from dpverify.trusted.language.rationals import read_fraction, read_whole
+from dpverify.trusted.kernel.model import Claim, Space
 from dpverify.trusted.theories.spaces.packings import Packing, packing, width
-from dpverify.trusted.theories.spaces.rules.noise_near import whole
 from dpverify.trusted.theories.spaces.shapes import asked
 
 NAME: Final = "weighted-packing"
 ASSUMED: Final = ()
 MOST_BITS: Final = 256
 """Of a number of points that is written out."""
-MOST: Final = 100_000
-"""Most points of a line that are added one by one."""
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """A lower bound. Raises Rejected.
 
-    evidence: "packing", what the packing is told (packings); or "line": 0 where it is endless, else how many points of a line on each side
-    of x_1 are taken, with "epsilon", a rational bound. "at" fixes parameters.
+    evidence: "packing", what the packing is told (packings). "at" fixes parameters.
     """
     claim, at = fixed(claim, evidence, NAME)
     if claim.domains:
         raise Rejected(NAME, "the claim", "a packing is of parameters that have values")
     space, near, beta = asked(claim, NAME, one=True)
-    if "line" in evidence:
-        return _line(space, near, beta, evidence, at)
     found = packing(space.shape, near, evidence.get("packing", {}))
     far = _furthest(space, found)
     says = {"pair": {"says": "databases-packed"}, "packing": _told(found, near, far)}
@@ -85,52 +78,3 @@ def _furthest(space: Space, found: Packing) -> Expr:
     if space.databases != "answers":
         raise Rejected(NAME, "databases", "how far apart they are at most is not declared, so nothing bounds what a mechanism can do")
     return div(width(space.shape, found), space.lipschitz)
-
-
-def _line(space: Space, near: Expr, beta: Expr, evidence: Mapping[str, Any], at: Mapping[str, Expr]) -> Bound:
-    """Points of a line, one after the other, a step apart that is as near to twice gamma as you like, or on the integers 2 m + 1."""
-    if space.databases != "answers":
-        raise Rejected(NAME, "databases", "only where there is one for each answer it is known how far apart those of a line are")
-    count = read_whole(evidence, "line", NAME, 0, MOST)
-    step = num(2 * whole(near) + 1) if space.shape.kind == "integers" else mul(num(2), near)
-    far = div(step, space.lipschitz)
-    length = _length(space.shape)
-    told = {"says": "databases-in-a-row", "far": format_expr(far), "near": format_expr(near)}
-    says = {"pair": {"says": "databases-on-a-line"}, "packing": told}
-    if count == 0:
-        if length is not None:
-            raise Rejected(NAME, "line", "it has ends in this space")
-        return Bound("lower", div(call("log", div(sub(num(2), beta), beta)), far), witness=says, at=at)
-    left = count
-    if length is not None:
-        if not certainly_lt(mul(num(2 * count - 1), step), length):
-            raise Rejected(NAME, "line", f"{2 * count} points {format_expr(step)} apart do not certainly have room")
-        left = count if certainly_lt(mul(num(2 * count), step), length) else count - 1
-    epsilon = read_fraction(evidence, "epsilon", NAME)
-    weight = (-rational(epsilon) * constant(far)).exp()
-    total = arb(1) + (_powers(weight, count) + _powers(weight, left))
-    if epsilon < 0 or not (1 - constant(beta)) * total > 1:
-        raise Rejected(NAME, "epsilon", f"the sum at {epsilon} is not certainly above 1")
-    return Bound("lower", Num(epsilon), witness=says, at=at)
-
-
-def _powers(weight: arb, count: int) -> arb:
-    """weight + ... + weight^count."""
-    total = arb(0)
-    for _ in range(count):
-        total = weight * (1 + total)
-    return total
-
-
-def _length(shape: Shape) -> Expr | None:
-    """The length of a line in the space, without its ends; None where it has none."""
-    if shape.kind in ("real", "integers"):
-        return None
-    if shape.kind == "box" and shape.norm.kind == "lp":
-        longest = shape.numbers[0]
-        for side in shape.numbers:
-            longest = side if certainly_le(longest, side) else longest
-        return longest
-    if shape.kind == "ball":
-        return mul(num(2), shape.numbers[0])
-    raise Rejected(NAME, "the space", f"a space of the kind {shape.kind} has no lines that are known")
