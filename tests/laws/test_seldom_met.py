@@ -180,9 +180,9 @@ def test_where_lunes_change_their_form_half_of_the_digits_are_left(prec):
         return (-at).exp()
 
     with precision(prec):
-        found = spherical_caps.Prepared._near(falling, arb(1))
+        found = spherical_caps.near(falling, arb(1))
         assert found.contains(arb(-1).exp()) and found.rad() < arb(2) ** (4 - prec // 2)
-        assert spherical_caps.Prepared._near(falling, arb(2)).overlaps(arb(-2).exp())
+        assert spherical_caps.near(falling, arb(2)).overlaps(arb(-2).exp())
 
 
 @pytest.mark.parametrize(

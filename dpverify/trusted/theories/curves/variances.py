@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final, Literal
 
-from flint import acb, arb, ctx, fmpz
+from flint import acb, arb, ctx
 
-from dpverify.trusted.facts.evaluate import accurately
+from dpverify.trusted.facts.evaluate import accurately, kept
 from dpverify.trusted.kernel.balls import constant, finite, precision, rational, value
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr, Sym, call, sub, substitute
@@ -30,7 +31,6 @@ _TINY: Final = -16_384
 """Integrals below 2 to this power are enclosed absolutely, not relatively."""
 
 
-_KEPT: Final = 4096
 
 
 _ROUGH: Final = 64
@@ -46,13 +46,13 @@ def mass(law: Law, lower: Fraction, upper: Fraction | None, bits: int) -> arb:
 
 
 @remembered(64)
-def mean_over(law: Law, shift: Expr) -> Mean:
+def mean_over(law: Law, shift: Expr) -> Callable[[arb], arb]:
     """The mean of the Gaussian profiles at a shift; kept, with what it has evaluated."""
-    return Mean(law, shift)
+    return kept(Mean(law, shift))
 
 
 class Mean:
-    """E[H_Gauss(epsilon; mu)] with mu = shift v^(-exponent/2), by quadrature in u = log v and bounds far out; the latest are remembered."""
+    """E[H_Gauss(epsilon; mu)] with mu = shift v^(-exponent/2), by quadrature in u = log v and bounds far out."""
 
     def __init__(self, law: Law, shift: Expr) -> None:
         self.law, self.shift = law, shift
@@ -65,17 +65,11 @@ class Mean:
         with precision(_ROUGH):
             self.heights = [(rational(p) * value(law.density, {"v": rational(p)})).mid() for p in self.grid]
         self._function = per_precision(lambda: compiled(self.weight, "u"))  # its constants are rounded to the working precision
-        self._known: dict[tuple[fmpz, fmpz, int], arb] = {}
 
     def __call__(self, epsilon: arb) -> arb:
         """The mean at an exact epsilon."""
-        key = *epsilon.man_exp(), ctx.prec
-        if key not in self._known:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            wanted = ctx.prec
-            self._known[key] = accurately(lambda: self._at(epsilon, wanted))  # small shifts cancel in H_Gauss
-        return self._known[key]
+        wanted = ctx.prec
+        return accurately(lambda: self._at(epsilon, wanted))  # small shifts cancel in H_Gauss
 
     def _at(self, epsilon: arb, bits: int) -> arb:
         law = self.law
