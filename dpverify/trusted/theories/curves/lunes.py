@@ -5,7 +5,7 @@ See `spherical_caps` for the theorem. Everything is at the working precision of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -27,7 +27,6 @@ from dpverify.trusted.theories.curves.volumes import UNIT, Cap, bessel_moment
 
 _LEAST_TAIL: Final = 16
 _MOST_DOUBLINGS: Final = 2_000
-_SAMPLES: Final = 12
 _EVALUATIONS: Final = 40_000
 _ABOUT: Final = 10
 """Bits of a point that any other could stand for."""
@@ -81,25 +80,6 @@ class _Place:
         return self.root**cap.twice * cap.power(self.slack, a)
 
 
-class _Integrand:
-    """What is integrated along a chart of a known extent. sample: about its integral, by its greatest value at a few points."""
-
-    def __init__(self, chart: _Chart, function: Callable[[acb, bool], acb]) -> None:
-        assert chart.extent is not None
-        self._extent, self._function = chart.extent, function
-        self._end, self.sample = chart.extent.lower(), arb(0)
-        for k in range(1, _SAMPLES + 1):
-            found = abs(function(acb((self._end * k / _SAMPLES).mid()), False) * self._end).mid()
-            self.sample = self.sample.max(found) if found.is_finite() else self.sample
-
-    def integral(self, largest: arb, wanted: int) -> arb:
-        """The integral, at about `wanted` bits of itself or of the largest part."""
-        tolerance, f = arb(2) ** -wanted, self._function
-        found = acb.integral(f, acb(0), acb(self._end), rel_tol=tolerance, abs_tol=(largest * tolerance).mid(), eval_limit=_EVALUATIONS)
-        rest = arb(0) if self._extent.is_exact() else f(acb(self._extent), False).real * (self._extent.upper() - self._end) * UNIT
-        return found.real + rest
-
-
 class Lunes:
     """Noise of density proportional to exp(-h(|y|)) in an integer dimension, with a shift D > 0. Raises Undecided."""
 
@@ -123,7 +103,7 @@ class Lunes:
 
     def divergence(self, epsilon: arb, wanted: int) -> arb:
         """H at an exact epsilon >= 0, at about `wanted` bits. Raises Undecided."""
-        total, parts = arb(0), list[_Integrand]()
+        total = arb(0)
         for span in self.loss.spans(epsilon):
             pinched = self._pinched(span, wanted)
             if pinched is not None:
@@ -133,16 +113,11 @@ class Lunes:
                 raise Undecided("epsilon is, or may be, the loss at the centre, where lunes change their form.")
             if span.whole:
                 total += self._lost_ball(span.low)
-            for chart in self._charts(span, epsilon):
+            for chart in reversed(list(self._charts(span, epsilon))):  # from the tail on, where most lies in high dimensions
                 if chart.extent is None:
                     extent, tail = self._outwards(chart, span, epsilon, wanted)
                     chart, total = replace(chart, extent=extent), total + tail
-                parts.append(_Integrand(chart, self._along(chart, epsilon)))
-        largest = abs(total.mid())
-        for part in parts:
-            largest = largest.max(part.sample)
-        for part in parts:
-            total += part.integral(largest, wanted)
+                total += self._along(chart, epsilon, arb(2) ** -wanted, abs(total.mid()))
         share = total / self._mass
         if not share.is_finite():
             raise Undecided("the integral over the lunes has no finite enclosure.")
@@ -245,9 +220,17 @@ class Lunes:
             v = 2 * v
         raise Undecided("how far out the noise matters is not certain: its tail is too heavy, or the loss there is too close to epsilon.")
 
-    def _along(self, chart: _Chart, epsilon: arb) -> Callable[[acb, bool], acb]:
-        """The integrand along a chart."""
-        return lambda u, a: self._lune(self._place(chart, u, epsilon, a), a) * chart.size * u.sinh()
+    def _along(self, chart: _Chart, epsilon: arb, tolerance: arb, known: arb) -> arb:
+        """The integral along a chart of a known extent, at about the tolerance times itself, or times what is known of the whole."""
+        assert chart.extent is not None
+        end = chart.extent.lower()
+
+        def f(u: acb, a: bool) -> acb:
+            return self._lune(self._place(chart, u, epsilon, a), a) * chart.size * u.sinh()
+
+        least = (known * tolerance).mid()
+        found = acb.integral(f, acb(0), acb(end), rel_tol=tolerance, abs_tol=least, eval_limit=_EVALUATIONS, use_heap=True)
+        return found.real + f(acb(chart.extent), False).real * (chart.extent.upper() - end) * UNIT
 
     # -- masses ----------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from flint import acb, arb, ctx
 
 from dpverify.trusted.facts.evaluate import accurately, kept
-from dpverify.trusted.kernel.balls import constant, finite, precision, rational, value
+from dpverify.trusted.kernel.balls import constant, finite, precision, rational
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr, Sym, call, sub, substitute
 from dpverify.trusted.kernel.loading import remembered
@@ -33,8 +33,6 @@ _TINY: Final = -16_384
 
 
 
-_ROUGH: Final = 64
-"""Bits for guesses."""
 
 
 @remembered(4096)
@@ -58,12 +56,7 @@ class Mean:
         self.law, self.shift = law, shift
         in_u = Shapes("u", False, {})
         self.weight = call("exp", sub(Sym("u"), in_u.tidy(substitute(neg_log(law.density), {"v": call("exp", Sym("u"))}))))
-        self.grid = [p for k in range(-60, 61) if (p := Fraction(4) ** k) > law.lower and (law.upper is None or p < law.upper)]
-        if not self.grid:
-            self.grid = [2 * law.lower if law.upper is None else (law.lower + law.upper) / 2]
         self._far = max(_FAR, 2 * law.lower, _FAR if law.upper is None else 2 / law.upper)
-        with precision(_ROUGH):
-            self.heights = [(rational(p) * value(law.density, {"v": rational(p)})).mid() for p in self.grid]
         self._function = per_precision(lambda: compiled(self.weight, "u"))  # its constants are rounded to the working precision
 
     def __call__(self, epsilon: arb) -> arb:
@@ -97,13 +90,6 @@ class Mean:
             raise Undecided(f"the law of v has no finite mass beyond {cut}.")
         return self._beyond(epsilon, cut, rising=side == "+inf") * beyond
 
-    def _size(self, epsilon: arb) -> arb:
-        """About the size of the integral."""
-        size = arb(2) ** _TINY
-        for height, at in zip(self.heights, self.grid, strict=True):
-            size = size.max((height * self._value(epsilon, at)).mid())
-        return size
-
     def _inside(self, epsilon: arb, low: Fraction, high: Fraction, bits: int) -> arb:
         weight, shift, at = self._function(), acb(constant(self.shift)), acb(epsilon)
         slope = acb(rational(-self.law.exponent / 2))
@@ -111,9 +97,9 @@ class Mean:
         def integrand(u: acb, analytic: bool) -> acb:
             return weight(u, analytic) * gaussian_delta(shift * (slope * u).exp(), at)
 
-        tolerance = arb(2) ** -bits
+        tolerance, least = arb(2) ** -(bits + 8), arb(2) ** _TINY
         ends = (acb(rational(low).log()), acb(rational(high).log()))
-        mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=self._size(epsilon) * tolerance, eval_limit=20_000)
+        mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, use_heap=True)
         if not (mean.real.is_finite() and 0 in mean.imag):
             raise Undecided(f"the mean over v from {low} to {high} has no finite enclosure.")
         return mean.real
