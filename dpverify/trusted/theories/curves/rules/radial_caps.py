@@ -143,9 +143,6 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr, cuts: tuple[Fract
     return symmetric(_prepared(noise, h, dimension, shift, cuts))
 
 
-_SPARE: Final = 6
-
-
 @remembered(32)
 def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr, cuts: tuple[Fraction, ...]) -> Profile:
     """The profile of lunes that are made ready once for every working precision."""
@@ -161,7 +158,7 @@ def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr, cuts: tuple[F
     lunes = per_precision(made)
 
     def at(epsilon: arb) -> arb:
-        wanted = ctx.prec - _SPARE
+        wanted = ctx.prec
         return accurately(lambda: near(lambda place: lunes().divergence(place, wanted), epsilon)).max(arb(0)).min(arb(1))
 
     return divergence(kept(at))
