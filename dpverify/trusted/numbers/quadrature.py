@@ -34,11 +34,11 @@ _BESIDE: Final = Fraction(1, 1024)
 """How far from an end of a piece its density is looked at."""
 _POWERS: Final = (*range(4, 32), *range(32, 128, 8), *range(128, 1025, 128))
 """At which powers of 2 a density is looked at, to guess where its end starts."""
-_SPARE: Final = 4
+_SPARE: Final = 8
 """Bits beyond those wanted to which an end is a power, and a piece integrated."""
 
 
-def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, reference: arb, bits: int) -> arb:
+def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, tolerance: arb, least: arb) -> arb:
     """The integral over a closed interval by adaptive Gauss rules on complex balls (Johansson 2018)."""
     function = compiled(density, name)
     for point in (lower, upper):
@@ -49,16 +49,8 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, refe
         bound = bound_on_disc(density, name, point, _BESIDE)
         if bound is not None:
             function = _with_disc(function, point, bound)
-    tolerance = arb(2) ** -(bits + _SPARE)
-    total = acb.integral(
-        function,
-        acb(rational(lower)),
-        acb(rational(upper)),
-        rel_tol=tolerance,
-        abs_tol=reference * tolerance,
-        eval_limit=20_000,
-        depth_limit=4_000,
-    )
+    ends = acb(rational(lower)), acb(rational(upper))
+    total = acb.integral(function, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, depth_limit=4_000, use_heap=True)
     if not (total.real.is_finite() and 0 in total.imag):
         raise Undecided(f"the integral of the density from {lower} to {upper} has no finite enclosure.")
     return total.real.max(arb(0))
@@ -108,20 +100,13 @@ def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
 @remembered(256)
 def _integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int, prec: int) -> arb:
     with precision(prec):
-        found = pieces(density, name, lower, upper)
-        largest = arb(0)
-        for piece in found:
-            largest = largest.max(rough_mass(piece))
-        total = arb(0)
-        for piece in found:
-            total += _piece_integral(piece, largest.mid(), bits)
-        return total
+        return sum((_piece_integral(piece, bits) for piece in pieces(density, name, lower, upper)), arb(0))
 
 
-def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
-    total, left, right = arb(0), piece.lower, piece.upper
+def _piece_integral(piece: Piece, bits: int) -> arb:
+    total, left, right, tolerance = arb(0), piece.lower, piece.upper, arb(2) ** -(bits + _SPARE)
     for end, other in _singular_ends(piece):
-        start = start_of_end(piece, end, reference * arb(2) ** -(bits + _SPARE))
+        start = start_of_end(piece, end, rough_mass(piece) * tolerance)
         far = End(end.side, max(start, _beyond(end, other)), end.point)
         total += _mass(piece.density, piece.name, far, ctx.prec)
         if end.side in ("-inf", "right"):
@@ -129,7 +114,7 @@ def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
         else:
             right = far.boundary()
     assert left is not None and right is not None
-    return total + _quadrature(piece.density, piece.name, left, right, reference, bits)
+    return total + _quadrature(piece.density, piece.name, left, right, tolerance, abs(total.mid()) * tolerance)
 
 
 def start_of_end(piece: Piece, end: End, least: arb) -> Fraction:
