@@ -213,10 +213,8 @@ def test_the_volume_of_a_cap_is_the_hypergeometric_one(twice):
 
 
 @pytest.mark.sampled(7)
-@pytest.mark.parametrize("bits", [1, 40])
-@pytest.mark.parametrize("twice", [3, 5, 13, 17, 64, 301, 2001])
-def test_however_few_terms_the_volume_of_a_cap_is_summed_from_what_is_left_out_is_enclosed(monkeypatch, twice, bits):
-    monkeypatch.setattr(volumes, "_REACHES", tuple((reach, bits) for reach, _ in volumes._REACHES))
+@pytest.mark.parametrize("twice", [3, 4, 5, 13, 17, 64, 301, 2001])
+def test_however_few_terms_the_volume_of_a_cap_is_summed_from_what_is_left_out_is_enclosed(twice):
     for prec in (32, 64):
         with precision(prec):
             cap = volumes.Cap(twice)
