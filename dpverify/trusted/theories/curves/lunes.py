@@ -15,8 +15,6 @@ from flint import acb, arb, ctx
 from dpverify.trusted.kernel.balls import constant, exact
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr, Num
-from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.noise import weighted
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.shapes.convexity import Shapes
@@ -25,7 +23,6 @@ from dpverify.trusted.theories.curves.gaps import Gap
 from dpverify.trusted.theories.curves.monotone import about
 from dpverify.trusted.theories.curves.volumes import UNIT, Cap, bessel_moment
 
-_LEAST_TAIL: Final = 16
 _MOST_DOUBLINGS: Final = 2_000
 _EVALUATIONS: Final = 40_000
 _ABOUT: Final = 10
@@ -88,7 +85,6 @@ class Lunes:
         self._gap = Gap(h)
         self._h, self._slope = self._gap.h, self._gap.slope
         self._density = weighted(profile, Num(Fraction(dimension)))
-        self._convex = shapes.shape(h).convex
         self._bessel = bessel_moment(self._density)
         whole = None if self._bessel is None else self._bessel.whole()
         self._mass = integral(self._density, "r", Fraction(0), None, bits=ctx.prec - 8) if whole is None else whole
@@ -99,7 +95,6 @@ class Lunes:
         # a cap of height 2 R x of a ball of radius R has volume V_(d-1) (2 R)^d C(x) / m; the sphere has area d V_d
         ratio = ((d / 2 + 1).lgamma() - ((d + 1) / 2).lgamma()).exp() / arb.pi().sqrt()
         self._unit = ratio * arb(2) ** (dimension + 1) / (d * (d + 1))
-        self._tails: dict[Fraction, arb] = {}
 
     def divergence(self, epsilon: arb, wanted: int) -> arb:
         """H at an exact epsilon >= 0, at about `wanted` bits. Raises Undecided."""
@@ -214,9 +209,8 @@ class Lunes:
                 break
             height = self._lune(self._place(chart, acb(at), epsilon, False), False).real * v
             most = most.max(height.mid()) if height.is_finite() else most
-            start = far if self._convex else self._start(far)
-            if start is not None and self._beyond(start) <= most * arb(2) ** -wanted:
-                return at, arb(0).union(self._beyond(start) if self._convex else self._far_tail(start))
+            if self._beyond(far) <= most * arb(2) ** -wanted:
+                return at, arb(0).union(self._far_tail(far))
             v = 2 * v
         raise Undecided("how far out the noise matters is not certain: its tail is too heavy, or the loss there is too close to epsilon.")
 
@@ -247,25 +241,12 @@ class Lunes:
         return mass + edge * (radius - middle) - edge * radius / self._d
 
     def _beyond(self, radius: arb) -> arb:
-        """About the integral of -g'(r) r^d / d, hence of g(r) r^(d - 1), beyond a radius; an upper bound where h is convex.
-
-        There r h' rises, so that the density falls at least as this power of r.
-        """
+        """About the integral of -g'(r) r^d / d, hence of g(r) r^(d - 1), beyond a radius, as if the density fell as this power of r."""
         power = radius * self._slope(acb(radius), False).real - (self._d - 1)
         edge = self._radial(radius) * radius
         return (edge / self._d + edge / (power - 1)).upper() if power > 1 else arb("inf")
 
-    @staticmethod
-    def _start(radius: arb) -> arb | None:
-        """The last power of two up to a radius; None where that is too near for what is known of tails."""
-        return arb(2) ** (exact(radius.lower()).__floor__().bit_length() - 1) if radius > _LEAST_TAIL else None
-
     def _far_tail(self, radius: arb) -> arb:
-        """An upper bound of the same integral beyond a power of two."""
-        start = exact(radius)
-        if start not in self._tails:
-            mass = end_mass(self._density, "r", End("+inf", start))
-            if mass is None:
-                raise Undecided("the noise is not integrable.")
-            self._tails[start] = (self._radial(radius) * radius / self._d + mass).upper()
-        return self._tails[start]
+        """An upper bound of the same integral."""
+        mass = integral(self._density, "r", exact(radius.lower()), None)
+        return (self._radial(radius) * radius / self._d + mass).upper()

@@ -13,7 +13,7 @@ from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.numbers.quadrature import integral, rough_mass, start_of_end
+from dpverify.trusted.numbers.quadrature import integral, start_of_end
 from dpverify.trusted.theories.curves.unimodal import Reading
 
 _SPARE: Final = 8
@@ -38,7 +38,7 @@ class Outward:
         """About where nothing counts beyond."""
         if self._end is not None:
             return self._end
-        return start_of_end(self._parts[-1], End("+inf", Fraction(1)), rough_mass(self._parts[-1]) * arb(2) ** -ctx.prec)
+        return start_of_end(self._parts[-1], End("+inf", self._parts[-1].lower or Fraction(1)), arb(2) ** -ctx.prec)
 
     def beyond(self, distance: arb) -> arb:
         """The mass beyond an exact distance of at least 0. Raises Undecided where the density is not proved integrable."""
