@@ -14,7 +14,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.lattice_sums import lattice_sum, term
 from dpverify.trusted.theories.curves.shapes import Z
-from dpverify.trusted.theories.curves.steps import Steps, steps_of
+from dpverify.trusted.theories.curves.steps import steps_of
 from dpverify.trusted.theories.curves.unimodal import INFINITY, Hints, limit_of, most_of
 
 _TABLE: Final = 256
@@ -25,10 +25,6 @@ _LONGEST: Final = 1 << 15
 
 
 _FARTHEST: Final = 1 << 20
-
-
-_POWERS: Final = range(4, 14)
-"""Terms are added from -4 * 2^k on, k the greatest of these at which they count; what is known of slopes is sharp only beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +98,28 @@ class Law:
         self._left = self._right if shape.even else Tail(shape.mirrored(0))
         self.total = self._left.beyond(1) + self._right.beyond(0)
         self.alone = arb(0)
-        self._steps: Steps | None = None
-        if shape.past is None:
-            self._any(shift)
-            return
-        peak = shape.past if shape.high is None else min(shape.past, shape.high)
-        if shape.concave and not (self.weight(peak + 1) <= self.weight(peak) and self.weight(peak) > 0):
-            raise Undecided(f"whether the mode of the probabilities is at most {peak} is not certain.")
-        self._past = peak + shift  # p <= q from here on
-        if shape.low is not None:
-            first = shape.low + self.weight(shape.low).is_zero()
-            self.alone = self.below(first + shift - 1) / self.total
+        if shape.past is not None:
+            peak = shape.past if shape.high is None else min(shape.past, shape.high)
+            if shape.concave and not (self.weight(peak + 1) <= self.weight(peak) and self.weight(peak) > 0):
+                raise Undecided(f"whether the mode of the probabilities is at most {peak} is not certain.")
+            self._past = peak + shift  # p <= q from here on
+            if shape.low is not None:
+                first = shape.low + self.weight(shape.low).is_zero()
+                self.alone = self.below(first + shift - 1) / self.total
+        if not shape.concave:
+            self._sort(shape.past is None)
 
-    def _any(self, shift: int) -> None:
-        """The terms between two integers, in the order of their ratios, so that a sum is a few of them."""
-        self._past, both = _TABLE, [self._left, self._right]
-        while self._past < _LONGEST and not sum((tail.beyond(self._past) for tail in both), arb(0)) <= self.total * arb(2) ** -ctx.prec:
-            self._past *= 2
-        met = [(self.weight(n), self.weight(n - shift)) for n in range(1 - self._past, self._past)]
+    def _sort(self, anywhere: bool) -> None:
+        """The terms between two integers, in the order of their ratios, so that a sum is a few of them. anywhere: also far on the right."""
+        tails, far = [self._left, self._right][: 1 + anywhere], _TABLE
+        while far < _LONGEST and not sum((tail.beyond(far) for tail in tails), arb(0)) <= self.total * arb(2) ** -ctx.prec:
+            far *= 2
+        self._first, past = 1 - far, far if anywhere else self._past
+        met = [(self.weight(n), self.weight(n - self._shift)) for n in range(self._first, past)]
         apart = sum((p for p, q in met if q.is_zero()), arb(0))
-        self._steps, self.alone = steps_of(apart, (pair for pair in met if not pair[1].is_zero())), apart / self.total
+        self._steps, self._rest = steps_of(apart, (pair for pair in met if not pair[1].is_zero())), arb(0)
+        if anywhere:
+            self.alone, self._rest = apart / self.total, self._right.beyond(far)
 
     def weight(self, n: int) -> arb:
         """p(n), not normalised."""
@@ -179,13 +177,5 @@ class Law:
         return most_of(self.below(n - 1), self._most_below(None if self._shape.concave else n - 1) - epsilon)
 
     def _term_by_term(self, epsilon: arb) -> arb:
-        if self._steps is not None:
-            beyond = self._doubt(1 - self._past, epsilon) + self._right.beyond(self._past)
-            return self._steps.excess(epsilon) + arb(0).union(beyond.upper())
-        factor, least = epsilon.exp(), self.total * arb(2) ** -ctx.prec
-        far = [k for k in _POWERS if self._gap(-(1 << k), factor) > 0 and self.weight(-(1 << k)) * (1 << k) > least]
-        last = min(-(4 << (far[-1] if far else _POWERS[0])), self._past)
-        total = arb(0)
-        for n in range(last, self._past):
-            total += self._gap(n, factor).max(arb(0))
-        return total + arb(0).union(self._doubt(last, epsilon).upper())
+        beyond = self._doubt(self._first, epsilon) + self._rest
+        return self._steps.excess(epsilon) + arb(0).union(beyond.upper())
