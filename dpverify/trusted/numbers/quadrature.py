@@ -108,7 +108,8 @@ def start_of_end(piece: Piece, end: End, tolerance: arb) -> Fraction:
         at = End(end.side, Fraction(2) ** k, end.point).boundary()
         return value(piece.density, {piece.name: rational(at)}) * rational(abs(at - end.point))
 
-    found, none, greatest = _POWERS[0], arb(2) ** -ctx.prec, arb(0)
+    found: int = _POWERS[0]
+    none, greatest = arb(2) ** -ctx.prec, arb(0)
     for k in (*_NEARER, *_POWERS):
         at = End(end.side, Fraction(2) ** k, end.point).boundary()
         if (piece.lower is None or at > piece.lower) and (piece.upper is None or at < piece.upper) and size(k).is_finite():

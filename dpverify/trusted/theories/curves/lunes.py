@@ -224,7 +224,8 @@ class Lunes:
 
         least = (known * tolerance).mid()
         found = acb.integral(f, acb(0), acb(end), rel_tol=tolerance, abs_tol=least, eval_limit=_EVALUATIONS, use_heap=True)
-        return found.real + f(acb(chart.extent), False).real * (chart.extent.upper() - end) * UNIT
+        rest = arb(0) if chart.extent.is_exact() else f(acb(chart.extent), False).real * (chart.extent.upper() - end) * UNIT
+        return found.real + rest
 
     # -- masses ----------------------------------------------------------------------------------------
 
