@@ -30,8 +30,7 @@ from dpverify.trusted.kernel.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers import complex_bessel, lattice_sums
-from dpverify.trusted.numbers.bessel import besselk_scaled
+from dpverify.trusted.numbers import lattice_sums
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.theories.additive import points, witnessed
 from dpverify.trusted.theories.additive.rules import concave_exponent
@@ -162,16 +161,6 @@ def test_the_ends_of_a_sum_are_told_for_either_side(told):
         lattice_sums.summable(parse("exp(-abs(z))"), "z", F(0), F(3), told)
 
 
-def test_values_near_each_other_of_a_bessel_function_of_great_order_stay_sharp():
-    with precision(128):
-        pair = complex_bessel._BesselPair(num(30))
-        for k in range(8):
-            u = arb(20) + arb(k) / 16
-            for found, order in zip(pair(u), (30, 31), strict=True):
-                alone = besselk_scaled(num(order), u)[0]
-                assert found.overlaps(alone) and found.rel_accuracy_bits() > 120
-
-
 @pytest.mark.parametrize("prec", [64, 256])
 def test_where_lunes_change_their_form_half_of_the_digits_are_left(prec):
     def falling(at):
@@ -180,9 +169,9 @@ def test_where_lunes_change_their_form_half_of_the_digits_are_left(prec):
         return (-at).exp()
 
     with precision(prec):
-        found = spherical_caps.Prepared._near(falling, arb(1))
+        found = spherical_caps.near(falling, arb(1))
         assert found.contains(arb(-1).exp()) and found.rad() < arb(2) ** (4 - prec // 2)
-        assert spherical_caps.Prepared._near(falling, arb(2)).overlaps(arb(-2).exp())
+        assert spherical_caps.near(falling, arb(2)).overlaps(arb(-2).exp())
 
 
 @pytest.mark.parametrize(
@@ -213,10 +202,8 @@ def test_the_volume_of_a_cap_is_the_hypergeometric_one(twice):
 
 
 @pytest.mark.sampled(7)
-@pytest.mark.parametrize("bits", [1, 40])
-@pytest.mark.parametrize("twice", [3, 5, 13, 17, 64, 301, 2001])
-def test_however_few_terms_the_volume_of_a_cap_is_summed_from_what_is_left_out_is_enclosed(monkeypatch, twice, bits):
-    monkeypatch.setattr(volumes, "_REACHES", tuple((reach, bits) for reach, _ in volumes._REACHES))
+@pytest.mark.parametrize("twice", [3, 4, 5, 13, 17, 64, 301, 2001])
+def test_however_few_terms_the_volume_of_a_cap_is_summed_from_what_is_left_out_is_enclosed(twice):
     for prec in (32, 64):
         with precision(prec):
             cap = volumes.Cap(twice)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, Protocol
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpz
 
 from dpverify.trusted.facts.pairs import Pair, Profile, Rest
 from dpverify.trusted.kernel.balls import MAX_PRECISION, constant, precision
@@ -23,6 +23,9 @@ _FOLD: Final = 4
 
 SPARE: Final = 2 * STEP
 """Bits beyond the working precision with which epsilons and values are rounded that are known to more."""
+
+_KEPT: Final = 4_096
+"""How many values of a profile are remembered."""
 
 _ZERO: Final = arb(0)
 _TWICE: Final = 2 * arb(0).union(arb(1))
@@ -62,6 +65,16 @@ def _at(bits: int, compute: Callable[[], arb]) -> arb:
 
 def _rounded(bits: int) -> int:
     return -(-bits // STEP) * STEP
+
+
+def kept(at: Callable[[arb], arb]) -> Callable[[arb], arb]:
+    """A function of exact epsilons that remembers its latest values, each at its working precision."""
+
+    @lru_cache(_KEPT)
+    def value(mantissa: fmpz, exponent: fmpz, _: int) -> arb:
+        return at(arb((mantissa, exponent)))
+
+    return lambda epsilon: value(*epsilon.man_exp(), ctx.prec)
 
 
 def falling(at: Callable[[arb], arb]) -> Profile:

@@ -10,6 +10,7 @@ from flint import arb, ctx
 
 from dpverify.trusted.combinators.one_pair import OnePair
 from dpverify.trusted.combinators.runs import Run, merged, occurs, reach
+from dpverify.trusted.facts.evaluate import kept
 from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.kernel.balls import precision
@@ -105,16 +106,11 @@ def _limited(pair: Pair, bits: int) -> Pair:
     """The pair with profiles that are evaluated at no more than a precision, each epsilon once."""
 
     def limited(profile: Profile) -> Profile:
-        known: dict[Any, arb] = {}
+        known = kept(profile)
 
         def at(epsilon: arb) -> arb:
             with precision(min(ctx.prec, bits)):
-                if not epsilon.is_exact():
-                    return profile(epsilon)
-                key = epsilon.man_exp(), ctx.prec
-                if key not in known:
-                    known[key] = profile(epsilon)
-                return known[key]
+                return known(epsilon) if epsilon.is_exact() else profile(epsilon)
 
         return at
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.kernel.balls import MAX_PRECISION, NAN, constant, precision
+from dpverify.trusted.kernel.balls import MAX_PRECISION, NAN, constant, precision, rational
 from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.numbers.monotone import on_ends
@@ -28,23 +29,27 @@ def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
 def _besselk_pair(order: Expr, mantissa: int, exponent: int, bits: int) -> tuple[arb, arb]:
     if not abs(constant(order)) <= MAX_ORDER:
         return NAN, NAN
-    x, whole = arb((mantissa, exponent)), isinstance(order, Num) and order.value.denominator == 1
+    x, v = arb((mantissa, exponent)), order.value if isinstance(order, Num) else None
     with precision(min(bits + _GUARD, MAX_PRECISION)):
-        return _of_integer(int(order.value), x) if whole and isinstance(order, Num) else (_between(order, x, 0), _between(order, x, 1))
+        return (_between(order, x, 0), _between(order, x, 1)) if v is None or v.denominator > 2 else _by_recurrence(v, x)
 
 
-def _of_integer(n: int, x: arb) -> tuple[arb, arb]:
-    """For an integer order, from K_0 by the Wronskian I_0 K_1 + I_1 K_0 = 1/x and the recurrence, which is stable upward."""
-    lost = 0 if x > ctx.prec else 3 * _ceiling(x)  # by the power series, which is taken before the asymptotic one is good enough
-    with precision(min(ctx.prec + lost, MAX_PRECISION)):
-        k0 = x.bessel_k(0, scaled=True)
-        i0, i1 = x.bessel_i(0, scaled=True), x.bessel_i(1, scaled=True)
-    known = [k0, (1 / x - i1 * k0) / i0]
-    for m in range(1, abs(n) + 1):
-        known = [known[-2], known[-1], known[-2] + 2 * m / x * known[-1]]
-    if n >= 0:
-        return known[-2], known[-1]
-    return known[-2], known[-3]  # K_-n is K_n, and K_(1 - n) is K_(n - 1)
+def _by_recurrence(v: Fraction, x: arb) -> tuple[arb, arb]:
+    """For 2 v an integer, from two low orders and the recurrence, which is stable upward: 0 and 1, or -1/2 and 1/2, where K is elementary.
+
+    K_1 is by the Wronskian I_0 K_1 + I_1 K_0 = 1/x. K_-v is K_v.
+    """
+    root = (arb.pi() / (2 * x)).sqrt()
+    low, known = Fraction(-1, 2), [root, root]
+    if v.denominator == 1:
+        lost = 0 if x > ctx.prec else 3 * _ceiling(x)  # by the power series, which is taken before the asymptotic one is good enough
+        with precision(min(ctx.prec + lost, MAX_PRECISION)):
+            k0 = x.bessel_k(0, scaled=True)
+            i0, i1 = x.bessel_i(0, scaled=True), x.bessel_i(1, scaled=True)
+        low, known = Fraction(0), [k0, (1 / x - i1 * k0) / i0]
+    while low + len(known) <= max(abs(v), abs(v + 1)):
+        known.append(known[-2] + 2 * rational(low + len(known) - 1) / x * known[-1])
+    return known[int(abs(v) - low)], known[int(abs(v + 1) - low)]
 
 
 def _between(order: Expr, x: arb, above: int) -> arb:

@@ -103,12 +103,7 @@ class JetCompiler:
 
     def compile(self, expr: Expr) -> Program:
         """The program of a tree; run it on the jets of its symbols."""
-        found = self.node(expr)
-        if isinstance(found, Constant):
-            zero = self.zero()
-            fixed = (found.scalar, zero, zero)
-            return lambda env: fixed
-        return found
+        return self.program(self.node(expr))
 
     def node(self, expr: Expr) -> Program | Constant:
         """The program of a tree, or its scalar where it has no symbols."""

@@ -65,27 +65,12 @@ def resolve(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | Non
 def _ends(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> tuple[arb, arb] | None:
     """The limits at both ends (infinities included) of an expression that is linear or otherwise monotone by its form, else None."""
     slope, rest = linear_part(expr, name)
-    if symbols(slope) | symbols(rest):
-        found = _monotone_ends(expr, name, lower, upper)
-        if found is None:
-            return None
-        left, right = (ball if end is None else _exact_zero(expr, name, end, ball) for end, ball in zip((lower, upper), found, strict=True))
-        return left, right
-    gradient_ball = constant(slope)
-    result = []
-    for end, outward in ((lower, -1), (upper, 1)):
-        if end is not None:
-            at = substitute(expr, {name: Num(end)})
-            result.append(arb(0) if at == ZERO else constant(at))
-        elif slope == ZERO:
-            result.append(constant(rest))
-        elif gradient_ball > 0:
-            result.append(arb("inf") * outward)
-        elif gradient_ball < 0:
-            result.append(arb("-inf") * outward)
-        else:
-            return None
-    return result[0], result[1]
+    plain = expr if symbols(slope) | symbols(rest) else add(mul(slope, Sym(name)), rest)
+    found = _monotone_ends(plain, name, lower, upper)
+    if found is None:
+        return None
+    left, right = (ball if end is None else _exact_zero(expr, name, end, ball) for end, ball in zip((lower, upper), found, strict=True))
+    return left, right
 
 
 def _exact_zero(expr: Expr, name: str, end: Fraction, ball: arb) -> arb:
@@ -98,6 +83,8 @@ def _exact_zero(expr: Expr, name: str, end: Fraction, ball: arb) -> arb:
 
 def _monotone_ends(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> tuple[arb, arb] | None:
     """Limits at both ends of monotone functions of each other: multiples and sums with constants, powers, log and exp."""
+    if not symbols(expr):
+        return constant(expr), constant(expr)
     if expr == Sym(name):
         return (arb("-inf") if lower is None else rational(lower), arb("inf") if upper is None else rational(upper))
     inside = [part for part in children(expr) if symbols(part)]

@@ -34,11 +34,13 @@ _BESIDE: Final = Fraction(1, 1024)
 """How far from an end of a piece its density is looked at."""
 _POWERS: Final = (*range(4, 32), *range(32, 128, 8), *range(128, 1025, 128))
 """At which powers of 2 a density is looked at, to guess where its end starts."""
-_SPARE: Final = 4
+_NEARER: Final = range(-24, 4)
+"""Where it is looked at beside, to see how great it is."""
+_SPARE: Final = 8
 """Bits beyond those wanted to which an end is a power, and a piece integrated."""
 
 
-def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, reference: arb, bits: int) -> arb:
+def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, tolerance: arb, least: arb) -> arb:
     """The integral over a closed interval by adaptive Gauss rules on complex balls (Johansson 2018)."""
     function = compiled(density, name)
     for point in (lower, upper):
@@ -49,16 +51,8 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, refe
         bound = bound_on_disc(density, name, point, _BESIDE)
         if bound is not None:
             function = _with_disc(function, point, bound)
-    tolerance = arb(2) ** -(bits + _SPARE)
-    total = acb.integral(
-        function,
-        acb(rational(lower)),
-        acb(rational(upper)),
-        rel_tol=tolerance,
-        abs_tol=reference * tolerance,
-        eval_limit=20_000,
-        depth_limit=4_000,
-    )
+    ends = acb(rational(lower)), acb(rational(upper))
+    total = acb.integral(function, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, depth_limit=4_000, use_heap=True)
     if not (total.real.is_finite() and 0 in total.imag):
         raise Undecided(f"the integral of the density from {lower} to {upper} has no finite enclosure.")
     return total.real.max(arb(0))
@@ -75,28 +69,6 @@ def _with_disc(function: Complex, point: Fraction, bound: arb) -> Complex:
     return f
 
 
-def rough_mass(piece: Piece) -> arb:
-    """About the mass of a piece, a point only, to set tolerances by: the largest density * distance on a grid of powers of two."""
-    best = arb(0)
-    for k in range(-24, 25):
-        for point in _grid(piece, Fraction(2) ** k):
-            height = value(piece.density, {piece.name: rational(point)}).mid()
-            if height.is_finite():
-                best = best.max((height * rational(Fraction(2) ** k)).mid())
-    return best
-
-
-def _grid(piece: Piece, step: Fraction) -> Iterator[Fraction]:
-    """The points at a distance inside from each end of a piece."""
-    low = piece.lower if piece.lower is not None else (Fraction(0) if piece.upper is None else None)
-    inside = [low + step] if low is not None else []
-    if piece.upper is not None:
-        inside.append(piece.upper - step)
-    for point in inside:
-        if (piece.lower is None or point > piece.lower) and (piece.upper is None or point < piece.upper):
-            yield point
-
-
 def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int = 24) -> arb:
     """A ball that contains the integral of a density over (lower, upper), at about `bits` bits relative accuracy.
 
@@ -108,35 +80,27 @@ def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
 @remembered(256)
 def _integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int, prec: int) -> arb:
     with precision(prec):
-        found = pieces(density, name, lower, upper)
-        largest = arb(0)
-        for piece in found:
-            largest = largest.max(rough_mass(piece))
-        total = arb(0)
-        for piece in found:
-            total += _piece_integral(piece, largest.mid(), bits)
-        return total
+        return sum((_piece_integral(piece, bits) for piece in pieces(density, name, lower, upper)), arb(0))
 
 
-def _piece_integral(piece: Piece, reference: arb, bits: int) -> arb:
-    total, left, right = arb(0), piece.lower, piece.upper
-    for end, other in _singular_ends(piece):
-        start = start_of_end(piece, end, reference * arb(2) ** -(bits + _SPARE))
-        far = End(end.side, max(start, _beyond(end, other)), end.point)
+def _piece_integral(piece: Piece, bits: int) -> arb:
+    total, left, right, tolerance = arb(0), piece.lower, piece.upper, arb(2) ** -(bits + _SPARE)
+    for end in _singular_ends(piece):
+        far = End(end.side, start_of_end(piece, end, tolerance), end.point)
         total += _mass(piece.density, piece.name, far, ctx.prec)
         if end.side in ("-inf", "right"):
             left = far.boundary()
         else:
             right = far.boundary()
     assert left is not None and right is not None
-    return total + _quadrature(piece.density, piece.name, left, right, reference, bits)
+    return total + _quadrature(piece.density, piece.name, left, right, tolerance, abs(total.mid()) * tolerance)
 
 
-def start_of_end(piece: Piece, end: End, least: arb) -> Fraction:
-    """About where an end starts whose mass is known to `least`, a power of 2 in its chart: a guess, for masses are enclosed wherever it is.
+def start_of_end(piece: Piece, end: End, tolerance: arb) -> Fraction:
+    """About where an end starts whose mass is known to so much of the greatest size: a guess, as masses are enclosed wherever it is.
 
-    With sizes (density times distance) at three powers of 2 in a row, each 2^-a of the one before, the mass is the first over a: how far
-    are the two a apart? Nothing is said of sizes that are not enclosed.
+    Sizes are the density times the distance, at powers of 2 in the chart of the end. With sizes at three of them in a row, each 2^-a of
+    the one before, the mass is the first over a: how far are the two a apart? Nothing is said of sizes that are not enclosed.
     """
 
     @cache
@@ -145,20 +109,18 @@ def start_of_end(piece: Piece, end: End, least: arb) -> Fraction:
         return value(piece.density, {piece.name: rational(at)}) * rational(abs(at - end.point))
 
     found: int = _POWERS[0]
-    none = arb(2) ** -ctx.prec
+    none, greatest = arb(2) ** -ctx.prec, arb(0)
+    for k in (*_NEARER, *_POWERS):
+        at = End(end.side, Fraction(2) ** k, end.point).boundary()
+        if (piece.lower is None or at > piece.lower) and (piece.upper is None or at < piece.upper) and size(k).is_finite():
+            greatest = greatest.max(size(k).mid())
+    least = greatest * tolerance
     for k, after in pairwise(_POWERS):
         first, second, third = size(k), size(k + 1), size(k + 2)
         apart = first * abs(1 / (first / second).log() - 1 / (second / third).log())
         if first > least and (second <= first * none or second >= first or third >= second or apart > least):
             found = after
-    return Fraction(2) ** found
-
-
-def _beyond(end: End, other: Fraction | None) -> Fraction:
-    """From where on an end takes no more than its half of a piece with another end."""
-    if other is None:
-        return Fraction(1)
-    return 2 * abs(other) if end.side in ("+inf", "-inf") else 2 / abs(other - end.point)
+    return max(end.start, Fraction(2) ** found)
 
 
 @remembered(1024)
@@ -185,13 +147,13 @@ def _regular(piece: Piece, point: Fraction, inward: int) -> bool:
     return bound_on_disc(piece.density, piece.name, point, _BESIDE) is not None
 
 
-def _singular_ends(piece: Piece) -> Iterator[tuple[End, Fraction | None]]:
-    """The ends of a piece where the density may be unbounded, with the other end of the piece."""
+def _singular_ends(piece: Piece) -> Iterator[End]:
+    """The ends of a piece where the density may be unbounded, each in no more than its half of a piece with another end."""
     for point, other, inward in ((piece.lower, piece.upper, 1), (piece.upper, piece.lower, -1)):
         if point is None:
-            yield End("-inf" if inward > 0 else "+inf", Fraction(1)), other
+            yield End("-inf" if inward > 0 else "+inf", max(Fraction(1), -2 * inward * (other or Fraction(0))))
         elif not _regular(piece, point, inward):
-            yield End("right" if inward > 0 else "left", Fraction(1), point), other
+            yield End("right" if inward > 0 else "left", Fraction(1) if other is None else 2 / abs(other - point), point)
 
 
 @remembered(256)

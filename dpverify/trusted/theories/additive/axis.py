@@ -164,22 +164,10 @@ def direction(line: Line, lower: Fraction, upper: Fraction, flat: int = 1) -> in
         return 0
     if over.d1 == 0:
         return flat
-    if over.d1 >= 0:
-        return 1
-    if over.d1 <= 0:
-        return -1
-    # a derivative that is monotone has its sign from one end
-    if over.d2 >= 0:
-        if line.jet(smooth, rational(lower)).d1 >= 0:
-            return 1
-        if line.jet(smooth, rational(upper)).d1 <= 0:
-            return -1
-    if over.d2 <= 0:
-        if line.jet(smooth, rational(upper)).d1 >= 0:
-            return 1
-        if line.jet(smooth, rational(lower)).d1 <= 0:
-            return -1
-    return 0
+    least = most = over.d1
+    if over.d2 >= 0 or over.d2 <= 0:  # a derivative that is monotone has its sign from one end
+        least, most = (line.jet(smooth, rational(end)).d1 for end in ((lower, upper) if over.d2 >= 0 else (upper, lower)))
+    return 1 if least >= 0 else -1 if most <= 0 else 0
 
 
 def range_of(line: Line, lower: Fraction, upper: Fraction, smooth: Expr) -> arb:

@@ -12,7 +12,7 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, add, mul, symbols
 from dpverify.trusted.language.calls import calls
@@ -22,7 +22,6 @@ from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.complex_bessel import LogBesselK
 
 _STEPS: Final = 60
-_COARSE: Final = 40
 _NARROW: Final = arb(2) ** -20
 _NAN: Final = acb("nan")
 
@@ -72,27 +71,17 @@ class Gap:
     def _near(self, r: arb, epsilon: arb) -> arb:
         """About the gap at an exact r > 0, by Newton's iteration on midpoints; proves nothing.
 
-        Precision doubles as the steps shrink. No step leaves r > 0, and there are at most _STEPS: where they do not converge, the box
-        round the last gap does not contain what Newton's operator makes of it.
+        No step leaves r > 0, and there are at most _STEPS: where they do not converge, the box round the last gap does not contain what
+        Newton's operator makes of it.
         """
         start, rise = self._about(r)
-        level = start + epsilon
         gap = self._guess(r, epsilon, rise)
-        bits, least = _COARSE, None
         for _ in range(_STEPS):
-            with precision(bits):
-                height, slope = self._about((r + gap).mid())
-                step = ((height - level) / slope).mid()
-            if not step.is_finite():
-                break
+            height, slope = self._about((r + gap).mid())
+            step = ((height - start - epsilon) / slope).mid()
             gap = (gap - step).mid() if step < gap else (gap / 2).mid()
-            if bits == ctx.prec and least is not None and 2 * abs(step) > least:
+            if not abs(step) >= (r + gap) * arb(2) ** (-ctx.prec // 3):
                 break
-            least = abs(step)
-            if least < (r + gap) * arb(2) ** (-bits // 4):
-                if bits == ctx.prec:
-                    break
-                bits = min(2 * bits, ctx.prec)
         self._last = r, epsilon, gap, (rise / slope).mid()
         return gap
 

@@ -5,7 +5,7 @@ See `spherical_caps` for the theorem. Everything is at the working precision of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -15,8 +15,6 @@ from flint import acb, arb, ctx
 from dpverify.trusted.kernel.balls import constant, exact
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr, Num
-from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.noise import weighted
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.shapes.convexity import Shapes
@@ -25,9 +23,7 @@ from dpverify.trusted.theories.curves.gaps import Gap
 from dpverify.trusted.theories.curves.monotone import about
 from dpverify.trusted.theories.curves.volumes import UNIT, Cap, bessel_moment
 
-_LEAST_TAIL: Final = 16
 _MOST_DOUBLINGS: Final = 2_000
-_SAMPLES: Final = 12
 _EVALUATIONS: Final = 40_000
 _ABOUT: Final = 10
 """Bits of a point that any other could stand for."""
@@ -81,25 +77,6 @@ class _Place:
         return self.root**cap.twice * cap.power(self.slack, a)
 
 
-class _Integrand:
-    """What is integrated along a chart of a known extent. sample: about its integral, by its greatest value at a few points."""
-
-    def __init__(self, chart: _Chart, function: Callable[[acb, bool], acb]) -> None:
-        assert chart.extent is not None
-        self._extent, self._function = chart.extent, function
-        self._end, self.sample = chart.extent.lower(), arb(0)
-        for k in range(1, _SAMPLES + 1):
-            found = abs(function(acb((self._end * k / _SAMPLES).mid()), False) * self._end).mid()
-            self.sample = self.sample.max(found) if found.is_finite() else self.sample
-
-    def integral(self, largest: arb, wanted: int) -> arb:
-        """The integral, at about `wanted` bits of itself or of the largest part."""
-        tolerance, f = arb(2) ** -wanted, self._function
-        found = acb.integral(f, acb(0), acb(self._end), rel_tol=tolerance, abs_tol=(largest * tolerance).mid(), eval_limit=_EVALUATIONS)
-        rest = arb(0) if self._extent.is_exact() else f(acb(self._extent), False).real * (self._extent.upper() - self._end) * UNIT
-        return found.real + rest
-
-
 class Lunes:
     """Noise of density proportional to exp(-h(|y|)) in an integer dimension, with a shift D > 0. Raises Undecided."""
 
@@ -108,7 +85,6 @@ class Lunes:
         self._gap = Gap(h)
         self._h, self._slope = self._gap.h, self._gap.slope
         self._density = weighted(profile, Num(Fraction(dimension)))
-        self._convex = shapes.shape(h).convex
         self._bessel = bessel_moment(self._density)
         whole = None if self._bessel is None else self._bessel.whole()
         self._mass = integral(self._density, "r", Fraction(0), None, bits=ctx.prec - 8) if whole is None else whole
@@ -119,11 +95,10 @@ class Lunes:
         # a cap of height 2 R x of a ball of radius R has volume V_(d-1) (2 R)^d C(x) / m; the sphere has area d V_d
         ratio = ((d / 2 + 1).lgamma() - ((d + 1) / 2).lgamma()).exp() / arb.pi().sqrt()
         self._unit = ratio * arb(2) ** (dimension + 1) / (d * (d + 1))
-        self._tails: dict[Fraction, arb] = {}
 
     def divergence(self, epsilon: arb, wanted: int) -> arb:
         """H at an exact epsilon >= 0, at about `wanted` bits. Raises Undecided."""
-        total, parts = arb(0), list[_Integrand]()
+        total = arb(0)
         for span in self.loss.spans(epsilon):
             pinched = self._pinched(span, wanted)
             if pinched is not None:
@@ -133,16 +108,11 @@ class Lunes:
                 raise Undecided("epsilon is, or may be, the loss at the centre, where lunes change their form.")
             if span.whole:
                 total += self._lost_ball(span.low)
-            for chart in self._charts(span, epsilon):
+            for chart in reversed(list(self._charts(span, epsilon))):  # from the tail on, where most lies in high dimensions
                 if chart.extent is None:
                     extent, tail = self._outwards(chart, span, epsilon, wanted)
                     chart, total = replace(chart, extent=extent), total + tail
-                parts.append(_Integrand(chart, self._along(chart, epsilon)))
-        largest = abs(total.mid())
-        for part in parts:
-            largest = largest.max(part.sample)
-        for part in parts:
-            total += part.integral(largest, wanted)
+                total += self._along(chart, epsilon, arb(2) ** -wanted, abs(total.mid()))
         share = total / self._mass
         if not share.is_finite():
             raise Undecided("the integral over the lunes has no finite enclosure.")
@@ -239,15 +209,23 @@ class Lunes:
                 break
             height = self._lune(self._place(chart, acb(at), epsilon, False), False).real * v
             most = most.max(height.mid()) if height.is_finite() else most
-            start = far if self._convex else self._start(far)
-            if start is not None and self._beyond(start) <= most * arb(2) ** -wanted:
-                return at, arb(0).union(self._beyond(start) if self._convex else self._far_tail(start))
+            if self._beyond(far) <= most * arb(2) ** -wanted:
+                return at, arb(0).union(self._far_tail(far))
             v = 2 * v
         raise Undecided("how far out the noise matters is not certain: its tail is too heavy, or the loss there is too close to epsilon.")
 
-    def _along(self, chart: _Chart, epsilon: arb) -> Callable[[acb, bool], acb]:
-        """The integrand along a chart."""
-        return lambda u, a: self._lune(self._place(chart, u, epsilon, a), a) * chart.size * u.sinh()
+    def _along(self, chart: _Chart, epsilon: arb, tolerance: arb, known: arb) -> arb:
+        """The integral along a chart of a known extent, at about the tolerance times itself, or times what is known of the whole."""
+        assert chart.extent is not None
+        end = chart.extent.lower()
+
+        def f(u: acb, a: bool) -> acb:
+            return self._lune(self._place(chart, u, epsilon, a), a) * chart.size * u.sinh()
+
+        least = (known * tolerance).mid()
+        found = acb.integral(f, acb(0), acb(end), rel_tol=tolerance, abs_tol=least, eval_limit=_EVALUATIONS, use_heap=True)
+        rest = arb(0) if chart.extent.is_exact() else f(acb(chart.extent), False).real * (chart.extent.upper() - end) * UNIT
+        return found.real + rest
 
     # -- masses ----------------------------------------------------------------------------------------
 
@@ -264,25 +242,12 @@ class Lunes:
         return mass + edge * (radius - middle) - edge * radius / self._d
 
     def _beyond(self, radius: arb) -> arb:
-        """About the integral of -g'(r) r^d / d, hence of g(r) r^(d - 1), beyond a radius; an upper bound where h is convex.
-
-        There r h' rises, so that the density falls at least as this power of r.
-        """
+        """About the integral of -g'(r) r^d / d, hence of g(r) r^(d - 1), beyond a radius, as if the density fell as this power of r."""
         power = radius * self._slope(acb(radius), False).real - (self._d - 1)
         edge = self._radial(radius) * radius
         return (edge / self._d + edge / (power - 1)).upper() if power > 1 else arb("inf")
 
-    @staticmethod
-    def _start(radius: arb) -> arb | None:
-        """The last power of two up to a radius; None where that is too near for what is known of tails."""
-        return arb(2) ** (exact(radius.lower()).__floor__().bit_length() - 1) if radius > _LEAST_TAIL else None
-
     def _far_tail(self, radius: arb) -> arb:
-        """An upper bound of the same integral beyond a power of two."""
-        start = exact(radius)
-        if start not in self._tails:
-            mass = end_mass(self._density, "r", End("+inf", start))
-            if mass is None:
-                raise Undecided("the noise is not integrable.")
-            self._tails[start] = (self._radial(radius) * radius / self._d + mass).upper()
-        return self._tails[start]
+        """An upper bound of the same integral."""
+        mass = integral(self._density, "r", exact(radius.lower()), None)
+        return (self._radial(radius) * radius / self._d + mass).upper()

@@ -9,82 +9,51 @@ from typing import Final
 from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import exact, rational, value
-from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.complex import compiled
-from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.pieces import Piece
-from dpverify.trusted.numbers.quadrature import rough_mass, start_of_end
+from dpverify.trusted.numbers.quadrature import integral, start_of_end
 from dpverify.trusted.theories.curves.unimodal import Reading
 
-_DEPTH: Final = 4
-"""Masses are known to a relative accuracy where they are above the whole times 2^-precision to this power."""
+_SPARE: Final = 8
+"""Bits beyond the working precision to which what is between edges is integrated."""
 
 
 class Outward:
     """The mass of a density, in pieces with a cut at 0, beyond a distance from 0, to the right, to a high relative accuracy.
 
-    Its edges are powers of two and the points half way between them; the masses of the cells are kept. Where the tail beyond the last
-    edge starts is told by the size of the density, and then its mass is enclosed; a point beyond, or one beyond which little else is
-    left than that tail, is given a tail that starts further out.
+    What is beyond its edges is kept; these are powers of two, the points half way between them, and the ends of pieces.
     """
 
     def __init__(self, parts: Sequence[Piece], falling: bool) -> None:
         """falling: the density is proved not to rise away from 0."""
         self._parts, self._falling = parts, falling
         self._programs = [compiled(p.density, "z") for p in parts]
-        self._edges: list[Fraction] = [Fraction(0)]
-        self._masses: list[arb] = []
-        self._sums: list[arb] = []
-        self.tail = arb(0)
-        self._endless = bool(parts) and parts[-1].upper is None
-        if self._endless:
-            largest = arb(0)
-            for part in parts:
-                largest = largest.max(rough_mass(part))
-            self._extend(max(self._start(largest), self._after(Fraction(0))))
-        elif parts:
-            self._add_cells(parts[-1].upper or Fraction(0))
+        self._known = dict[Fraction, arb]()
+        self._end = parts[-1].upper if parts else Fraction(0)
 
     @property
     def extent(self) -> Fraction:
-        """The farthest edge."""
-        return self._edges[-1]
+        """About where nothing counts beyond."""
+        if self._end is not None:
+            return self._end
+        return start_of_end(self._parts[-1], End("+inf", self._parts[-1].lower or Fraction(1)), arb(2) ** -ctx.prec)
 
-    def _start(self, size: arb) -> Fraction:
-        """About where a tail starts that is known to the working precision of a size."""
-        return start_of_end(self._parts[-1], End("+inf", Fraction(1)), size * arb(2) ** -ctx.prec)
-
-    def _after(self, distance: Fraction) -> Fraction:
-        """The power of two beyond a distance, and beyond where the last piece starts."""
-        return Fraction(2) ** max(distance, self._parts[-1].lower or Fraction(0)).__floor__().bit_length()
-
-    def _extend(self, start: Fraction) -> None:
-        """A tail that starts further out than the last edge."""
-        try:
-            mass = end_mass(self._parts[-1].density, "z", End("+inf", start))
-        except (Undecided, ExprError) as error:
-            raise Undecided("whether the density is integrable at infinity is not certain.") from error
-        if mass is None:
-            raise Undecided("the density is not integrable.")
-        self.tail = mass
-        self._add_cells(start)
-
-    def _add_cells(self, to: Fraction) -> None:
-        edges = {to, *(p.lower for p in self._parts if p.lower is not None)}
+    def beyond(self, distance: arb) -> arb:
+        """The mass beyond an exact distance of at least 0. Raises Undecided where the density is not proved integrable."""
+        at = exact(distance)
+        if self._end is not None and at >= self._end:
+            return arb(0)
         step = Fraction(1, 4)
-        while step < to:
-            edges |= {step, step * Fraction(3, 2)}
+        while 2 * step <= at:
             step *= 2
-        fresh = sorted(e for e in edges if self._edges[-1] < e <= to)
-        for edge in fresh:
-            self._masses.append(self._cell(rational(self._edges[-1]), edge))
-            self._edges.append(edge)
-        total, self._sums = self.tail, [self.tail]
-        for mass in reversed(self._masses):
-            total = total + mass
-            self._sums.append(total)
-        self._sums.reverse()
+        ends = (step, step * Fraction(3, 2), 2 * step, *(p.upper for p in self._parts if p.upper is not None))
+        edge = min(end for end in ends if end > at)
+        if edge not in self._known:
+            left = [(p, max(edge, p.lower or edge)) for p in self._parts if p.upper is None or edge < p.upper]
+            self._known[edge] = sum((integral(p.density, "z", low, p.upper, ctx.prec) for p, low in left), arb(0))
+        return self._known[edge] + self._cell(rational(at), edge)
 
     def _cell(self, start: arb, end: Fraction) -> arb:
         """The integral from a point to the next edge."""
@@ -101,36 +70,10 @@ class Outward:
 
     def _integral(self, start: arb, end: Fraction) -> arb | None:
         function = next(f for f, p in zip(self._programs, self._parts, strict=True) if p.upper is None or end <= p.upper)
-        tolerance, least = arb(2) ** -ctx.prec, self._masses[0] * arb(2) ** (-_DEPTH * ctx.prec) if self._masses else arb(0)
-        mass = acb.integral(
-            function, acb(start), acb(rational(end)), rel_tol=tolerance, abs_tol=least.mid(), eval_limit=20_000, depth_limit=4_000
-        )
+        ends, tolerance = (acb(start), acb(rational(end))), arb(2) ** -(ctx.prec + _SPARE)
+        least = (self._known[end] * tolerance).mid()
+        mass = acb.integral(function, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, depth_limit=4_000)
         return mass.real if mass.real.is_finite() and 0 in mass.imag else None
-
-    def beyond(self, distance: arb) -> arb:
-        """The mass beyond an exact distance of at least 0."""
-        if not self._parts:
-            return arb(0)
-        at = exact(distance)
-        if self._endless and at > self.extent:
-            self._extend(self._after(at))
-        mass = self._beyond(at)
-        if self._endless and at > 0 and mass.rel_accuracy_bits() < ctx.prec // 2:
-            start = self._start(self._size(at))
-            if start > self.extent:
-                self._extend(start)
-                mass = self._beyond(at)
-        return mass
-
-    def _size(self, distance: Fraction) -> arb:
-        """About the mass beyond a distance: the density there times the distance."""
-        return (value(self._parts[-1].density, {"z": rational(distance)}) * rational(distance)).mid()
-
-    def _beyond(self, at: Fraction) -> arb:
-        i = next((i for i, edge in enumerate(self._edges) if at <= edge), None)
-        if i is None:
-            return arb(0)
-        return self._sums[i] if at == self._edges[i] else self._sums[i] + self._cell(rational(at), self._edges[i])
 
 
 def right_half(reading: Reading) -> list[Piece]:

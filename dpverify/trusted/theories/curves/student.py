@@ -64,6 +64,7 @@ class Student:
     """
 
     def __init__(self, nu: arb, dimension: int, distance: arb) -> None:
+        self._prec, self.alone = ctx.prec, arb(0)
         self._nu, self._d, self._k = nu, dimension, (nu + dimension) / 2
         self._half = (distance / 2).asinh()
         self._e = (2 * self._half).exp()
@@ -79,12 +80,13 @@ class Student:
 
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon >= 0."""
-        y = self._last(epsilon)
-        if y is None:  # H falls, and by at most e^epsilon - 1
-            first = self._total_variation()
-            return (first - epsilon.expm1()).union(first) if epsilon > 0 else first
-        p, q = self._integrals(y)
-        return p - epsilon.exp() * q
+        with precision(self._prec):
+            y = self._last(epsilon)
+            if y is None:  # H falls, and by at most e^epsilon - 1
+                first = self._total_variation()
+                return (first - epsilon.expm1()).union(first) if epsilon > 0 else first
+            p, q = self._integrals(y)
+            return (p - epsilon.exp() * q).max(arb(0)).min(arb(1))
 
     def _last(self, epsilon: arb) -> arb | None:
         """Y; None where it is too close to 1 for the working precision, or for as many intervals."""

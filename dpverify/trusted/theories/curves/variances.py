@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final, Literal
 
-from flint import acb, arb, ctx, fmpz
+from flint import acb, arb, ctx
 
-from dpverify.trusted.facts.evaluate import accurately
-from dpverify.trusted.kernel.balls import constant, finite, precision, rational, value
+from dpverify.trusted.facts.evaluate import accurately, kept
+from dpverify.trusted.kernel.balls import constant, finite, precision, rational
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr, Sym, call, sub, substitute
 from dpverify.trusted.kernel.loading import remembered
@@ -30,11 +31,8 @@ _TINY: Final = -16_384
 """Integrals below 2 to this power are enclosed absolutely, not relatively."""
 
 
-_KEPT: Final = 4096
 
 
-_ROUGH: Final = 64
-"""Bits for guesses."""
 
 
 @remembered(4096)
@@ -46,36 +44,25 @@ def mass(law: Law, lower: Fraction, upper: Fraction | None, bits: int) -> arb:
 
 
 @remembered(64)
-def mean_over(law: Law, shift: Expr) -> Mean:
+def mean_over(law: Law, shift: Expr) -> Callable[[arb], arb]:
     """The mean of the Gaussian profiles at a shift; kept, with what it has evaluated."""
-    return Mean(law, shift)
+    return kept(Mean(law, shift))
 
 
 class Mean:
-    """E[H_Gauss(epsilon; mu)] with mu = shift v^(-exponent/2), by quadrature in u = log v and bounds far out; the latest are remembered."""
+    """E[H_Gauss(epsilon; mu)] with mu = shift v^(-exponent/2), by quadrature in u = log v and bounds far out."""
 
     def __init__(self, law: Law, shift: Expr) -> None:
         self.law, self.shift = law, shift
         in_u = Shapes("u", False, {})
         self.weight = call("exp", sub(Sym("u"), in_u.tidy(substitute(neg_log(law.density), {"v": call("exp", Sym("u"))}))))
-        self.grid = [p for k in range(-60, 61) if (p := Fraction(4) ** k) > law.lower and (law.upper is None or p < law.upper)]
-        if not self.grid:
-            self.grid = [2 * law.lower if law.upper is None else (law.lower + law.upper) / 2]
         self._far = max(_FAR, 2 * law.lower, _FAR if law.upper is None else 2 / law.upper)
-        with precision(_ROUGH):
-            self.heights = [(rational(p) * value(law.density, {"v": rational(p)})).mid() for p in self.grid]
         self._function = per_precision(lambda: compiled(self.weight, "u"))  # its constants are rounded to the working precision
-        self._known: dict[tuple[fmpz, fmpz, int], arb] = {}
 
     def __call__(self, epsilon: arb) -> arb:
         """The mean at an exact epsilon."""
-        key = *epsilon.man_exp(), ctx.prec
-        if key not in self._known:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            wanted = ctx.prec
-            self._known[key] = accurately(lambda: self._at(epsilon, wanted))  # small shifts cancel in H_Gauss
-        return self._known[key]
+        wanted = ctx.prec
+        return accurately(lambda: self._at(epsilon, wanted))  # small shifts cancel in H_Gauss
 
     def _at(self, epsilon: arb, bits: int) -> arb:
         law = self.law
@@ -103,13 +90,6 @@ class Mean:
             raise Undecided(f"the law of v has no finite mass beyond {cut}.")
         return self._beyond(epsilon, cut, rising=side == "+inf") * beyond
 
-    def _size(self, epsilon: arb) -> arb:
-        """About the size of the integral."""
-        size = arb(2) ** _TINY
-        for height, at in zip(self.heights, self.grid, strict=True):
-            size = size.max((height * self._value(epsilon, at)).mid())
-        return size
-
     def _inside(self, epsilon: arb, low: Fraction, high: Fraction, bits: int) -> arb:
         weight, shift, at = self._function(), acb(constant(self.shift)), acb(epsilon)
         slope = acb(rational(-self.law.exponent / 2))
@@ -117,9 +97,9 @@ class Mean:
         def integrand(u: acb, analytic: bool) -> acb:
             return weight(u, analytic) * gaussian_delta(shift * (slope * u).exp(), at)
 
-        tolerance = arb(2) ** -bits
+        tolerance, least = arb(2) ** -(bits + 8), arb(2) ** _TINY
         ends = (acb(rational(low).log()), acb(rational(high).log()))
-        mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=self._size(epsilon) * tolerance, eval_limit=20_000)
+        mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, use_heap=True)
         if not (mean.real.is_finite() and 0 in mean.imag):
             raise Undecided(f"the mean over v from {low} to {high} has no finite enclosure.")
         return mean.real

@@ -13,11 +13,8 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, S
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.complex import square_root
 
-_REACHES: Final = ((arb(1) / 16, 4), (arb(1) / 4, 2), (arb(5) / 8, Fraction(2, 3)))
-"""Where a power series is cut after so many terms that each gives these bits."""
 _HALF_REACHES: Final = (arb(1) / 16, arb(1) / 4, arb(3) / 8, arb(9) / 16)
 """Where a series of positive terms is cut for arguments up to about a half."""
-_MOST_ALTERNATING: Final = 16
 _WIDE: Final = arb(2) ** -6
 UNIT: Final = arb(0).union(arb(1))
 _NAN: Final = acb("nan")
@@ -28,40 +25,17 @@ class Cap:
 
     def __init__(self, twice: int) -> None:
         self.twice, self._m = twice, arb(twice) / 2
-        self._finite = twice % 2 == 0
         self.full = self._m * (2 * self._m.lgamma() - (2 * self._m).lgamma()).exp()
-        self._high = _Positive(self._m) if twice > _MOST_ALTERNATING else None
-        wanted = [twice // 2] if self._finite else [twice + int(ctx.prec / bits) for _, bits in _REACHES]
-        terms = [arb(1)]
-        while self._high is None and len(terms) < max(wanted):
-            k = len(terms)
-            terms.append(terms[-1] * (k - self._m) / k)
-        series = [self._m * term / (self._m + k) for k, term in enumerate(terms)]
-        self._sums = [(arb_poly(series[:count]), abs(series[min(count, len(series)) - 1])) for count in wanted]
+        self._series = _Positive(self._m)
 
     def factor(self, x: acb, a: bool) -> acb:
-        """C(x) / x^m, by its series; the terms fall from the m-th on."""
-        if self._high is not None:
-            return self._factor_high(self._high, x, a)
-        if self._finite:
-            return _sum(self._sums[0][0], x)
-        size = x.abs_upper()
-        for (reach, _), (series, last) in zip(_REACHES, self._sums, strict=True):
-            if size <= reach:
-                rest = (last * size ** series.length() / (1 - size)).upper()
-                return _sum(series, x) + acb((-rest).union(rest), (-rest).union(rest))
-        if x.rad() > _WIDE:
-            return self._wide(x, a)
-        return x.hypgeom_2f1(self._m, 1 - self._m, self._m + 1) if x.real < 1 else _NAN
-
-    def _factor_high(self, high: _Positive, x: acb, a: bool) -> acb:
-        """The same where the terms of the series in x would cancel; C(x) + C(1 - x) is C(1)."""
+        """C(x) / x^m, by a series in x, or in 1 - x: C(x) + C(1 - x) is C(1)."""
         if x.rad() > _WIDE / self._m:
             return self._wide(x, a)
         rest = 1 - x
         if x.real < rest.real:
-            return self.power(rest, a) * high(x)
-        return (self.full - self.power(x, a) * self.power(rest, a) * high(rest)) / self.power(x, a)
+            return self.power(rest, a) * self._series(x)
+        return self.full / self.power(x, a) - self.power(rest, a) * self._series(rest)
 
     def _wide(self, x: acb, a: bool) -> acb:
         """The mean of (1 - x t)^(m - 1) for t of density m t^(m - 1)."""
@@ -69,7 +43,7 @@ class Cap:
 
     def power(self, x: acb, a: bool) -> acb:
         """x^m."""
-        return x ** (self.twice // 2) if self._finite else square_root(x, a) ** self.twice
+        return square_root(x, a) ** self.twice if self.twice % 2 else x ** (self.twice // 2)
 
 
 class _Positive:

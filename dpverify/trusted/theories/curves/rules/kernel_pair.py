@@ -14,20 +14,18 @@ Source: docs/theory/curves.md#kernel-pair
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
-from flint import acb, arb, ctx
+from flint import arb, ctx
 
 from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import divergence
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
-from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import Expr, Num, parse, substitute, symbols
@@ -35,9 +33,7 @@ from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Kernel
 from dpverify.trusted.language.rationals import to_fraction
-from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.numbers.pieces import pieces
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.theories.curves.rules import pure_guarantee
 from dpverify.trusted.theories.curves.steps import Steps, steps_of
@@ -66,27 +62,12 @@ class Bins:
         return steps_of(arb(0), [(q, p) if swapped else (p, q) for p, q in self.masses()])
 
     def _side(self, density: Expr) -> list[arb]:
-        found = [arb(0)] * (len(self._cuts) - 1)
-        for piece in pieces(density, "y", self._cuts[0], self._cuts[-1]):
-            assert piece.lower is not None and piece.upper is not None
-            function = compiled(piece.density, "y")
-            inside = [cut for cut in self._cuts if piece.lower < cut < piece.upper]
-            for low, high in pairwise([piece.lower, *inside, piece.upper]):
-                mass = _integral(function, low, high)
-                mass = integral(piece.density, "y", low, high, bits=ctx.prec) if mass is None else mass
-                found[bisect_right(self._cuts, low) - 1] += mass.max(arb(0))
+        found = [integral(density, "y", low, high, bits=ctx.prec) for low, high in pairwise(self._cuts)]
         return [*found, 1 - sum(found, arb(0))]
 
     def profile(self, swapped: bool) -> Profile:
         """H of the two, or in the other order."""
         return divergence(lambda epsilon: self._steps[swapped]().excess(epsilon).max(arb(0)).min(arb(1)))
-
-
-def _integral(function: Complex, low: Fraction, high: Fraction) -> arb | None:
-    """The integral of a density between two points, None where quadrature sees no finite value."""
-    tolerance = arb(2) ** -ctx.prec
-    found = acb.integral(function, acb(rational(low)), acb(rational(high)), rel_tol=tolerance, abs_tol=tolerance)
-    return found.real if found.real.is_finite() and 0 in found.imag else None
 
 
 @remembered(16)

@@ -42,8 +42,8 @@ from flint import arb, ctx
 
 from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.evaluate import accurately, divergence
-from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.facts.evaluate import accurately, divergence, kept
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, div, format_expr, num, substitute, symbols
@@ -140,61 +140,40 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr, cuts: tuple[Fract
     law = t_noise.law_of(h, dimension, _SHAPES)
     if law is not None:
         return t_noise.pair(law, shift)
-    return symmetric(_prepared(noise, h, dimension, shift, cuts).profile)
+    return symmetric(_prepared(noise, h, dimension, shift, cuts))
 
 
 @remembered(32)
-def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr, cuts: tuple[Fraction, ...]) -> Prepared:
+def _prepared(noise: Radial, h: Expr, dimension: int, shift: Expr, cuts: tuple[Fraction, ...]) -> Profile:
+    """The profile of lunes that are made ready once for every working precision."""
+
     def made() -> Any:
         from dpverify.trusted.theories.curves.lunes import Lunes
 
-        return Lunes(h, noise.profile, dimension, shift, _SHAPES, cuts)
-
-    return Prepared(noise.profile, made)
-
-
-_SPARE: Final = 6
-_KEPT: Final = 4_096
-
-
-class Prepared:
-    """Lunes made ready once for every working precision, and their latest answers."""
-
-    def __init__(self, profile: Expr, make: Callable[[], Any]) -> None:
-        self._profile, self._make = profile, make
-        self.lunes = per_precision(self._lunes)
-        self._known: dict[tuple[int, int, int], arb] = {}
-        self.profile = divergence(self.divergence)
-
-    def _lunes(self) -> Any:
         try:
-            return self._make()
+            return Lunes(h, noise.profile, dimension, shift, _SHAPES, cuts)
         except ExprError as error:
-            raise Undecided(f"lunes of the profile {format_expr(self._profile)}: {error}") from error
+            raise Undecided(f"lunes of the profile {format_expr(noise.profile)}: {error}") from error
 
-    def divergence(self, epsilon: arb) -> arb:
-        """H at an exact epsilon >= 0."""
-        mantissa, exponent = epsilon.man_exp()
-        key = int(mantissa), int(exponent), ctx.prec
-        if key not in self._known:
-            wanted = ctx.prec - _SPARE
-            height = accurately(lambda: self._near(lambda at: self.lunes().divergence(at, wanted), epsilon)).max(arb(0)).min(arb(1))
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            self._known[key] = height
-        return self._known[key]
+    lunes = per_precision(made)
 
-    @staticmethod
-    def _near(falling_at: Callable[[arb], arb], epsilon: arb) -> arb:
-        """A falling function, between its values on either side where epsilon is, or may be, a loss at which lunes change their form."""
-        try:
-            return falling_at(epsilon)
-        except Undecided as error:
-            reason = error
-        step = (1 + epsilon) * arb(2) ** -(ctx.prec // 2)  # losses are enclosed to nearly all bits, so that half of them tell the two apart
-        below = (epsilon - step).lower()
-        try:
-            above = falling_at((epsilon + step).upper())
-            return above.union(falling_at(below)) if below >= 0 else above.union(arb(1))
-        except Undecided:
-            raise reason from None
+    def at(epsilon: arb) -> arb:
+        wanted = ctx.prec
+        return accurately(lambda: near(lambda place: lunes().divergence(place, wanted), epsilon)).max(arb(0)).min(arb(1))
+
+    return divergence(kept(at))
+
+
+def near(falling_at: Callable[[arb], arb], epsilon: arb) -> arb:
+    """A falling function, between its values on either side where epsilon is, or may be, a loss at which lunes change their form."""
+    try:
+        return falling_at(epsilon)
+    except Undecided as error:
+        reason = error
+    step = (1 + epsilon) * arb(2) ** -(ctx.prec // 2)  # losses are enclosed to nearly all bits, so that half of them tell the two apart
+    below = (epsilon - step).lower()
+    try:
+        above = falling_at((epsilon + step).upper())
+        return above.union(falling_at(below)) if below >= 0 else above.union(arb(1))
+    except Undecided:
+        raise reason from None

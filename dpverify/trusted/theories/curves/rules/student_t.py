@@ -17,16 +17,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from flint import arb, ctx
+from flint import ctx
 
-from dpverify.trusted.facts.evaluate import accurately, divergence
-from dpverify.trusted.facts.pairs import Pair, symmetric
+from dpverify.trusted.facts.evaluate import SetUp, refined
+from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.kernel.balls import constant, exact, precision
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Sym, div, format_expr, mul, num, power, sub, substitute, symbols
-from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.shapes.convexity import Shapes
 
 NAME: Final = "student-t"
@@ -79,30 +78,13 @@ def law_of(h: Expr, dimension: int, shapes: Shapes) -> Law | None:
 
 def pair(law: Law, shift: Expr) -> Pair:
     """The pair at a distance `shift` > 0, in units of the scale."""
-    prepared = _Prepared(law, shift)
-    return symmetric(divergence(prepared.divergence))
+    # the Taylor terms of a k-th power are up to about 2^k times its values
+    guard = exact(constant(law.power).upper()).__ceil__()
 
-
-class _Prepared:
-    """The closed form made ready once for every working precision."""
-
-    def __init__(self, law: Law, shift: Expr) -> None:
-        self._law, self._shift = law, shift
-        self._student = per_precision(self._made)
-        # the Taylor terms of a k-th power are up to about 2^k times its values
-        self._guard = exact(constant(law.power).upper()).__ceil__()
-
-    def _made(self) -> Any:
-        distance = constant(self._shift) / constant(self._law.unit)
+    def made() -> SetUp:
         from dpverify.trusted.theories.curves.student import Student
 
-        return Student(constant(self._law.nu), self._law.dimension, distance)
+        with precision(ctx.prec + guard):
+            return Student(constant(law.nu), law.dimension, constant(shift) / constant(law.unit))
 
-    def _guarded(self, epsilon: arb) -> arb:
-        with precision(ctx.prec + self._guard):
-            height: arb = self._student().divergence(epsilon)
-            return height
-
-    def divergence(self, epsilon: arb) -> arb:
-        """H at an exact epsilon >= 0."""
-        return accurately(lambda: self._guarded(epsilon)).max(arb(0)).min(arb(1))
+    return refined(made)
