@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, call, format_expr, mul, neg, sub
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.integers import is_whole
@@ -71,7 +71,7 @@ class Values:
             once, times = self.of(mechanism.part, factor, evidence), mechanism.times
             return once if isinstance(once, Infinite) else mul(times, once)
         if isinstance(mechanism, model.Compose):
-            return self._sum([self.of(inner, factor, e) for inner, e in each(mechanism.parts, evidence)])
+            return self._sum([self.of(inner, factor, e) for inner, e in zip(mechanism.parts, evidence["parts"], strict=True)])
         if isinstance(mechanism, model.Parallel):
             return self._parallel(mechanism, factor, evidence)
         if isinstance(mechanism, model.PostProcess):
@@ -186,7 +186,7 @@ class Values:
         if self.side == "lower" and not near and not certainly_le(ONE, factor, self.domains):
             raise Rejected(WHAT, "parallel", "it is not certain whether its neighbours are one record apart")
         self.assumed += [parallel_composition.DISJOINT, *((parallel_composition.LOWER,) if self.side == "lower" else ())]
-        values = [self.of(inner, factor if near else ONE, e) for inner, e in each(mechanism.parts, evidence)]
+        values = [self.of(inner, factor if near else ONE, e) for inner, e in zip(mechanism.parts, evidence["parts"], strict=True)]
         exprs = _finite_ones(values)
         if len(exprs) < len(values):
             return INFINITE
@@ -252,14 +252,12 @@ class Values:
 
     def over_neighbours(self, root: Part, evidence: Any) -> tuple[Value, one_pair.Choice | None]:
         """The greatest value over all pairs of neighbours, and one where it is met. evidence: "plans" and "of", as of curves."""
-        if not isinstance(evidence, Mapping):
-            raise CertificateError(f"{WHAT}: 'neighbours' is not an object.")
         choices = candidates.choices(root)
         self.through.append(neighbours.NAME)
         self.assumed += neighbours.rows_assumed(root)
         values: list[tuple[Expr, one_pair.Choice]] = []
-        for choice, plan in zip(choices, _plans(evidence, len(choices)), strict=True):
-            part = at_pair.at(root, choice)
+        for choice, number in zip(choices, evidence["of"], strict=True):
+            part, plan = at_pair.at(root, choice), evidence["plans"][number]
             orders = (False, True) if part is not None and self._differs(part) else (False,)
             for backward in orders:
                 value = ZERO if part is None else self._in_order(backward, part, ONE, plan)
@@ -274,27 +272,9 @@ class Values:
         return has_inputs(part) or any(self._ways(leaf.part) for leaf in neighbours.leaves(part))
 
 
-def _plans(evidence: Mapping[str, Any], count: int) -> list[Any]:
-    """The plan of each of so many choices: "plans", and "of", the number of each one's."""
-    plans, numbers = evidence.get("plans"), evidence.get("of")
-    if not isinstance(plans, list) or not isinstance(numbers, list) or len(numbers) != count:
-        raise CertificateError(f"{WHAT}: 'neighbours' wants 'plans', and 'of', a list of {count} numbers of them.")
-    if not all(type(number) is int and 0 <= number < len(plans) for number in numbers):
-        raise CertificateError(f"{WHAT}: 'of' names no plan.")
-    return [plans[number] for number in numbers]
-
-
 def has_inputs(part: Part) -> bool:
     """Whether two inputs of a finite mechanism face each other in a part, so that the two orders differ."""
     return any(isinstance(leaf.part, OnePair) and leaf.part.query is None for leaf in neighbours.leaves(part))
-
-
-def each(parts: Sequence[Part], evidence: Any) -> Iterator[tuple[Part, Any]]:
-    """The parts, each with its evidence. Raises CertificateError."""
-    listed = evidence.get("parts") if isinstance(evidence, Mapping) else None
-    if not isinstance(listed, list) or len(listed) != len(parts):
-        raise CertificateError(f"{WHAT}: the evidence wants 'parts', a list of {len(parts)}.")
-    return zip(parts, listed, strict=True)
 
 
 def _point(kind: str, bound: Bound) -> dict[str, Any]:

@@ -44,22 +44,18 @@ def read_grid(evidence: Mapping[str, Any]) -> Grid:
 
     Raises Rejected where something is missing or of another kind.
     """
-    try:
-        far = evidence.get("far")
-        ranges = tuple((_integer(low), _integer(high)) for low, high in evidence["ranges"])
-        return Grid(
-            exact_fraction(str(evidence["spacing"])),
-            exact_fraction(str(evidence["nudge"])),
-            _integer(evidence["bits"]),
-            _integer(evidence["tail"]),
-            ranges,
-            None if far is None else exact_fraction(str(far)),
-            tuple(tuple((_integer(start), _integer(k)) for start, k in steps) for steps in evidence.get("strides", ())),
-            tuple((frozenset(map(_integer, left)), frozenset(map(_integer, right))) for left, right in evidence.get("touching", ())),
-        )
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        why = "it needs spacing, nudge, bits, tail and a range [low, high] for each part; something there is no fraction or not an integer."
-        raise Rejected(RULE, "grid", why) from error
+    far = evidence.get("far")
+    ranges = tuple((_integer(low), _integer(high)) for low, high in evidence["ranges"])
+    return Grid(
+        exact_fraction(str(evidence["spacing"])),
+        exact_fraction(str(evidence["nudge"])),
+        _integer(evidence["bits"]),
+        _integer(evidence["tail"]),
+        ranges,
+        None if far is None else exact_fraction(str(far)),
+        tuple(tuple((_integer(start), _integer(k)) for start, k in steps) for steps in evidence.get("strides", ())),
+        tuple((frozenset(map(_integer, left)), frozenset(map(_integer, right))) for left, right in evidence.get("touching", ())),
+    )
 
 
 def _integer(value: Any) -> int:

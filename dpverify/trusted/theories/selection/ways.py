@@ -117,8 +117,6 @@ def read_moduli(question: Asked, told: Any, premises: Sequence[Fact]) -> tuple[M
     Raises Rejected, CertificateError.
     """
     rule, claim = question.rule, question.claim
-    if not isinstance(told, list) or len(told) != len(premises):
-        raise CertificateError(f"{rule}: 'moduli' is no list of as many shifts as there are premises, {len(premises)}.")
     if premises and not certainly_lt(ZERO, question.moved, question.domains):
         raise Rejected(rule, "the sensitivity", "it is not certainly positive")
     moduli, assumed, through = {}, list[str](), list[str]()
@@ -133,24 +131,18 @@ def read_moduli(question: Asked, told: Any, premises: Sequence[Fact]) -> tuple[M
 def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: Moduli) -> Way:
     """The alignment of one family, as the evidence gives it. Raises Rejected, Undecided, CertificateError."""
     rule, alone = question.rule, family == "one"
-    try:
-        held: tuple[Drawn | Named, ...] = (*stream.once, *stream.state)
-        modes = [_vectors(question, {**given["once"], **mode[0]}, held) for mode in given["modes"]]
-        spent = [mode[1] is True for mode in given["modes"]]
-        loose = [_loose(rule, mode[2] if len(mode) > 2 else {}, stream) for mode in given["modes"]]
-        starts = [_index(mode) for mode in given.get("starts", [0])]
-        leads = [
-            Lead(
-                _index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh),
-                _turns(rule, stream, *turns),
-            )
-            for mode, branch, moves, to, shifts, *turns in given["steps"]
-        ]
-        followed = [str(name) for name in given.get("follow", [])]
-        prices, worth = ({str(name): parse(text) for name, text in given.get(key, {}).items()} for key in ("prices", "worth"))
-        each, ahead = parse(given["each"]), [parse(text) for text in given["ahead"]]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CertificateError(f"{rule}: an alignment cannot be read: it has not the form that dpverify writes.") from error
+    held: tuple[Drawn | Named, ...] = (*stream.once, *stream.state)
+    modes = [_vectors(question, {**given["once"], **mode[0]}, held) for mode in given["modes"]]
+    spent = [mode[1] is True for mode in given["modes"]]
+    loose = [_loose(rule, mode[2] if len(mode) > 2 else {}, stream) for mode in given["modes"]]
+    starts = [_index(mode) for mode in given.get("starts", [0])]
+    leads = [
+        Lead(_index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh), _turns(rule, stream, *turns))
+        for mode, branch, moves, to, shifts, *turns in given["steps"]
+    ]
+    followed = [str(name) for name in given.get("follow", [])]
+    prices, worth = ({str(name): parse(text) for name, text in given.get(key, {}).items()} for key in ("prices", "worth"))
+    each, ahead = parse(given["each"]), [parse(text) for text in given["ahead"]]
     if not alone and any(any(vector[1:]) for mode in modes for vector in mode.values()):
         raise CertificateError(f"{rule}: what is kept from step to step is shifted by what the answers of one step move by.")
     if not starts or any(mode >= len(modes) or spent[mode] for mode in starts) or any(spent) > alone or len(ahead) != len(modes):

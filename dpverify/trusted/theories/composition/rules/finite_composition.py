@@ -27,7 +27,7 @@ from dpverify.trusted.combinators.runs import Run, leaf, merged, occurs
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Subsample
@@ -60,8 +60,6 @@ def curve(runs: Sequence[Run], parameters: Mapping[str, Any]) -> Curve:
     else:
         upper, rows = dominating_pair(choices), parameters.get("rows")
         if rows is not None:
-            if not isinstance(rows, list) or len(rows) != len(choices):
-                raise CertificateError(f"{NAME}: 'rows' is not a list of the number of a pair of rows for each of {len(choices)} runs.")
             chosen = zip(choices, rows, strict=True)
             laws = [(choice.laws[to_whole(row, "rows", NAME, 0, len(choice.laws) - 1)], choice.times) for choice, row in chosen]
             lower = product_pair(laws)

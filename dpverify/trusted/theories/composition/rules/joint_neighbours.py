@@ -25,7 +25,7 @@ from dpverify.trusted.combinators.one_pair import Choice
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
 from dpverify.trusted.facts.premises import curve_of
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Part
 from dpverify.trusted.language.rationals import read_whole, to_whole
@@ -44,8 +44,6 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     part, below = run.part, parameters.get("below", {})
     if run != Run(part):
         raise Rejected(NAME, "the part", "it wants neighbours as far apart as the part says, and no map or group around it")
-    if not isinstance(below, dict):
-        raise CertificateError(f"{NAME}: 'below' is not an object.")
     if "above" in parameters:
         listed = list(candidates.choices(part))
         curves = _listed(part, listed, parameters["above"], premises)
@@ -66,8 +64,6 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
 
 def _listed(part: Part, choices: Sequence[Choice], numbers: Any, premises: Sequence[Fact]) -> list[Curve]:
     """The curve at every choice, by the premises that are named for them."""
-    if not isinstance(numbers, list) or len(numbers) != len(choices):
-        raise CertificateError(f"{NAME}: 'above' is not a list of {len(choices)} numbers of premises.")
     return [_at(at_pair.at(part, choice), number, premises) for choice, number in zip(choices, numbers, strict=True)]
 
 

@@ -26,7 +26,6 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest
 from dpverify.trusted.facts.premises import curves_of
-from dpverify.trusted.kernel.errors import CertificateError
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.theories.composition import losses
 from dpverify.trusted.theories.composition.grid import RULE, Grid
@@ -50,7 +49,7 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
 
     parameters: "grid", and "reverse" where the parts' two orders differ: the grid of the second.
     """
-    grids = [_grid(evidence, key) for key in (("grid", "reverse") if "reverse" in evidence else ("grid",))]
+    grids = [losses.read_grid(evidence[key]) for key in (("grid", "reverse") if "reverse" in evidence else ("grid",))]
     uppers = [part.upper for part in parts if part.upper is not None]
     lowers = [part.lower for part in parts if part.lower is not None]
     upper = _pair(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
@@ -60,13 +59,6 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
     return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))
-
-
-def _grid(evidence: Evidence, key: str) -> Grid:
-    written = evidence.get(key)
-    if not isinstance(written, dict):
-        raise CertificateError(f"{NAME}: the evidence has no grid.")
-    return losses.read_grid(written)
 
 
 def _as_it_is(_: arb, profile: arb) -> arb:

@@ -89,10 +89,7 @@ def read_points(evidence: Evidence, rule: str) -> list[tuple[Fraction, Fraction]
     listed = evidence.get("points")
     if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_POINTS:
         raise CertificateError(f"{rule}: the evidence wants 'points', a list of 1 to {MOST_POINTS} orders with their epsilons.")
-    try:
-        return [(exact_fraction(order), exact_fraction(epsilon)) for order, epsilon in listed]
-    except (TypeError, ValueError, ZeroDivisionError) as error:
-        raise CertificateError(f"{rule}: a point is not an order and an epsilon, fractions both.") from error
+    return [(exact_fraction(order), exact_fraction(epsilon)) for order, epsilon in listed]
 
 
 def implied(renyi: Renyi, epsilon: Expr) -> guarantees.Point:

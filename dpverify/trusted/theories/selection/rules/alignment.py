@@ -59,9 +59,7 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     """
     question = asked(claim, {}, NAME, wanted=Stream)
     stream = question.stream
-    both, ways = families(stream), evidence.get("ways")
-    if not isinstance(ways, list) or len(ways) != len(both):
-        raise CertificateError(f"{NAME}: 'ways' is no list of {len(both)} alignments.")
+    both, ways = families(stream), evidence["ways"]
     moduli, assumed, through = read_moduli(question, evidence.get("moduli", []), premises)
     found = [_bounded(read_way(question, stream, family, way, moduli)) for family, way in zip(both, ways, strict=True)]
     others = [drawn.noise for drawn in (*stream.once, *stream.fresh) if drawn.name not in {name for name, _ in moduli}]

@@ -23,7 +23,7 @@ from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_WAY, Selection
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -71,8 +71,6 @@ def read(words: Words, given: Any) -> Told:
     """The answers that are told. Raises CertificateError, Rejected where they are not those of neighbours."""
     told: dict[Word, Answered] = {}
     starts = beginnings(words)
-    if not isinstance(given, list) or len(given) != len(starts):
-        raise CertificateError(f"{NAME}: 'pair' is no list of {len(starts)}, for each beginning of a word.")
     for start, both in sorted(zip(starts, given, strict=True), key=lambda one: len(one[0])):
         before = told[start[:-1]] if start else ((), ())
         found = [pair for pair in words.moves(before) if [list(side[-1]) for side in pair] == both]

@@ -77,8 +77,6 @@ def _at_peaks(question: Asked, mechanism: AboveThreshold, losses: list[Loss], pe
     if not isinstance(queries, Num) or not isinstance(most, Num):
         raise Rejected(NAME, "queries", "the worst output wants numbers of queries and positives")
     total_count, limit = int(queries.value), int(min(queries.value, most.value))
-    if not isinstance(peaks, list) or len(peaks) != len(losses):
-        raise CertificateError(f"{NAME}: 'peaks' is no list of {len(losses)}, one for each way to move.")
     highest: list[Value] = []
     for loss, peak in zip(losses, peaks, strict=True):
         if isinstance(peak, list):

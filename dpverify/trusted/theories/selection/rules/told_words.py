@@ -117,10 +117,7 @@ def read_words(question: Asked, stream: Stream, told: Any) -> list[list[str]]:
 def _answers(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> tuple[Answers, Answers]:
     """Those of both neighbours, in each step. Raises Rejected, CertificateError."""
     steps = max(map(len, evidence["words"]), default=1)
-    try:
-        here, there = ([[to_fraction(text, NAME) for text in row] for row in side] for side in evidence["answers"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise CertificateError(f"{NAME}: 'answers' are no two lists of those of each step.") from error
+    here, there = ([[to_fraction(text, NAME) for text in row] for row in side] for side in evidence["answers"])
     if not len(here) == len(there) == steps or any(len(row) != len(stream.answers) for row in (*here, *there)):
         raise CertificateError(f"{NAME}: 'answers' are not as many as the words want.")
     every, moved = [x for row in (*here, *there) for x in row], question.value(question.moved, "the sensitivity")

@@ -80,10 +80,7 @@ def distance(run: Run, parameters: Mapping[str, Any]) -> tuple[Expr, tuple[str, 
 
 def _read(question: Asked, stream: Stream, told: Any) -> Shifts:
     noises = {drawn.name: drawn.noise for drawn in stream.fresh}
-    try:
-        shifts = {str(name): tuple(to_fraction(text, NAME) for text in row) for name, row in told.items()}
-    except (TypeError, AttributeError) as error:
-        raise CertificateError(f"{NAME}: shifts cannot be read: they have not the form that dpverify writes.") from error
+    shifts = {str(name): tuple(to_fraction(text, NAME) for text in row) for name, row in told.items()}
     if not shifts.keys() <= noises.keys() or any(len(row) != len(stream.answers) for row in shifts.values()):
         raise CertificateError(f"{NAME}: a shift is of no noise of a step, or has not {len(stream.answers)} numbers.")
     rates: dict[str, Expr] = {}

@@ -54,11 +54,9 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if question.side != "lower":
         raise CertificateError(f"{NAME}: 'side' is not lower.")
     (words,) = read_words(question, stream, [evidence.get("words")])
-    runs, chosen, weights = list(islice(ways(question, stream, words, None), MOST_RUNS + 1)), evidence.get("run"), evidence.get("weights")
+    runs, chosen, weights = list(islice(ways(question, stream, words, None), MOST_RUNS + 1)), evidence["run"], evidence["weights"]
     if len(runs) > MOST_RUNS:
         raise Rejected(NAME, "words", f"more than {MOST_RUNS:,} runs tell them")
-    if type(chosen) is not int or not 0 <= chosen < len(runs) or not isinstance(weights, list) or len(weights) != len(runs):
-        raise CertificateError(f"{NAME}: 'run' is no number of a run, or 'weights' are not one list for each of {len(runs)} runs.")
     point, far, moves = _read(question, stream, words, evidence)
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
     _goes_on(question, stream, runs[chosen], point, far)
@@ -84,19 +82,16 @@ def _read(question: Asked, stream: Stream, words: Sequence[str], evidence: Mappi
     """The point, the direction of answers and noises, and how answers move, by name and step."""
     point, far, moves = Point(), Point(), Point()
     laws = {drawn.name: drawn.noise for drawn in (*stream.once, *stream.fresh)}
-    try:
-        for step, rows in enumerate(evidence["answers"]):
-            for into, row in zip((point, far, moves), rows, strict=True):
-                into |= {(name, step): to_fraction(text, NAME) for name, text in zip(stream.answers, row, strict=True)}
-        moved = [[moves[name, step] for name in stream.answers] for step in range(len(words))]
-        for name, step, value, direction in evidence["noises"]:
-            point[name, step], far[name, step] = to_fraction(value, NAME), to_fraction(direction, NAME)
-            inside(question, laws[name], num(point[name, step]))
-        at_zero = {(drawn.name, -1) for drawn in stream.once} | {(drawn.name, step) for drawn in stream.fresh for step in range(len(words))}
-        for name, _ in at_zero - point.keys():
-            inside(question, laws[name], ZERO)
-    except (KeyError, TypeError, ValueError) as error:
-        raise CertificateError(f"{NAME}: the answers or noises cannot be read: they have not the form that dpverify writes.") from error
+    for step, rows in enumerate(evidence["answers"]):
+        for into, row in zip((point, far, moves), rows, strict=True):
+            into |= {(name, step): to_fraction(text, NAME) for name, text in zip(stream.answers, row, strict=True)}
+    moved = [[moves[name, step] for name in stream.answers] for step in range(len(words))]
+    for name, step, value, direction in evidence["noises"]:
+        point[name, step], far[name, step] = to_fraction(value, NAME), to_fraction(direction, NAME)
+        inside(question, laws[name], num(point[name, step]))
+    at_zero = {(drawn.name, -1) for drawn in stream.once} | {(drawn.name, step) for drawn in stream.fresh for step in range(len(words))}
+    for name, _ in at_zero - point.keys():
+        inside(question, laws[name], ZERO)
     if not together(stream, moved):
         raise Rejected(NAME, "the moves", "neighbours do not move so")
     if question.whole:
@@ -123,8 +118,6 @@ def _at(row: Row, values: Mapping[Noise, Fraction]) -> Fraction:
 
 def _value(question: Asked, rows: Rows, given: Any, ends: Slopes, after: Point) -> Expr:
     """The dual value of a run, where the answers are after they have moved."""
-    if not isinstance(given, list) or len(given) != len(rows):
-        raise CertificateError(f"{NAME}: there are not as many weights as comparisons of a run, {len(rows)}.")
     weights = [parse(text) for text in given]
     sums: dict[Noise, list[Expr]] = {}
     for row, weight in zip(rows, weights, strict=True):
