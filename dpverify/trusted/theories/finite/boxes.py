@@ -20,8 +20,6 @@ def holds_on_all(holds: Callable[[Box], bool], names: Sequence[str], halves: Any
 
     halves: for each box in order the first letter of the coordinate that it is halved in, its two halves to follow, or "." for none.
     """
-    if not isinstance(halves, str):
-        raise CertificateError("the halves of boxes are not a text.")
     letters, pending = {name[0]: name for name in names}, [whole(names)]
     for letter in halves:
         if not pending or letter not in (UNCUT, *letters):

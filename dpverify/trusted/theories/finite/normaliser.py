@@ -68,8 +68,6 @@ def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
     if claim.domains or symbols(kernel.density) - {"y", "theta"}:
         raise Rejected(WHAT, "parameters", "a kernel needs a value for every parameter")
     shown = {} if evidence is None else evidence
-    if not isinstance(shown, Mapping):
-        raise CertificateError("the normaliser's evidence is not an object.")
     assumed = () if is_non_negative(kernel, json.dumps(shown.get("sign", UNCUT))) else (NEGATIVE,)
     if "cells" not in shown:
         return (*assumed, ONE_FOR_ALL)
@@ -140,8 +138,6 @@ def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
     evidence = json.loads(text)
     start, end = kernel.input
     upper, lower = quotient(kernel)
-    if not isinstance(evidence, list) or not evidence:
-        raise CertificateError("the normaliser's evidence is no list of cells.")
     for cell in evidence:
         stop = read_in(cell["until"], ())
         if not certainly_lt(start, stop):
@@ -176,8 +172,6 @@ def integral_over_cell(output: tuple[Expr | None, Expr | None], density: Expr, s
     if any(symbols(linear_part(cut, "theta")[1]) for cut in cuts):
         raise Rejected(WHAT, "the cuts", "they are not linear in theta")
     ends = [output[0], *cuts, output[1]]
-    if len(cell["parts"]) != len(ends) - 1:
-        raise CertificateError("the normaliser's evidence has another number of parts than of pieces.")
     total: list[Expr] = []
     for (low, high), text, halves in zip(pairwise(ends), cell["parts"], _halves(cell)[:-1], strict=True):
         piece = Piece(low, high, start, stop)
@@ -190,18 +184,13 @@ def integral_over_cell(output: tuple[Expr | None, Expr | None], density: Expr, s
     return add(*total)
 
 
-def _halves(cell: Mapping[str, Any]) -> list[Any]:
+def _halves(cell: Mapping[str, Any]) -> Any:
     """How the boxes of each piece and of the cell itself are cut."""
-    listed = cell.get("halves", [UNCUT] * (len(cell["parts"]) + 1))
-    if not isinstance(listed, list) or len(listed) != len(cell["parts"]) + 1:
-        raise CertificateError("the normaliser's evidence has another number of halves than of pieces and one.")
-    return listed
+    return cell.get("halves", [UNCUT] * (len(cell["parts"]) + 1))
 
 
 def read_in(text: Any, names: tuple[str, ...]) -> Expr:
     """An expression of the evidence, in the given symbols alone."""
-    if not isinstance(text, str):
-        raise CertificateError("the normaliser's evidence holds something else than texts of expressions.")
     expr = parse(text)
     if not symbols(expr) <= set(names):
         raise CertificateError(f"the normaliser's evidence has {format_expr(expr)[:60]}, an expression in other symbols.")

@@ -137,8 +137,8 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
     loose = [_loose(rule, mode[2] if len(mode) > 2 else {}, stream) for mode in given["modes"]]
     starts = [_index(mode) for mode in given.get("starts", [0])]
     leads = [
-        Lead(_index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh), _turns(rule, stream, *turns))
-        for mode, branch, moves, to, shifts, *turns in given["steps"]
+        Lead(_index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh), _turns(rule, stream, *turn))
+        for mode, branch, moves, to, shifts, *turn in given["steps"]
     ]
     followed = [str(name) for name in given.get("follow", [])]
     prices, worth = ({str(name): parse(text) for name, text in given.get(key, {}).items()} for key in ("prices", "worth"))
