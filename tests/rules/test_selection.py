@@ -544,7 +544,7 @@ def test_a_broken_hypothesis_is_refused(claim, rule, parameters, why):
         (UNEVEN, {}, "not up, still or down"),
         (UNEVEN, {"peaks": [True]}, "True is no number of positives"),
         (UNEVEN, {"peaks": [7]}, "7 is no number of positives"),
-        (UNEVEN, {"peaks": [1, 2]}, "no list of 1, one for each way"),
+        (UNEVEN, {"peaks": []}, "cannot be used"),
         (UNEVEN, {"side": "both"}, "not upper or lower"),
         (UNEVEN, {"shift": "up", "at": {}}, "it has no 'at'"),
         (UNEVEN, {"side": "lower", "negatives": -1, "positives": 1, "move": 0}, "integers of at least 0"),

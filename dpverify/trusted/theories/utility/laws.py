@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, format_expr, mul, neg, parse, power, substitute, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, format_expr, mul, neg, parse, power, substitute
 from dpverify.trusted.kernel.model import Answering, Claim, Domain, Mixture, Norm, Product, Radial, Staircase
 from dpverify.trusted.language.noise import variable
 from dpverify.trusted.language.rationals import read_whole
@@ -143,9 +143,7 @@ def _dimension(found: Expr, rule: str) -> int:
 
 
 def _certain(size: Size, rule: str) -> Size:
-    """The size, whose density has no other symbols and is certainly nowhere below 0."""
-    if symbols(size.density) - {size.name}:
-        raise Rejected(rule, "the density", "it has symbols without a value")
+    """The size, whose density is certainly nowhere below 0."""
     if not certainly_le(ZERO, size.density, {size.name: Domain(size.lower, size.upper)}):
         raise Rejected(rule, "the density", f"{format_expr(size.density)} is not certainly at least 0")
     return size
