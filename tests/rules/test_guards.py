@@ -337,7 +337,7 @@ TWO = ((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))
     ("evidence", "why"),
     [
         (None, "not a list"),
-        ([{"inputs": 2}], "pair"),
+        ([{"inputs": 2}], "columns"),
         ([{"inputs": 2, "pair": [2, 0]}], "as far apart"),
         ([{"inputs": 2, "pair": [0, 1, 1]}], "as far apart"),
         ([{"inputs": 2, "pair": [0, 2]}], "as far apart"),

@@ -8,6 +8,7 @@ from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
 from dpverify.trusted.kernel.model import L1, Part, Query, Radial, Staircase, Translation
+from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.theories.curves import crossings, moved_density, stairs, unimodal
 from dpverify.trusted.theories.curves.rules import every_shift, lattice
@@ -77,7 +78,7 @@ REFUSED: Refusals = {
         "whether the mode of the probabilities is at most 0 is not certain",
     ),
     "a shift over very many steps": (lambda: stairs.Stairs(Staircase(ONE, parse("1/2")), num(10**9)), "a shift over more than 20000 steps"),
-    "a number of steps that is not known": (lambda: stairs.integer(arb(1, 2)), "a whole number that is not enclosed"),
+    "a number of steps that is not known": (lambda: integer(arb(1, 2)), "a whole number that is not enclosed"),
     "every shift of none": (lambda: every_shift.infer(Run(Part(SHORT, ZERO)), {}, ()), "0 is not certainly positive"),
 }
 

@@ -164,7 +164,7 @@ def _of_stairs(noise: Staircase, t: Fraction) -> arb:
     whole = gamma + q / (1 - q)
     if certainly_le(Num(t), noise.gamma):
         return (gamma - rational(t) + q / (1 - q)) / whole
-    from dpverify.trusted.theories.curves.stairs import integer
+    from dpverify.trusted.order.enclosed import integer
 
     k = integer((rational(t) - gamma).floor()) + 1
     inside = certainly_le(add(noise.gamma, num(k - 1)), Num(t)) and certainly_lt(Num(t), add(noise.gamma, num(k)))
