@@ -4,16 +4,18 @@ from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
-from flint import fmpq_mat
+from flint import arb, fmpq_mat
 
 from dpverify.trusted.geometry import lengths, operator_norms, vertices
 from dpverify.trusted.kernel import certificate, fitting, judgement, registry
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
 from dpverify.trusted.kernel.errors import CertificateError, ExprError
 from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Sym, num, parse
 from dpverify.trusted.kernel.model import (
     L1,
+    L2,
     Claim,
     Compose,
     Domain,
@@ -31,6 +33,7 @@ from dpverify.trusted.kernel.model import (
 from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.language import rationals
 from dpverify.trusted.numbers import complex, jets, lattice_sums
+from dpverify.trusted.numbers.asymptotics import End, Germ, Range, end_jet
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order import domains, enclosed, forms
 from dpverify.trusted.sensitivity.sensitivity import require_answers
@@ -67,7 +70,16 @@ REFUSED: Refusals = {
     ),
     "a constant without a value": (lambda: enclosed.enclose(parse("log(0 - 1)")), "no finite enclosure at 128 bits"),
     "an exponent of millions": (lambda: rationals.to_fraction("1*2^1000001", "a-rule"), "an exponent beyond a million"),
+    "a rate whose sign is not known": (
+        lambda: Germ(arb(16), Range(arb(1), arb(1)), growth=((F(1), parse("log(6) - log(2) - log(3)")),)).direction(),
+        "the sign of a growth rate is not certain",
+    ),
+    "besselk of an irrational order near 0": (
+        lambda: end_jet(parse("besselk(sqrt(2), z)"), "z", End("right", F(16), F(0))),
+        "besselk near zero needs a rational order",
+    ),
     # forms and shapes
+    "a sum of very many terms": (lambda: forms.Forms({}).plus({((i, F(1)),): F(1) for i in range(601)}), "a sum of more than 600 terms"),
     "a power of millions of digits": (lambda: forms.whole_power(F(3), 10**6), "a number too large to be written out"),
     "a division by what is 0": (lambda: forms.Forms({}).inverse(forms.Quotient({}, forms.ONE)), "a divisor that is zero"),
     "a shape of what has no value": (
@@ -75,6 +87,10 @@ REFUSED: Refusals = {
         "is not certainly defined and smooth enough",
     ),
     # norms
+    "a length of thousands of digits": (
+        lambda: lengths.norm_value(L2, (F(3) ** 4000, F(1))),
+        "powers with p = 2 have more than",
+    ),
     "a vector of another length": (lambda: lengths.norm_value(SQUARE, (F(1),)), "row 1 has 2 numbers where the dimension is 1"),
     "signs in very many dimensions": (lambda: vertices.sign_vectors(17), "17 dimensions have 2.16 sign patterns; at most 16"),
     "signs of a form in very many": (
@@ -86,6 +102,16 @@ REFUSED: Refusals = {
         "a norm by a matrix, or a query, needs its dimension as a number",
     ),
     # certificates
+    "a claim with a list for a number": (
+        lambda: from_json({**to_json(ON_LINE), "within": [1]}),
+        "'within' is .1., which dpverify does not write there",
+    ),
+    "a claim of nothing": (means("noise"), "it has not the form that dpverify writes"),
+    "a parameter that is a variable": (fits(domains=(("r", Domain()),)), "'r' cannot name a parameter of this mechanism"),
+    "ties of a value": (
+        fits(mechanism=NoisyMax(LAPLACE, num(2), report="value", ties="first")),
+        "noisy max says of ties, where its report is no value",
+    ),
     "a certificate that is too large": (
         lambda: certificate.decode(b" " * (certificate.MAX_BYTES + 1)),
         "a certificate has at most 33554432",

@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction as F
 
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
-from dpverify.trusted.kernel.model import L1, L2, Claim, Domain, Mixture, Norm, Product, Query, Staircase, Table, Translation
+from dpverify.trusted.kernel.model import L1, L2, Claim, Domain, Mixture, Norm, Product, Query, Radial, Staircase, Table, Translation
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.theories.additive import independent, near_points, point_limits, points, scale_family, slopes
 from dpverify.trusted.theories.additive.points import Points
@@ -13,6 +13,7 @@ from dpverify.trusted.theories.additive.rules import (
     divergence,
     mixture_concave,
     modulus,
+    modulus_parts,
     point_witness,
     product_lipschitz,
     staircase,
@@ -22,6 +23,10 @@ from tests.refused import Refusals, each, require_refused
 LINE = Translation(parse("exp(-abs(z))"))
 WHOLE = Translation(parse("exp(-abs(z))"), integers=True)
 STEPS = Translation(parse("exp(-floor(abs(z)))"))
+WHOLE_STEPS = Translation(parse("exp(-floor(2*abs(z)))"), integers=True)
+HALF_PERIOD = {"start": 0, "period": "1/2"}
+BOWL = Radial(parse("exp(-r - exp(-r)*65/63)"), L2, num(2))
+"""Its exponent turns near 1/32."""
 POLE = Translation(parse("exp(-abs(z))/sqrt(abs(z))"))
 COPIES = Product(parse("exp(-abs(z))"), num(2), L1)
 MIXTURE = Mixture(parse("exp(-v*r)*v"), parse("exp(-v)"), (ONE, num(2)), L2, ONE)
@@ -51,6 +56,14 @@ REFUSED: Refusals = {
         "bound: it has free symbols",
     ),
     "a turn on a side that repeats": (lambda: modulus.check(of(STEPS), TURNING), "h must rise outward on the repeating side"),
+    "an end at 0 where the density turns": (
+        lambda: modulus.check(of(BOWL), {"bound": "9", "far": 16, "near": 16, "pieces": [["1/16", "up"]]}),
+        "h is not certainly monotone on this end",
+    ),
+    "a period of half an integer": (
+        lambda: modulus_parts.check(of(WHOLE_STEPS), {"bound": "2", "far": HALF_PERIOD, "near": HALF_PERIOD}),
+        "it is no integer, so that it does not move integers to integers",
+    ),
     "a slope with a symbol": (
         lambda: slopes.told(parse("abs(z)"), "z", False, {"slope": "k", "cuts": ["-1", "1"]}, "a-rule"),
         "slope: it has free symbols",
@@ -70,6 +83,10 @@ REFUSED: Refusals = {
         lambda: points.check_pair(of(COPIES), COPIES, pair("0 0 0", "1 0 0"), {}),
         "it has more coordinates than the noise",
     ),
+    "a neighbourhood beyond the support": (
+        lambda: point_witness.certify(Translation(parse("exp(-z)"), (ZERO, None)), pair("1", "0"), F(1, 8), F(1, 2)),
+        "the neighbourhood is not certainly inside the support",
+    ),
     "a neighbourhood of nothing": (
         lambda: point_witness._radius(LINE, {"radius": "0"}, "radius"),
         "it must be positive: a single point has probability 0",
@@ -88,6 +105,13 @@ REFUSED: Refusals = {
         "and 'bits' from 20 to 1024",
     ),
     # noise that a rule is not about
+    "a mixing density without an integral": (
+        lambda: mixture_concave.check(
+            of(replace(MIXTURE, mixing=parse("1/v"), support=(ONE, None))),
+            {"side": "upper", "bits": 64, "scale": "1/v", "normaliser": [[None, [], 16]]},
+        ),
+        "the mixing density: its integral is not certainly finite",
+    ),
     "the steps of Laplace noise": (lambda: staircase.check(of(LINE), {"side": "upper"}), "only staircase noise has these steps"),
     "steps that do not move": (
         lambda: staircase.check(of(Staircase(ONE, parse("1/2")), ZERO), {"side": "upper"}),

@@ -8,6 +8,7 @@ from dpverify.trusted.combinators import at_pair, candidates, further, noises, p
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import premises, settled
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
 from dpverify.trusted.kernel.fact import unasked
@@ -23,6 +24,7 @@ from dpverify.trusted.kernel.model import (
     Radial,
     Repeat,
     Table,
+    Translation,
 )
 from dpverify.trusted.theories.composition import score_range
 from dpverify.trusted.theories.composition.grid import Grid
@@ -41,6 +43,7 @@ from tests.proofs import saying
 from tests.refused import Refusals, each, require_refused
 
 HALF = parse("1/2")
+WHOLE = Translation(parse("exp(-abs(z))"), integers=True)
 NEGATIVE = parse("log(1/2)")
 UNDEFINED = "log(0 - 1)"
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
@@ -155,6 +158,18 @@ REFUSED: Refusals = {
     "points at any distance": (lambda: further.leaf(Part(ON_POINTS), num(2), None, {}), "points at every distance are neighbours here"),
     "the vertices of a round ball": (lambda: list(candidates.vertices(2, "l2")), "'l2' has no vertices"),
     "a table of one input": (lambda: candidates._pairs([Part(Table(((ONE,),)))], F(1), False), "no two inputs are neighbours"),
+    "too many pairs of inputs": (
+        lambda: candidates.choices(Part(Compose(tuple(Part(Table(((ONE,),) * n)) for n in (60, 60, 61, 61))))),
+        "12956400 pairs of neighbours are more than 20000",
+    ),
+    "a map of integers by no integer": (
+        lambda: runs.times_as_far(parse("3/2"), parse("5/2"), Part(WHOLE, HALF), {}),
+        "it is not whole, and another map or a group stands beside it",
+    ),
+    "a query at an irrational number of steps": (
+        lambda: further._further(LAPLACE, Query(((F(1),),), "add-remove"), parse("sqrt(2)"), lambda: Sensitivity(num(2), ONE), {}),
+        "the sensitivity of a query at a number of steps that has no value is not known exactly",
+    ),
     # places and parts
     "fresh noise where there is none": (
         lambda: noises.question(Claim(AboveThreshold(LAPLACE, LAPLACE, num(2), ONE), ONE, sensitivity=ONE), "fresh", 1),
@@ -189,3 +204,8 @@ REFUSED: Refusals = {
 @each(REFUSED)
 def test_what_a_composition_is_not_about_is_refused(asked, why):
     require_refused(asked, why)
+
+
+def test_what_a_bound_rests_on_is_shown_of_a_greater_one_too():
+    found = relaxed()()
+    assert (found.value, found.assumed, found.through) == (ONE, ("the sampler is ideal",), ("concave-exponent",))

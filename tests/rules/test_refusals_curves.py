@@ -7,11 +7,12 @@ from flint import arb
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
-from dpverify.trusted.kernel.model import L1, Part, Query, Radial, Staircase, Translation
+from dpverify.trusted.kernel.model import L1, L2, Part, Query, Radial, Staircase, Translation
 from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.theories.curves import crossings, moved_density, stairs, unimodal
-from dpverify.trusted.theories.curves.rules import every_shift, lattice
+from dpverify.trusted.theories.curves import crossings, moved_density, stairs, student, unimodal
+from dpverify.trusted.theories.curves.mixing import Law
+from dpverify.trusted.theories.curves.rules import every_shift, gaussian_scale_mixture, lattice, uniform_ball
 from tests.refused import Refusals, each, require_refused
 
 HEAVY = "3*log(1 + r**2)"
@@ -62,6 +63,15 @@ REFUSED: Refusals = {
     "a distance of nothing": (lambda: unimodal.hints({"far": "0"}, "line"), "'slopes' and 'turns' must rise, and 'far' be positive"),
     "a tail before the last piece": (far_out("exp(-max(z, 4) - abs(z))", 1), "the tail starts before the last piece of the density"),
     "a tail where the density may rise": (far_out("(1 + z**4)*exp(-abs(z)/64)", 4), "not certainly falling towards infinity"),
+    "a profile that divides by zero": (
+        lambda: uniform_ball._radius(Radial(parse("exp(-r)/(max(r, 1) + min(r, 1) - r - 1)"), L2, num(2))),
+        "the pieces of the profile .*: division by zero",
+    ),
+    "a mixing law with a negative factor": (
+        lambda: gaussian_scale_mixture.check(Law(parse("exp(-v)"), F(0), None, num(-1))),
+        "its factor is not certainly positive",
+    ),
+    "a polynomial of millions of terms": (lambda: student.Student._terms(arb(1), 1 - arb(2) ** -60), "would be too long"),
     # the integers, and steps
     "a peak that is no integer": (lambda: lattice.peak({"peak": ["0", 0]}), "'peak' is not two integers"),
     "a peak of three": (lambda: lattice.peak({"peak": [0, 0, 0]}), "'peak' is not two integers"),

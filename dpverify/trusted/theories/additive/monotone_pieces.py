@@ -31,7 +31,10 @@ class Segment:
 
 
 def check_pieces(line: Line, near: Side | None, far: Side, pieces: Sequence[tuple[Fraction, str]], bound: Expr) -> bool:
-    """Check directions, joints and turns; True where h never falls, so that only h(c + D) - h(c) matters."""
+    """Check directions, joints and turns; True where h never falls, so that only h(c + D) - h(c) matters.
+
+    near, far: on which the density is integrable (`check_side`).
+    """
     first, last = Fraction(0) if near is None else near.boundary(), far.boundary()
     if not pieces or pieces[0][0] != first or not first < last or len(pieces) > MAX_CELLS:
         raise Rejected(RULE, "pieces", f"they must cover [{first}, {last}], with at most {MAX_CELLS} of them")
@@ -39,12 +42,10 @@ def check_pieces(line: Line, near: Side | None, far: Side, pieces: Sequence[tupl
     segments = [_segment(line, cut, upper, kind) for (cut, kind), upper in zip(pieces, cuts[1:], strict=True)]
     if isinstance(near, End):
         sign = end_direction(line, near)
-        if sign == 0 or (near.side == "-inf" and sign > 0):
-            raise Rejected(RULE, near.side, "h is not certainly monotone in the right sense on this end")
+        if sign == 0:  # near 0: on a whole line h falls towards an end where the density is integrable
+            raise Rejected(RULE, near.side, "h is not certainly monotone on this end")
         segments.insert(0, Segment(Fraction(0) if line.half else None, first, sign))
-    if isinstance(far, End):
-        if end_direction(line, far) != 1:
-            raise Rejected(RULE, "+inf", "h does not certainly rise on this end")
+    if isinstance(far, End):  # on which h rises, since the density is integrable there
         segments.append(Segment(last, None, 1))
     for side in (near, far):
         if isinstance(side, Period) and any(each.direction != side.outward for each in segments if _past(each, side)):
