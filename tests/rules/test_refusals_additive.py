@@ -77,6 +77,14 @@ REFUSED: Refusals = {
     ),
     "a limit on the integers": (lambda: near_points.check_point(of(WHOLE), WHOLE, RIGHT_OF_0, {}), "has no limits at a point"),
     "a zero on the integers": (lambda: near_points.check_inner_point(of(WHOLE), WHOLE, {}), "has no limits at a point"),
+    "an end to the left beyond the support": (
+        lambda: near_points.check_reach(End("-inf", F(16)), Translation(parse("exp(z)"), (None, num(-100)))),
+        "this end lies outside the domain of the density; start it further out",
+    ),
+    "an end to the right before the support": (
+        lambda: near_points.check_reach(End("+inf", F(16)), Translation(parse("exp(-z)"), (num(100), None))),
+        "this end lies outside the domain of the density; start it further out",
+    ),
     "a point at a jump": (shown(STEPS, "1/2", "1"), "the density may jump here; make the radius smaller"),
     "a point at a pole": (shown(Translation(parse("exp(-abs(z))/abs(z)")), "1/2", "0"), "not certainly positive and finite here"),
     "more points than coordinates": (
