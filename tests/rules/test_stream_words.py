@@ -406,6 +406,7 @@ def ran():
     [
         (lambda told: told["weights"][0].__setitem__(0, "-1"), "not certainly at least 0"),
         (lambda told: told["weights"][0].__setitem__(0, "1000"), "between its slopes"),
+        (lambda told: told["weights"][0].__setitem__(0, "w"), "a weight has a name that is no parameter"),
         (lambda told: told["weights"].pop(), "cannot be used"),
         (lambda told: told["weights"][1].pop(), "cannot be used"),
         (lambda told: told["answers"][0].__setitem__(2, ["2"]), "neighbours do not move so"),
@@ -423,6 +424,16 @@ def test_words_of_several_runs_that_do_not_hold_are_refused(ran, change, said):
     change(told)
     with pytest.raises((Rejected, CertificateError), match=said):
         bound(claim, Step("worst-words", told))
+
+
+def test_words_that_very_many_runs_tell_are_refused(ran, monkeypatch):
+    monkeypatch.setattr(worst_words, "MOST_RUNS", 1)
+    with pytest.raises(Rejected, match="more than 1 runs tell them"):
+        worst_words.check(*ran)
+    monkeypatch.setattr(told_words, "MOST", 0)
+    ends = cells(-8, 8, 4)
+    with pytest.raises(Rejected, match="they are told in too many ways"):
+        chances(min_max(4, 4), [["read", "read", "left"]], (0, 0, 0), (0, 0, 1), [("nu", 0, ends), ("nu", 1, ends)])
 
 
 def test_a_run_that_goes_elsewhere_at_the_start_costs_what_it_does(ran):
