@@ -430,7 +430,8 @@ def test_words_that_very_many_runs_tell_are_refused(ran, monkeypatch):
     monkeypatch.setattr(worst_words, "MOST_RUNS", 1)
     with pytest.raises(Rejected, match="more than 1 runs tell them"):
         worst_words.check(*ran)
-    monkeypatch.setattr(told_words, "MOST", 0)
+    monkeypatch.setattr(told_words, "ways", lambda *_: itertools.repeat(()))
+    monkeypatch.setattr(told_words, "chance", lambda *_: arb(0))
     ends = cells(-8, 8, 4)
     with pytest.raises(Rejected, match="they are told in too many ways"):
         chances(min_max(4, 4), [["read", "read", "left"]], (0, 0, 0), (0, 0, 1), [("nu", 0, ends), ("nu", 1, ends)])
