@@ -21,12 +21,15 @@ from dpverify.trusted.kernel.model import (
     Domain,
     EllipticalProcess,
     Guarantee,
+    Measure,
     NoisyMax,
     Norm,
     Parallel,
     Part,
     Query,
     Radial,
+    Shape,
+    Space,
     Subsample,
     Translation,
 )
@@ -44,6 +47,7 @@ LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 ON_LINE = Claim(LAPLACE, ONE, sensitivity=ONE)
 SQUARE = Norm("facets", matrix=((F(1), F(0)), (F(0), F(1))))
 COUNT = Query(((F(1),),), "add-remove")
+SIGNED = forms.Forms({"k": Domain(F(-1), F(1))})
 PROCESS = EllipticalProcess(parse("v"), covariance="rbf", shape=(ONE, ONE), interval=(ZERO, ONE))
 
 
@@ -82,6 +86,10 @@ REFUSED: Refusals = {
     "a sum of very many terms": (lambda: forms.Forms({}).plus({((i, F(1)),): F(1) for i in range(601)}), "a sum of more than 600 terms"),
     "a power of millions of digits": (lambda: forms.whole_power(F(3), 10**6), "a number too large to be written out"),
     "a division by what is 0": (lambda: forms.Forms({}).inverse(forms.Quotient({}, forms.ONE)), "a divisor that is zero"),
+    "a root over what may be negative": (
+        lambda: SIGNED.power(forms.Quotient(forms.ONE, SIGNED.of(parse("k")).top), F(1, 2)),
+        "a denominator of unknown sign under a root or a logarithm",
+    ),
     "a shape of what has no value": (
         lambda: Shapes("r", True, {}).shape(parse("r*log(0 - 1)")),
         "is not certainly defined and smooth enough",
@@ -105,6 +113,10 @@ REFUSED: Refusals = {
     "a claim with a list for a number": (
         lambda: from_json({**to_json(ON_LINE), "within": [1]}),
         "'within' is .1., which dpverify does not write there",
+    ),
+    "a space in another measure": (
+        fits(mechanism=Space(Shape("real", ())), sensitivity=None, measure=Measure("zcdp", ONE, None)),
+        "of a space pure privacy is claimed, in both orders",
     ),
     "a claim of nothing": (means("noise"), "it has not the form that dpverify writes"),
     "a parameter that is a variable": (fits(domains=(("r", Domain()),)), "'r' cannot name a parameter of this mechanism"),

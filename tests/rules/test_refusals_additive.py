@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction as F
+from types import SimpleNamespace
 
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
 from dpverify.trusted.kernel.model import L1, L2, Claim, Domain, Mixture, Norm, Product, Query, Radial, Staircase, Table, Translation
@@ -59,6 +60,10 @@ REFUSED: Refusals = {
     "an end at 0 where the density turns": (
         lambda: modulus.check(of(BOWL), {"bound": "9", "far": 16, "near": 16, "pieces": [["1/16", "up"]]}),
         "h is not certainly monotone on this end",
+    ),
+    "ends that meet": (
+        lambda: modulus_parts.reaches(SimpleNamespace(far=lambda upper: F(1)), None, End("+inf", F(-5))),
+        "the near one is not before the far one",
     ),
     "a period of half an integer": (
         lambda: modulus_parts.check(of(WHOLE_STEPS), {"bound": "2", "far": HALF_PERIOD, "near": HALF_PERIOD}),

@@ -18,11 +18,14 @@ from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
     Compose,
+    Domain,
     Exponential,
+    Group,
     Part,
     Query,
     Radial,
     Repeat,
+    Subsample,
     Table,
     Translation,
 )
@@ -33,6 +36,7 @@ from dpverify.trusted.theories.composition.rules import (
     combination,
     joint_neighbours,
     laplace_sums,
+    one_sided,
     positivstellensatz,
     privacy_profile,
     several_guarantees,
@@ -49,6 +53,7 @@ UNDEFINED = "log(0 - 1)"
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 PART = Part(LAPLACE, ONE)
 CLAIM = Claim(LAPLACE, ONE, sensitivity=ONE)
+RATED = Claim(LAPLACE, ONE, sensitivity=ONE, domains=(("k", Domain(F(0), F(1), False, False)),))
 TABLE = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
 SCORES = ((ZERO, ONE), (ONE, ZERO))
 ON_POINTS = Exponential(SCORES, ONE, points=((ZERO,), (ONE,)), metric="l1")
@@ -108,6 +113,18 @@ REFUSED: Refusals = {
     "queries of other neighbours in one": (stacked(asked(), asked("replace")), "the parts do not speak of the same neighbours"),
     "a loss that grows irrationally": (stacked(asked(profile="exp(-sqrt(2)*r)")), "how fast its loss grows is not a rational number"),
     "a table behind queries": (stacked(Part(TABLE)), "no noise on real numbers, in one coordinate or independent ones, under a query"),
+    "a table half a step apart": (
+        lambda: at_pair.at(Part(Compose((Part(Group(Part(TABLE), HALF)), Part(TABLE)))), (FIRST,), lower=True),
+        "no two inputs are certainly a number of steps apart that is not whole",
+    ),
+    "a sample beside neighbours that change a record": (
+        lambda: one_sided.Values(CLAIM, "upper", iter(()), 0, set(), {}, False).of(Part(Subsample(PART, HALF)), True),
+        "want neighbours by adding or removing a record",
+    ),
+    "a sample that may be empty, of a part without an epsilon": (
+        lambda: one_sided.Values(RATED, "lower", iter(()), 0, set(), {})._sampled((INFINITE, ZERO), parse("k"), True),
+        "rate: it is not certainly positive",
+    ),
     # the identity that relaxes a bound
     "nothing to relax to": (relaxed(claim=Claim(LAPLACE, None, sensitivity=ONE)), "it claims no epsilon to relax the bound to"),
     "nothing to relax": (lambda: positivstellensatz.infer(CLAIM, {}, ()), "it wants one premise"),

@@ -1,20 +1,25 @@
 """What the theory of curves refuses: each guard by what it alone stops, told by its words."""
 
 from fractions import Fraction as F
+from types import SimpleNamespace
 
 from flint import arb
 
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.geometry.sensitivity import Sensitivity
+from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
-from dpverify.trusted.kernel.model import L1, L2, Part, Query, Radial, Staircase, Translation
+from dpverify.trusted.kernel.model import L1, L2, AboveThreshold, Claim, Part, Query, Radial, Staircase, Translation
+from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.theories.curves import crossings, moved_density, stairs, student, unimodal
+from dpverify.trusted.theories.curves import crossings, lunes, moved_density, outward, stairs, student, unimodal
 from dpverify.trusted.theories.curves.mixing import Law
-from dpverify.trusted.theories.curves.rules import every_shift, gaussian_scale_mixture, lattice, uniform_ball
+from dpverify.trusted.theories.curves.rules import every_shift, gaussian_scale_mixture, lattice, pure_guarantee, uniform_ball
+from tests.proofs import saying
 from tests.refused import Refusals, each, require_refused
 
+LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 HEAVY = "3*log(1 + r**2)"
 LATE = "3*log(1 + r**2/10**6)"
 """It bends at 1000."""
@@ -24,6 +29,9 @@ HALVES = Query(((F(2),),), "add-remove")
 POLE = Translation(parse("exp(-abs(z))/(max(z, 0) + min(z, 0) - z)"))
 APART = Translation(parse("max(abs(z) - 1, 0)*exp(-abs(z))"))
 SHORT = Translation(parse("exp(-abs(z))"), (num(-1), ONE))
+LEVEL = "exp((log(6) - log(2) - log(3))*z)"
+"""It is 1 everywhere, which balls do not see."""
+ONE_WAY = Claim(AboveThreshold(num(2), LAPLACE, LAPLACE, positives=ONE, neighbours="increasing"), None, sensitivity=ONE)
 ROOT = parse("sqrt(2)")
 ALONG = Sensitivity(ONE, ONE)
 
@@ -61,6 +69,18 @@ REFUSED: Refusals = {
     "slopes that fall": (lambda: unimodal.hints({"slopes": ["1", "0"]}, "line"), "'slopes' and 'turns' must rise, and 'far' be positive"),
     "turns that fall": (lambda: unimodal.hints({"turns": ["1", "1"]}, "line"), "'slopes' and 'turns' must rise, and 'far' be positive"),
     "a distance of nothing": (lambda: unimodal.hints({"far": "0"}, "line"), "'slopes' and 'turns' must rise, and 'far' be positive"),
+    "lunes of noise without an integral": (
+        lambda: lunes.Lunes._far_tail(SimpleNamespace(_tails={}, _density=parse("1/r")), arb(16)),
+        "the noise is not integrable",
+    ),
+    "a tail of which it is not known whether it falls": (
+        lambda: outward.Outward._extend(SimpleNamespace(_parts=[Piece(parse(LEVEL), "z", F(0), None)]), F(16)),
+        "whether the density is integrable at infinity is not certain",
+    ),
+    "an infinite epsilon of one order": (
+        lambda: pure_guarantee.curve(saying(ONE_WAY, "concave-exponent", Bound("upper", INFINITE)), ONE_WAY),
+        "it has no finite epsilon",
+    ),
     "a tail before the last piece": (far_out("exp(-max(z, 4) - abs(z))", 1), "the tail starts before the last piece of the density"),
     "a tail where the density may rise": (far_out("(1 + z**4)*exp(-abs(z)/64)", 4), "not certainly falling towards infinity"),
     "a profile that divides by zero": (

@@ -27,6 +27,7 @@ from dpverify.trusted.theories.processes import gaussian_functions, infinite_sum
 from dpverify.trusted.theories.utility import directions, laws, tails
 from dpverify.trusted.theories.utility.rules import (
     expected_loss,
+    infinite_moments,
     linear_map,
     lines_lower_bound,
     log_concave_noise,
@@ -37,6 +38,7 @@ from tests.refused import Refusals, each, require_refused
 
 LINE = Translation(parse("exp(-abs(z))"))
 HEAVY = Translation(parse("1/(1 + z**4)"))
+STUDENT = Translation(parse("(1 + z**2)**(-3)"))
 FROM_5 = Translation(parse("exp(-z)"), (num(5), None))
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 TABLE = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
@@ -68,6 +70,11 @@ REFUSED: Refusals = {
     # laws of noise
     "noise in a dimension that is no number": (lambda: law(Radial(parse("exp(-r)"), L2, parse("d"))), "the dimension: d is not a number"),
     "a tail without a closed form": (lambda: tails.length(law(HEAVY), F(1), {}, "a-rule", ONE), "its tail has no closed form here"),
+    "a tail of a coordinate without a closed form": (lambda: tails._on_the_line(law(HEAVY), F(1), {}, "a-rule"), "no closed form here"),
+    "a moment of what is 0 far out": (
+        lambda: infinite_moments._heavy(replace(law(LINE).sizes[0], density=parse("max(2 - abs(z), 0)")), 1, 1, 10),
+        "it is not certainly positive beyond the point",
+    ),
     "a size that is a product": (
         lambda: tails._stretched(replace(law(LINE), sizes=law(LINE).sizes * 2), ONE, "a-rule"),
         "its size is a product of two; read it in closed form",
@@ -77,8 +84,8 @@ REFUSED: Refusals = {
         "a whole number that is not enclosed",
     ),
     "a transform without a closed form": (
-        lambda: root_of_squares._transform(law(FROM_5), {}),
-        "its coordinates have no transform in closed form here|'bits' is None",
+        lambda: root_of_squares._transform(law(STUDENT), {}),
+        "its coordinates have no transform in closed form here",
     ),
     "integrals up to 0": (lambda: root_of_squares._by_integrals(law(LINE).sizes[0], {"bits": 64, "far": "0"}), "far is a rational above 0"),
     "integrals before all noise": (
