@@ -4,6 +4,9 @@ from dataclasses import replace
 from fractions import Fraction as F
 from types import SimpleNamespace
 
+import pytest
+
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
 from dpverify.trusted.kernel.model import L1, L2, Claim, Domain, Mixture, Norm, Product, Query, Radial, Staircase, Table, Translation
 from dpverify.trusted.numbers.asymptotics import End
@@ -144,3 +147,14 @@ REFUSED: Refusals = {
 @each(REFUSED)
 def test_what_a_rule_about_noise_is_not_about_is_refused(asked, why):
     require_refused(asked, why)
+
+
+@pytest.mark.parametrize(("side", "point"), [("right", F(0)), ("left", F(0)), ("right", F(15, 16)), ("left", F(-15, 16))])
+def test_an_end_at_a_point_inside_the_support_is_taken(side, point):
+    near_points.check_reach(End(side, F(16), point), Translation(ONE, (num(-1), ONE)))
+
+
+@pytest.mark.parametrize(("side", "point"), [("right", F(1)), ("left", F(-1))])
+def test_an_end_at_the_edge_of_the_support_looks_inwards(side, point):
+    with pytest.raises(Rejected, match="this end lies outside the domain"):
+        near_points.check_reach(End(side, F(16), point), Translation(ONE, (num(-1), ONE)))
