@@ -11,6 +11,7 @@ import mpmath
 import pytest
 from flint import arb, fmpz
 
+from dpverify.trusted.combinators import candidates
 from dpverify.trusted.combinators.runs import Run, leaf, occurs
 from dpverify.trusted.facts.evaluate import refined
 from dpverify.trusted.geometry.polytopes import box
@@ -19,13 +20,14 @@ from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.assumptions import ONWARD, of_a_bound
 from dpverify.trusted.kernel.balls import precision, rational
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import STUMBLES, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.kernel.model import (
     L2,
     ONE_SIDED,
     REVERSE,
     Claim,
+    Compose,
     Domain,
     EllipticalProcess,
     Exponential,
@@ -252,24 +254,23 @@ def test_a_mixing_law_has_no_parameters(law):
         scale_mixture.check(law)
 
 
-def test_every_choice_of_neighbours_has_a_plan_that_is_there():
-    assert combined_values._plans({"plans": ["a", "b"], "of": [1, 0, 1]}, 3) == ["b", "a", "b"]
-    for plans, numbers in (
-        (["a"], [0, 0]),
-        (["a"], [0, 1, 0]),
-        (["a"], [0, -1, 0]),
-        (["a"], [0, True, 0]),
-        (["a"], None),
-        ("abc", [0, 1, 2]),
-        ([], [0] * 3),
-    ):
-        with pytest.raises(CertificateError):
-            combined_values._plans({"plans": plans, "of": numbers}, 3)
-    part = Part(Staircase(ONE, parse("1/2")))
-    assert list(combined_values.each([part, part], {"parts": [1, 2]})) == [(part, 1), (part, 2)]
-    for told in (None, [], {"parts": [1]}, {"parts": [1, 2, 3]}, {"parts": {"a": 1, "b": 2}}, {}):
-        with pytest.raises(CertificateError):
-            list(combined_values.each([part, part], told))
+def test_every_choice_of_neighbours_has_a_plan_that_is_there(monkeypatch):
+    monkeypatch.setattr(combined_values.Values, "_in_order", lambda self, backward, part, factor, plan: num(plan))
+    rows = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
+    shared = Part(Compose((Part(rows), Part(rows))))
+    (_,) = candidates.choices(shared)
+    assert combined_values.Values((), "upper", ()).over_neighbours(shared, {"plans": [1, 2], "of": [1]})[0] == num(2)
+    for told in ({"plans": [1], "of": []}, {"plans": [1], "of": [0, 0]}, {"plans": [1], "of": [1]}, {"plans": [1]}, {"of": [0]}, None):
+        with pytest.raises(STUMBLES):  # which the kernel refuses
+            combined_values.Values((), "upper", ()).over_neighbours(shared, told)
+
+
+@pytest.mark.parametrize("told", [None, [], {}, *({"parts": [combined_values.NOTHING] * count} for count in (0, 1, 3))])
+def test_every_part_has_a_plan(told):
+    both, lower = Part(Compose((Part(Staircase(ONE, parse("1/2")), ONE),) * 2)), combined_values.Values((), "lower", ())
+    assert lower.of(both, ONE, {"parts": [combined_values.NOTHING] * 2}) == ZERO
+    with pytest.raises(STUMBLES):  # which the kernel refuses
+        lower.of(both, ONE, told)
 
 
 # -- differences, packings and rows ----------------------------------------------------------------
