@@ -5,12 +5,14 @@ from fractions import Fraction as F
 from types import SimpleNamespace
 
 import pytest
+from flint import arb
 
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
 from dpverify.trusted.kernel.model import L1, L2, Claim, Domain, Mixture, Norm, Product, Query, Radial, Staircase, Table, Translation
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.theories.additive import independent, near_points, point_limits, points, scale_family, slopes
+from dpverify.trusted.theories.additive import independent, monotone_pieces, near_points, point_limits, points, scale_family, slopes
+from dpverify.trusted.theories.additive.axis import Line
 from dpverify.trusted.theories.additive.points import Points
 from dpverify.trusted.theories.additive.rules import (
     cosets,
@@ -67,6 +69,10 @@ REFUSED: Refusals = {
     "ends that meet": (
         lambda: modulus_parts.reaches(SimpleNamespace(far=lambda upper: F(1)), None, End("+inf", F(-5))),
         "the near one is not before the far one",
+    ),
+    "a bound below 0 on the loss from a point to itself": (
+        lambda: monotone_pieces._check_turns(Line.of(of(LINE), {}), [(F(0), F(0), parse("abs(z)"))], parse("-1/2")),
+        "turns at 0 and 0: the loss between them is not certainly below the bound",
     ),
     "a period of half an integer": (
         lambda: modulus_parts.check(of(WHOLE_STEPS), {"bound": "2", "far": HALF_PERIOD, "near": HALF_PERIOD}),
@@ -158,3 +164,9 @@ def test_an_end_at_a_point_inside_the_support_is_taken(side, point):
 def test_an_end_at_the_edge_of_the_support_looks_inwards(side, point):
     with pytest.raises(Rejected, match="this end lies outside the domain"):
         near_points.check_reach(End(side, F(16), point), Translation(ONE, (num(-1), ONE)))
+
+
+def test_a_mixture_whose_integrals_are_not_enclosed_is_refused(monkeypatch):
+    monkeypatch.setattr(mixture_concave, "integral", lambda *_: arb("nan"))
+    told = {"side": "upper", "bits": 64, "scale": "1/v", "normaliser": [[None, [], None]]}
+    require_refused(lambda: mixture_concave.check(of(MIXTURE), told), "their ratio has no finite enclosure; ask for more bits")

@@ -226,3 +226,9 @@ def test_what_a_composition_is_not_about_is_refused(asked, why):
 def test_what_a_bound_rests_on_is_shown_of_a_greater_one_too():
     found = relaxed()()
     assert (found.value, found.assumed, found.through) == (ONE, ("the sampler is ideal",), ("concave-exponent",))
+
+
+def test_very_many_pairs_none_of_which_is_worse_are_refused(monkeypatch):
+    monkeypatch.setattr(candidates, "MOST_CHOICES", 0)
+    shared = Part(Compose((Part(TABLE), Part(TABLE))))
+    require_refused(lambda: candidates.choices(shared), "more than 0 pairs of neighbours none of which is worse than the others")

@@ -13,7 +13,7 @@ from dpverify.trusted.kernel.model import L1, L2, AboveThreshold, Claim, Part, Q
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.theories.curves import crossings, lunes, moved_density, outward, stairs, student, unimodal
+from dpverify.trusted.theories.curves import crossings, lunes, moved_density, outward, stairs, student, unimodal, variances
 from dpverify.trusted.theories.curves.mixing import Law
 from dpverify.trusted.theories.curves.rules import every_shift, gaussian_scale_mixture, lattice, pure_guarantee, uniform_ball
 from tests.proofs import saying
@@ -87,6 +87,10 @@ REFUSED: Refusals = {
         lambda: uniform_ball._radius(Radial(parse("exp(-r)/(max(r, 1) + min(r, 1) - r - 1)"), L2, num(2))),
         "the pieces of the profile .*: division by zero",
     ),
+    "a mixing law without an integral": (
+        lambda: variances.Mean._end(SimpleNamespace(law=SimpleNamespace(density=parse("1/v")), _far=F(16)), arb(1), F(16), "+inf"),
+        "the law of v has no finite mass beyond 16",
+    ),
     "a mixing law with a negative factor": (
         lambda: gaussian_scale_mixture.check(Law(parse("exp(-v)"), F(0), None, num(-1))),
         "its factor is not certainly positive",
@@ -116,3 +120,12 @@ REFUSED: Refusals = {
 @each(REFUSED)
 def test_what_a_curve_is_not_about_is_refused(asked, why):
     require_refused(asked, why)
+
+
+def test_lunes_of_noise_whose_mass_is_not_enclosed_are_refused(monkeypatch):
+    monkeypatch.setattr(lunes, "bessel_moment", lambda density: None)
+    monkeypatch.setattr(lunes, "integral", lambda *_, **__: arb(0, 1))
+    h, shapes = parse("r**2"), Shapes("r", True, {})
+    require_refused(
+        lambda: lunes.Lunes(h, parse("exp(-r**2)"), 3, ONE, shapes, ()), "the normaliser of the noise has no positive enclosure"
+    )

@@ -25,6 +25,7 @@ from dpverify.trusted.kernel.model import (
 from dpverify.trusted.numbers.asymptotics import Germ, Range
 from dpverify.trusted.theories.processes import gaussian_functions, infinite_sums, norms
 from dpverify.trusted.theories.utility import directions, laws, tails
+from dpverify.trusted.theories.utility.closed_moments import Powers
 from dpverify.trusted.theories.utility.rules import (
     expected_loss,
     infinite_moments,
@@ -74,6 +75,10 @@ REFUSED: Refusals = {
     "a moment of what is 0 far out": (
         lambda: infinite_moments._heavy(replace(law(LINE).sizes[0], density=parse("max(2 - abs(z), 0)")), 1, 1, 10),
         "it is not certainly positive beyond the point",
+    ),
+    "a tail of what has no integral": (
+        lambda: tails.incomplete(Powers(parse("1/2"), ONE, ONE), 2, ONE, F(1)),
+        "the density: it is not certainly integrable",
     ),
     "a size that is a product": (
         lambda: tails._stretched(replace(law(LINE), sizes=law(LINE).sizes * 2), ONE, "a-rule"),
