@@ -255,7 +255,7 @@ def test_what_is_told_is_read():
     with pytest.raises(Rejected):
         every_word.check(claim, {"cuts": [5, -5]})
     run = Run(Part(claim.mechanism, num(1)))
-    for pair, error in ((None, CertificateError), ([], CertificateError), ([[[0, 0], [2, 2]]], Rejected), ([[[0, 0], [0, 4]]], Rejected)):
+    for pair, error in ((None, TypeError), ([], ValueError), ([[[0, 0], [2, 2]]], Rejected), ([[[0, 0], [0, 4]]], Rejected)):
         with pytest.raises(error):
             delta_every_word.infer(run, {"cuts": [-20, 20], "pair": pair}, ())
 

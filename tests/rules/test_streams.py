@@ -1085,7 +1085,7 @@ def test_one_answer_alone_moves_once_and_is_paid_once():
         ({"step": [{"count": {"found": "q"}}]}, "the same in every run"),
         ({"step": [{"tells": "q"}]}, "unknown key"),
         ({"neighbours": "hull"}, "wants hull"),
-        ({"hull": [[1]]}, "without neighbours"),
+        ({"hull": [[1]]}, "no other neighbours have it"),
         ({"neighbours": "hull", "hull": [[1, 2]]}, "as many numbers"),
         ({"parameters": {"t": 3}}, "names a parameter"),
         ({"answers": ["q", "q"]}, "names two things"),
