@@ -140,6 +140,11 @@ REFUSED: Refusals = {
         "scheme: 'with_replacement' is not poisson or without_replacement",
     ),
     "a norm by a matrix, and by p": (means(Radial(parse("exp(-r)"), replace(SQUARE, p=F(2)), num(2)), sensitivity=ONE), "and not by both"),
+    "an lp norm by a matrix": (
+        means(Radial(parse("exp(-r)"), replace(SQUARE, kind="lp"), num(2)), sensitivity=ONE),
+        "norm: lp is by a matrix",
+    ),
+    "a polytope without facets": (means(Radial(parse("exp(-r)"), Norm("facets"), num(2)), sensitivity=ONE), "norm: facets is by a matrix"),
     "a polytope that has no fixed dimension": (
         means(Radial(parse("exp(-r)"), SQUARE, parse("d")), sensitivity=ONE, domains=(("d", Domain(F(1), None, False, True, True)),)),
         "norm: facets has a fixed dimension. Give dimension a number",
@@ -147,6 +152,10 @@ REFUSED: Refusals = {
     "a divergence of order 1": (means(Guarantee("renyi", ((ONE, ONE),))), "the order 1 is no rational number above 1"),
     "a variance below 0": (
         means(replace(PROCESS, support=(num(-1), ONE)), sensitivity=ONE),
+        "the law of a variance lives between rational numbers of at least 0",
+    ),
+    "a variance up to an irrational end": (
+        means(replace(PROCESS, support=(ZERO, parse("sqrt(2)"))), sensitivity=ONE),
         "the law of a variance lives between rational numbers of at least 0",
     ),
     "another covariance": (means(replace(PROCESS, covariance="cosine"), sensitivity=ONE), "covariance: 'cosine' is none of"),

@@ -3,10 +3,12 @@
 from dataclasses import replace
 from fractions import Fraction as F
 
+import pytest
 from flint import arb
 
 from dpverify.trusted.combinators.runs import Run, merged
 from dpverify.trusted.facts.pairs import Curve, symmetric
+from dpverify.trusted.kernel.balls import precision, rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
 from dpverify.trusted.kernel.model import (
@@ -105,6 +107,8 @@ REFUSED: Refusals = {
     ),
     "a curve at one point": (lambda: measures_of_a_curve._points({"points": ["0"]}), "'points' is not a list of 2 to 4000 epsilons"),
     "a mu of 0": (lambda: chords.within_gaussian(lambda e: e, arb(0), [F(0), F(1)]), "value: it is not positive"),
+    "orders from 2 on": (lambda: orders.read_cuts(["2", "3"], "a-rule"), "they do not rise from order 1 on"),
+    "an order twice": (lambda: orders.read_cuts(["1", "2", "2"], "a-rule"), "they do not rise from order 1 on"),
     "one order": (lambda: orders.read_cuts(["1"], "a-rule"), "'cuts' is not a list of 2 to 4000 orders"),
     "orders that are far apart": (
         lambda: orders.most_over_orders([F(11, 10), F(40)], lambda order: order, arb(1)),
@@ -116,3 +120,11 @@ REFUSED: Refusals = {
 @each(REFUSED)
 def test_what_a_divergence_is_not_of_is_refused(asked, why):
     require_refused(asked, why)
+
+
+@pytest.mark.parametrize(("heights", "most"), [((2, 6), F(8, 7)), ((0, 6), F(24, 23)), ((0, 0), F(1, 3))])
+def test_between_two_orders_the_chord_over_the_tangent_bounds_all(heights, most):
+    """From order 2 to 3 the chord of a (a - 1) is 4 a - 6, its tangent in the middle 4 a - 25/4; beyond, the greatest loss, 1, over 3."""
+    with precision(64):
+        found = orders.most_over_orders([F(2), F(3)], lambda order: arb(heights[order == 3]), arb(1))
+        assert abs(found - rational(most)) < 1e-15
