@@ -15,9 +15,10 @@ from dpverify.search.additive.sensitivity import gauges
 from dpverify.trusted.geometry.eigenvalues import largest_root
 from dpverify.trusted.geometry.lengths import l1_radius, largest_in, norm_faults, norm_value
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import Expr, Num, add, num, parse, power
-from dpverify.trusted.kernel.model import L1, L2, LINF, Matrix, Norm, Query
+from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Matrix, Norm, Query, Radial
+from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.sensitivity.queries import differences, query_faults, sensitivity
 
 
@@ -325,8 +326,8 @@ def test_a_query_that_does_not_fit_is_told_and_refused():
     assert query_faults(query([[1, 2], [3, 4]], "replace"), 2) == []
     wrong = Query(rational([[1, 2], [3]]), "swap")
     assert len(query_faults(wrong, 3)) == 3
-    with pytest.raises(Rejected, match="unknown adjacency"):
-        sensitivity(wrong, L1, 3)
+    with pytest.raises(CertificateError, match="unknown adjacency"):  # before any rule is asked
+        require_well_formed(Claim(Radial(parse("exp(-r)"), L1, num(3)), num(1), query=wrong))
     assert query_faults(Query((), "l1"), 1)
     assert query_faults(Query(((),), "l1"), 1)
 

@@ -317,7 +317,7 @@ class Mechanisms:
         for name in sorted(bound & (self.values.keys() | self.domains.keys())):
             given.fault(f"{name} is this kind's variable, and a parameter of what is around it. Give that parameter another name.")
         if len(parameters) > MAX_PARAMETERS:
-            given.fault(f"{len(parameters)} parameters; at most {MAX_PARAMETERS}.")
+            given.fault(f"{len(parameters)} parameters; at most {MAX_PARAMETERS}. Write the values where they are used.")
             self.broken.update(parameters)
             return
         stated: dict[str, Expr] = {}

@@ -193,7 +193,7 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     except OSError as error:
         raise SpecError(f"{file}: cannot be read: {error.strerror or error}.") from error
     except RecursionError as error:
-        raise SpecError(f"{file}: nested too deeply.") from error
+        raise SpecError(f"{file}: brackets are nested too deeply. Write it with fewer inside each other.") from error
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{file}: {not_toml(error, text)}") from error
     except ValueError as error:  # integers of more digits than Python reads, impossible dates

@@ -201,7 +201,7 @@ def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[
     for page, lists, _ in pages:
         for name in lists.files:
             if not (folder / name).is_file():
-                yield f"missing: {folder / name}: {page} lists it."
+                yield f"missing: {folder / name}: {page} lists it, and it is not there. Copy the folder whole, or make it again."
     for file, one in rechecked.items():
         if not file.is_relative_to(folder):
             continue
@@ -209,7 +209,7 @@ def _beside_page(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Iterator[
         page, lists, text = next((one for one in pages if name in one[1].digests), pages[0])
         digest = lists.digests.get(name)
         if digest is None:
-            yield f"extra: {file}: {folder / PAGE} does not list it."
+            yield f"extra: {file}: {folder / PAGE} does not list it. Take it out, or make the folder again."
         elif one.digest and one.digest != digest:
             yield f"other: {file}: its SHA-256 is not the one in {page}: it was replaced since, or the page was."
         elif one.judgement is not None and text.comparable:
@@ -235,11 +235,11 @@ def _beside_verdicts(folder: Path, rechecked: Mapping[Path, Rechecked]) -> Itera
             continue
         digest = left.pop(file, None)
         if digest is None:
-            yield f"extra: {file}: {verdicts} does not list it."
+            yield f"extra: {file}: {verdicts} does not list it. Take it out, or make the folder again."
         elif one.digest and one.digest != digest:
             yield f"other: {file}: its SHA-256 is not the one in {verdicts}: it was replaced since, or the list was."
     for file in left:
-        yield f"missing: {file}: {verdicts} lists it."
+        yield f"missing: {file}: {verdicts} lists it, and it is not there. Copy the folder whole, or make it again."
 
 
 def _expected(paths: Sequence[str], bounds: Bounds, *, code: bool) -> list[tuple[Spec, Stated]]:
@@ -273,9 +273,9 @@ def _beside_claims(expected: Sequence[tuple[Spec, Stated]], rechecked: Mapping[P
         if alike is not None:
             yield f"other: {alike}: not the claim of {spec.file}: {_difference(left.pop(alike).claim, claim)}"
         elif stated.expect != "UNKNOWN":
-            yield f"missing: a certificate of {spec.file}, {claim.name}."
+            yield f"missing: a certificate of {spec.file}, {claim.name}. Make it: dpverify verify {spec.file} --certificates DIR."
     for file in left:
-        yield f"extra: {file}: matches no claim in these files, or duplicates one."
+        yield f"extra: {file}: matches no claim in these files, or duplicates one. Name the file of its claim, or take it out."
 
 
 def _difference(certified: Claim, meant: Claim) -> str:

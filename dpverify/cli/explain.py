@@ -35,7 +35,7 @@ def explain(name: str | None, claims: tuple[str, ...], digits: int, style: str, 
     """
     if name is None:
         if claims:
-            raise click.UsageError("--claim: of which file? Name it too.")
+            raise click.UsageError("--claim is of a claim file, which is not named. Write dpverify explain FILE --claim NAME.")
         from dpverify.cli.list import listed
 
         say(*listed(["rules", "shelf"]))

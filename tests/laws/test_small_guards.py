@@ -11,6 +11,7 @@ import mpmath
 import pytest
 from flint import arb, fmpz
 
+from dpverify.trusted.combinators import candidates
 from dpverify.trusted.combinators.runs import Run, leaf, occurs
 from dpverify.trusted.facts.evaluate import refined
 from dpverify.trusted.geometry.polytopes import box
@@ -25,6 +26,7 @@ from dpverify.trusted.kernel.model import (
     ONE_SIDED,
     REVERSE,
     Claim,
+    Compose,
     Domain,
     EllipticalProcess,
     Exponential,
@@ -237,12 +239,23 @@ def test_a_mixing_law_has_no_parameters(law):
         scale_mixture.check(law)
 
 
-def test_every_part_has_evidence_of_its_own():
-    part = Part(Staircase(ONE, parse("1/2")))
-    assert list(combined_values.each([part, part], {"parts": [1, 2]})) == [(part, 1), (part, 2)]
-    for told in (None, [], {"parts": [1]}, {"parts": [1, 2, 3]}, {}):
-        with pytest.raises(STUMBLES):
-            list(combined_values.each([part, part], told))
+def test_every_choice_of_neighbours_has_a_plan_that_is_there(monkeypatch):
+    monkeypatch.setattr(combined_values.Values, "_in_order", lambda self, backward, part, factor, plan: num(plan))
+    rows = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
+    shared = Part(Compose((Part(rows), Part(rows))))
+    (_,) = candidates.choices(shared)
+    assert combined_values.Values((), "upper", ()).over_neighbours(shared, {"plans": [1, 2], "of": [1]})[0] == num(2)
+    for told in ({"plans": [1], "of": []}, {"plans": [1], "of": [0, 0]}, {"plans": [1], "of": [1]}, {"plans": [1]}, {"of": [0]}, None):
+        with pytest.raises(STUMBLES):  # which the kernel refuses
+            combined_values.Values((), "upper", ()).over_neighbours(shared, told)
+
+
+@pytest.mark.parametrize("told", [None, [], {}, *({"parts": [combined_values.NOTHING] * count} for count in (0, 1, 3))])
+def test_every_part_has_a_plan(told):
+    both, lower = Part(Compose((Part(Staircase(ONE, parse("1/2")), ONE),) * 2)), combined_values.Values((), "lower", ())
+    assert lower.of(both, ONE, {"parts": [combined_values.NOTHING] * 2}) == ZERO
+    with pytest.raises(STUMBLES):  # which the kernel refuses
+        lower.of(both, ONE, told)
 
 
 # -- differences, packings and rows ----------------------------------------------------------------
@@ -266,7 +279,7 @@ def test_functions_in_a_group_move_on_in_the_same_direction(group):
 def test_a_count_that_is_not_enclosed_counts_nothing():
     assert packings._whole(arb("3.5")) == 4 and packings._whole(arb(4)) == 4
     for ball in (arb("nan"), arb("inf"), arb(0, "inf")):
-        with pytest.raises(Rejected, match="it is not enclosed"):
+        with pytest.raises(Undecided, match="not enclosed"):
             packings._whole(ball)
 
 

@@ -29,7 +29,7 @@ from dpverify.trusted.kernel import judgement as kernel
 from dpverify.trusted.kernel.balls import constant, precision, rational
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.certificate import unpack
-from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ZERO, call, mul, neg, num, parse, substitute
 from dpverify.trusted.kernel.model import (
     L1,
@@ -336,7 +336,7 @@ TWO = ((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))
 @pytest.mark.parametrize(
     ("evidence", "why"),
     [
-        (None, "not iterable"),
+        (None, "not a list"),
         ([{"inputs": 2}], "columns"),
         ([{"inputs": 2, "pair": [2, 0]}], "as far apart"),
         ([{"inputs": 2, "pair": [0, 1, 1]}], "as far apart"),
@@ -350,7 +350,7 @@ TWO = ((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4")))
 def test_a_pair_that_evidence_names_is_one_of_neighbours(evidence, why):
     part = Part(Compose((Part(Table(TWO)), Part(Table(TWO)))))
     assert at_pair.read(part, [{"inputs": 2, "pair": [1, 0]}])
-    with pytest.raises((Rejected, *STUMBLES), match=why):
+    with pytest.raises((Rejected, CertificateError, KeyError), match=why):
         at_pair.read(part, evidence)
 
 

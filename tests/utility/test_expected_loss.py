@@ -54,7 +54,7 @@ def test_the_exponential_mechanism_has_its_loss_too():
 @pytest.mark.parametrize(
     ("of", "why"),
     [
-        (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE), "loss.*2 rows"),
+        (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE), "it states no losses"),
         (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE, loss=WRONG[:1]), "loss.*2 rows"),
         (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE, loss=(*WRONG, *WRONG)), "loss.*2 rows"),
         (Claim(table(("2/3", "1/3"), ("1/2", "1/2")), ONE, loss=((F(0), F(1)), (F(1),))), "of 2 entries"),

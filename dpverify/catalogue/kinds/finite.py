@@ -129,14 +129,14 @@ def _exponential(_: Kind, table: Fields, values: Values) -> Exponential | NoisyM
         table.fault("give scores, or points with a metric, or candidates for any scores: they are missing.")
         return None
     if not table.has("metric"):
-        table.fault("metric is missing.")
+        table.fault("metric is missing. Say how far points are apart: l1, l2, linf, or rows of distances.")
     elif isinstance(metric, str) and not table.has("points"):
-        table.fault("points is missing.")
+        table.fault("points is missing. The metric is between points: give these, or rows of distances as the metric.")
     if metric is None or not (points or isinstance(metric, tuple)):
         return None
     distances = metric if isinstance(metric, tuple) else _distances(points, metric)
     if points and len(points) != len(distances):
-        table.fault(f"metric: {len(distances)} rows of distances for {len(points)} points.")
+        table.fault(f"metric: {len(distances)} rows of distances for {len(points)} points. Give each point its row.")
     name = metric if isinstance(metric, str) else "given"
     return Exponential(tuple(tuple(map(neg, row)) for row in distances), beta, adjacent, points or (), name)
 

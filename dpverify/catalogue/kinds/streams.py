@@ -168,8 +168,6 @@ def _stream(_: Kind, table: Fields, values: Values) -> Stream | None:
     if values["step"] is None or None in (*values["once"].values(), *values["fresh"].values()):
         return None
     once, fresh = (tuple(Drawn(name, noise) for name, noise in values[key].items()) for key in ("once", "fresh"))
-    if values["hull"] and values["neighbours"] != "hull":
-        table.fault('hull stands without neighbours = "hull".')
     given = (values[key] for key in ("state", "limits", "step", "queries", "neighbours", "hull", "bounds", "whole_answers"))
     return Stream(values["answers"], once, fresh, *given)
 

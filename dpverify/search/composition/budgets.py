@@ -14,7 +14,7 @@ from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import ONE, Expr, add, format_expr
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Compose, Part, kind_of, once
-from dpverify.trusted.theories.composition.combined_values import Values, each
+from dpverify.trusted.theories.composition.combined_values import Values
 from dpverify.trusted.theories.composition.rules import combination, one_sided
 
 MOST_SHOWN: Final = 20
@@ -39,7 +39,7 @@ def _pure(claim: Claim, fact: Fact) -> dict[str, str]:
     if not isinstance(mechanism, Compose) or len(mechanism.parts) > MOST_SHOWN or fact.parameters.get("side") != "upper":
         return {}
     values = Values(claim.domains, "upper", fact.premises)
-    losses = [values.of(part, ONE, evidence) for part, evidence in each(mechanism.parts, fact.parameters["part"])]
+    losses = [values.of(part, ONE, evidence) for part, evidence in zip(mechanism.parts, fact.parameters["part"]["parts"], strict=True)]
     exprs = [value for value in losses if not isinstance(value, Infinite)]
     if len(exprs) < len(losses):
         return {}

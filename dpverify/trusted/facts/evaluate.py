@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from flint import arb, ctx, fmpz
 
 from dpverify.trusted.facts.pairs import Pair, Profile, Rest
-from dpverify.trusted.kernel.balls import MAX_PRECISION, constant, precision
+from dpverify.trusted.kernel.balls import MAX_PRECISION, constant, finite, precision
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -57,10 +57,7 @@ def accurately(compute: Callable[[], arb]) -> arb:
 def _at(bits: int, compute: Callable[[], arb]) -> arb:
     """The ball at a working precision. Raises Undecided where it is not finite."""
     with precision(bits):
-        ball = compute()
-    if not ball.is_finite():
-        raise Undecided("a privacy profile whose enclosure is not finite; raise the precision.")
-    return ball
+        return finite(compute())
 
 
 def _rounded(bits: int) -> int:

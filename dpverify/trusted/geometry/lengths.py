@@ -32,19 +32,14 @@ def norm_faults(norm: Norm, dimension: int) -> tuple[str, ...]:
     return ()
 
 
-def require(where: str, faults: Sequence[str]) -> None:
-    """Raises Rejected where there are faults."""
-    if faults:
-        raise Rejected("geometry", where, " ".join(faults))
-
-
 def norm_value(norm: Norm, vector: Vector, evidence: object = None) -> Expr:
     """The exact value of ||vector||.
 
     evidence: a gauge certificate of the one vector, for a norm by columns only.
     Raises Rejected for what is no norm or a certificate that fails, Undecided where a certificate is missing.
     """
-    require("norm", norm_faults(norm, len(vector)))
+    if faults := norm_faults(norm, len(vector)):
+        raise Rejected("geometry", "norm", " ".join(faults))
     return largest(norm, (vector,), evidence)[0]
 
 

@@ -16,3 +16,11 @@ def enclose(expr: Expr, prec: int = 128) -> arb:
     if not ball.is_finite():
         raise Undecided(f"no finite enclosure at {prec} bits: the constant is undefined, or needs more precision.")
     return ball
+
+
+def integer(whole_number: arb) -> int:
+    """The one integer in a ball. Raises Undecided."""
+    n = whole_number.unique_fmpz()
+    if n is None:
+        raise Undecided("a whole number that is not enclosed.")
+    return int(n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
-from dpverify.trusted.geometry.lengths import largest, require
+from dpverify.trusted.geometry.lengths import largest
 from dpverify.trusted.geometry.linear import square, up_to_sign
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.expr import ONE, ZERO
@@ -45,9 +45,8 @@ def sensitivity(query: Query, norm: Norm, dimension: int, evidence: object = Non
     """The largest ||F(x - x')|| over adjacent histograms x, x'.
 
     "l2" means real histograms at Euclidean distance <= 1. evidence: a gauge certificate of `differences(query)`, for a norm by
-    columns only. Raises Rejected for faults of query or evidence; Undecided, saying what would help, where the form is not covered.
+    columns only. Raises Rejected for faults of the evidence; Undecided, saying what would help, where the form is not covered.
     """
-    require("query", query_faults(query, dimension))
     if dimension == 1 and norm.kind == "lp":
         norm = LINF  # on the line every lp norm is the absolute value
     if query.adjacency == "l2":

@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import exact, hull, rational
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Num, add, neg, parse, substitute, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.rationals import to_fraction
@@ -29,12 +29,7 @@ def told(h: Expr, name: str, half: bool, evidence: Mapping[str, Any], rule: str)
     evidence: "slope", the text of L; "cuts", rationals that rise from 0, or from the boundary of the left end, to that of the right one.
     Raises Rejected, CertificateError, Undecided.
     """
-    try:
-        slope, cuts = parse(str(evidence["slope"])), [to_fraction(cut, rule) for cut in evidence["cuts"]]
-    except ExprError as error:
-        raise CertificateError(f"{rule}: the evidence cannot be read: {error}") from error
-    except (KeyError, TypeError) as error:
-        raise CertificateError(f"{rule}: the evidence wants 'slope', an expression, and 'cuts', a list of rationals.") from error
+    slope, cuts = parse(str(evidence["slope"])), [to_fraction(cut, rule) for cut in evidence["cuts"]]
     if symbols(slope):
         raise Rejected(rule, "slope", "it has free symbols")
     start = "0" if half else "below 0"

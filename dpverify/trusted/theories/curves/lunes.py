@@ -12,7 +12,7 @@ from typing import Final
 
 from flint import acb, arb, ctx
 
-from dpverify.trusted.kernel.balls import constant, exact
+from dpverify.trusted.kernel.balls import constant, exact, finite
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.numbers.noise import weighted
@@ -113,10 +113,7 @@ class Lunes:
                     extent, tail = self._outwards(chart, span, epsilon, wanted)
                     chart, total = replace(chart, extent=extent), total + tail
                 total += self._along(chart, epsilon, arb(2) ** -wanted, abs(total.mid()))
-        share = total / self._mass
-        if not share.is_finite():
-            raise Undecided("the integral over the lunes has no finite enclosure.")
-        return share
+        return finite(total / self._mass)
 
     def _pinched(self, span: Span, wanted: int) -> arb | None:
         """What a span adds with the ball below it, where its ends are so close that the balls up to them say it; else None."""

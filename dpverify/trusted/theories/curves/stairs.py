@@ -11,6 +11,7 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr, Num, mul, num
 from dpverify.trusted.kernel.model import Staircase
+from dpverify.trusted.order.enclosed import integer
 
 RULE: Final = "lattice"
 _MOST_STEPS: Final = 20_000
@@ -63,11 +64,3 @@ class Stairs:
         for j, length in overlaps:
             total += length * (-(epsilon - (j - k) * self._rate).expm1()).max(arb(0))
         return self._top * (-k * self._rate).exp() * total
-
-
-def integer(whole_number: arb) -> int:
-    """The one integer in a ball. Raises Undecided."""
-    n = whole_number.unique_fmpz()
-    if n is None:
-        raise Undecided("a whole number that is not enclosed.")
-    return int(n)

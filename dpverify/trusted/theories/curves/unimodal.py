@@ -25,6 +25,7 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ
 from dpverify.trusted.numbers.kinks import resolve
+from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.theories.curves.shapes import Z, convex_line, convex_pieces, monotone
 
@@ -182,15 +183,9 @@ def _support(noise: Translation) -> tuple[Fraction | None, Fraction | None, bool
     """The ends of the support, and whether the density is even about 0."""
     if symbols(noise.density) - {"z"}:
         raise Undecided("a parameter of the density has no value.")
-    lower, upper = map(_rational_end, noise.support)
+    lower, upper = domain(noise)
     mirrored = upper is None if lower is None else upper == -lower
     return lower, upper, mirrored and certainly_equal(noise.density, substitute(noise.density, {"z": neg(Z)}), REALS)
-
-
-def _rational_end(end: Expr | None) -> Fraction | None:
-    if end is not None and not isinstance(end, Num):
-        raise Undecided("the ends of the support must be rational here.")
-    return None if end is None else end.value
 
 
 def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tuple[Piece, ...]:

@@ -21,7 +21,7 @@ from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, exact, value
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
@@ -66,8 +66,6 @@ def check_normaliser(claim: Claim, evidence: Any = None) -> tuple[str, ...]:
     if claim.domains or symbols(kernel.density) - {"y", "theta"}:
         raise Rejected(WHAT, "parameters", "a kernel needs a value for every parameter")
     shown = {} if evidence is None else evidence
-    if not isinstance(shown, Mapping):
-        raise CertificateError("the normaliser's evidence is not an object.")
     assumed = () if is_non_negative(kernel) else (NEGATIVE,)
     if "cells" not in shown:
         return (*assumed, ONE_FOR_ALL)
@@ -102,8 +100,6 @@ def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
     evidence = json.loads(text)
     start, end = kernel.input
     upper, lower = quotient(kernel)
-    if not isinstance(evidence, list) or not evidence:
-        raise CertificateError("the normaliser's evidence is no list of cells.")
     for cell in evidence:
         stop = read_in(cell["until"], ())
         if not certainly_lt(start, stop):
@@ -138,8 +134,6 @@ def integral_over_cell(output: tuple[Expr | None, Expr | None], density: Expr, s
     if any(symbols(linear_part(cut, "theta")[1]) for cut in cuts):
         raise Rejected(WHAT, "the cuts", "they are not linear in theta")
     ends = [output[0], *cuts, output[1]]
-    if len(cell["parts"]) != len(ends) - 1:
-        raise CertificateError("the normaliser's evidence has another number of parts than of pieces.")
     total: list[Expr] = []
     for (low, high), text in zip(pairwise(ends), cell["parts"], strict=True):
         piece = Piece(low, high, start, stop)
@@ -154,8 +148,6 @@ def integral_over_cell(output: tuple[Expr | None, Expr | None], density: Expr, s
 
 def read_in(text: Any, names: tuple[str, ...]) -> Expr:
     """An expression of the evidence, in the given symbols alone."""
-    if not isinstance(text, str):
-        raise CertificateError("the normaliser's evidence holds something else than texts of expressions.")
     expr = parse(text)
     if not symbols(expr) <= set(names):
         raise CertificateError(f"the normaliser's evidence has {format_expr(expr)[:60]}, an expression in other symbols.")
@@ -254,10 +246,7 @@ class Piece:
             f = mul(f, density)
         elif has_kinks(f) or not certainly_le(f, f, known):  # what has a value everywhere, and no kinks, is continuous
             raise Rejected(WHAT, "an antiderivative", f"{format_expr(f)[:80]} is not certainly continuous on its piece")
-        try:
-            slope = derivative(f, "y")
-        except ExprError as error:
-            raise Rejected(WHAT, "an antiderivative", str(error)) from error
+        slope = derivative(f, "y")
         if not certainly_equal(slope, density, known):
             raise Rejected(WHAT, "an antiderivative", f"the derivative of {format_expr(f)[:80]} is not certainly the density")
         return f

@@ -38,6 +38,7 @@ from dpverify.trusted.kernel.expr import (
 from dpverify.trusted.kernel.model import Domain, Norm, Shape
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.rationals import read_fraction, read_whole
+from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.theories.spaces.shapes import LEVELS, apart_at, at_most, classes, cubes, dimension, logarithm, of_level, tamed
 
 Domains = Mapping[str, Domain]
@@ -77,10 +78,7 @@ def ceiling(expr: Expr) -> Expr:
         return add(expr, ONE)
     if isinstance(expr, Num):
         return num(-((-expr.value.numerator) // expr.value.denominator))
-    above = constant(expr).upper().ceil().unique_fmpz()
-    if above is None:
-        raise Rejected(RULE, "a number of points", "it is not enclosed; raise the precision")
-    return num(int(above))
+    return num(integer(constant(expr).upper().ceil()))
 
 
 def _log(count: Expr) -> Expr:

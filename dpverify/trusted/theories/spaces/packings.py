@@ -17,6 +17,7 @@ from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub
 from dpverify.trusted.kernel.model import Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction, read_rows, read_whole, to_whole
+from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.theories.spaces.shapes import LEVELS, MANY, SEPARATED, along, apart_at, cubes, dimension, of_level, spread, together
 
 Told = Mapping[str, Any]
@@ -59,10 +60,7 @@ def packing(shape: Shape, near: Expr, told: Told) -> Packing:
 
 def _whole(ball: arb) -> int:
     """The least whole number that is at least as great as a point of a ball: the next one, on the safe side, which is below."""
-    found = ball.lower().ceil().unique_fmpz()
-    if found is None:
-        raise Rejected(RULE, "a number of points", "it is not enclosed; raise the precision")
-    return int(found)
+    return integer(ball.lower().ceil())
 
 
 def _along(length: Expr, near: Expr) -> int:
@@ -187,10 +185,7 @@ def _ellipsoid(shape: Shape, near: Expr, told: Told) -> Packing:
     if not certainly_lt(near, least):
         raise Rejected(RULE, "least", f"{format_expr(least)} is not certainly more than that")
     square = power(least, TWO)
-    most = constant(div(square, sub(square, power(near, TWO)))).upper().floor().unique_fmpz()
-    if most is None:
-        raise Rejected(RULE, "least", "how many of them an answer is near to is not enclosed; raise the precision")
-    overlap = max(1, int(most))
+    overlap = max(1, integer(constant(div(square, sub(square, power(near, TWO)))).upper().floor()))
     if "first" in told:
         first = read_whole(told, "first", RULE, 1, MOST)
         for k in range(1, first + 1):

@@ -13,9 +13,9 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import constant, rational, value
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, num, power, sqrt, sub, substitute
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, div, mul, num, power, sqrt, sub, substitute
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Mixture, Radial, Staircase
 from dpverify.trusted.theories.utility.closed_moments import Exponential, Powers, form
@@ -164,12 +164,9 @@ def _of_stairs(noise: Staircase, t: Fraction) -> arb:
     whole = gamma + q / (1 - q)
     if certainly_le(Num(t), noise.gamma):
         return (gamma - rational(t) + q / (1 - q)) / whole
-    from dpverify.trusted.theories.curves.stairs import integer
+    from dpverify.trusted.order.enclosed import integer
 
     k = integer((rational(t) - gamma).floor()) + 1
-    inside = certainly_le(add(noise.gamma, num(k - 1)), Num(t)) and certainly_lt(Num(t), add(noise.gamma, num(k)))
-    if not inside:
-        raise Undecided("the step of the staircase is not certain.")
     beyond: arb = q**k * (gamma + k - rational(t)) + q ** (k + 1) / (1 - q)
     return beyond / whole
 

@@ -29,10 +29,10 @@ from dpverify.trusted.combinators import closed_forms
 from dpverify.trusted.facts.premises import through_of
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import parse
 from dpverify.trusted.kernel.fact import Fact, as_bounds, unasked
 from dpverify.trusted.kernel.model import Claim, Mixture
 from dpverify.trusted.theories.additive import scale_family
-from dpverify.trusted.theories.additive.rules.mixture_concave import read_scale
 
 NAME: Final = closed_forms.NAME
 ASSUMED: Final = ()
@@ -45,7 +45,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """
     noise = closed_forms.radial(unasked(claim))
     assert isinstance(claim.mechanism, Mixture)
-    scale_family.require_free_of_v(claim.mechanism, read_scale(parameters, NAME), dict(claim.domains), NAME)
+    scale_family.require_free_of_v(claim.mechanism, parse(parameters["scale"]), dict(claim.domains), NAME)
     if len(premises) != 1 or premises[0].about != noise:
         raise CertificateError(f"{NAME}: it wants one premise, about the radial noise that the mixture is.")
     (premise,) = premises[:]

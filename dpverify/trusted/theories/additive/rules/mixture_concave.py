@@ -27,8 +27,8 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.balls import exact, precision
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected
-from dpverify.trusted.kernel.expr import ZERO, Expr, Num, div, format_expr, mul, parse, substitute
+from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.expr import ZERO, Num, div, format_expr, mul, parse, substitute
 from dpverify.trusted.kernel.model import Claim, Domain, Mixture
 from dpverify.trusted.kernel.signs import AT_LEAST_ZERO
 from dpverify.trusted.language.logarithms import neg_log
@@ -71,7 +71,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "the conditional exponent", "it is not certainly finite at 0")
     if not shapes.integrable(h, noise.dimension):
         raise Rejected(NAME, "the conditional exponent", "exp(-h) is not certainly integrable")
-    scale_family.require_free_of_v(noise, read_scale(evidence, NAME), {}, NAME)
+    scale_family.require_free_of_v(noise, parse(evidence["scale"]), {}, NAME)
     if not integrable(noise.mixing, "v", lower, upper, evidence.get("normaliser")):
         raise Rejected(NAME, "the mixing density", "its integral is not certainly finite")
     with precision(bits + 32):
@@ -86,13 +86,3 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     witness = {"pair": {"says": "answers-apart", "apart": format_expr(moved)}, "point": {"says": "near-the-first-answer"}}
     ratio = {"loss": {"says": "ratio-of-means", "here": at_zero.str(20), "there": at_shift.str(20)}}
     return Bound("lower", value, witness={**witness, **ratio})
-
-
-def read_scale(evidence: Mapping[str, Any], rule: str) -> Expr:
-    """The scale s(v) of the conditionals, as the evidence has it."""
-    if not isinstance(evidence.get("scale"), str):
-        raise CertificateError(f"{rule}: the evidence has no 'scale'.")
-    try:
-        return parse(evidence["scale"])
-    except ExprError as error:
-        raise CertificateError(f"{rule}: 'scale' cannot be read: {error}") from error

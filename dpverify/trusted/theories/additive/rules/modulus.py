@@ -34,7 +34,7 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import Expr, parse, symbols
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import to_fraction
@@ -50,14 +50,9 @@ ASSUMED: Final = ("the sampler is ideal",)
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """Check the cells, ends, turns and integrability, and return the upper bound that the evidence names."""
     line = Line.of(claim, evidence)
-    try:
-        bound = parse(str(evidence["bound"]))
-        after, before = evidence["far"], evidence.get("near")
-        pieces = [(to_fraction(cut, NAME), str(kind)) for cut, kind in evidence["pieces"]]
-    except ExprError as error:
-        raise CertificateError(f"{NAME}: the evidence cannot be read: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise CertificateError(f"{NAME}: the evidence wants 'bound', 'far' and 'pieces', a list of [cut, kind].") from error
+    bound = parse(str(evidence["bound"]))
+    after, before = evidence["far"], evidence.get("near")
+    pieces = [(to_fraction(cut, NAME), str(kind)) for cut, kind in evidence["pieces"]]
     if before is None and not line.half:
         raise Rejected(NAME, "ends", "an infinite side of the line is not accounted for")
     if symbols(bound):
@@ -82,13 +77,8 @@ def _way(cell: Sequence[Any]) -> tuple[Callable[[Cell], bool], list[Fraction]]:
 
 def _check_cells(line: Line, evidence: Any, bound: Expr, sign: int, first: Fraction, last: Fraction) -> None:
     """Check that the loss is at most the bound on each cell, each in the way that it names, and that the cells reach both ends."""
-    try:
-        read = [(to_fraction(cell[0], NAME), *_way(cell)) for cell in evidence["cells"]]
-        stop = to_fraction(evidence["stop"], NAME)
-    except ExprError as error:
-        raise CertificateError(f"{NAME}: the cells cannot be read: {error}") from error
-    except (LookupError, TypeError, ValueError) as error:
-        raise CertificateError(f"{NAME}: the cells cannot be read: a side wants 'stop', and 'cells', a list of [start, way].") from error
+    read = [(to_fraction(cell[0], NAME), *_way(cell)) for cell in evidence["cells"]]
+    stop = to_fraction(evidence["stop"], NAME)
     if not read or len(read) > MAX_CELLS:
         raise Rejected(NAME, "cells", f"between 1 and {MAX_CELLS} are wanted")
     begins = rational(read[0][0])

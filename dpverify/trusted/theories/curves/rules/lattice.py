@@ -37,12 +37,12 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Mechanism, Staircase, Translation
 from dpverify.trusted.numbers.noise import domain
-from dpverify.trusted.order.enclosed import enclose
+from dpverify.trusted.order.enclosed import enclose, integer
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.additive.points import sign_of
 from dpverify.trusted.theories.curves.integers import Law, Shape
 from dpverify.trusted.theories.curves.rules.line import nothing
-from dpverify.trusted.theories.curves.stairs import Stairs, integer
+from dpverify.trusted.theories.curves.stairs import Stairs
 from dpverify.trusted.theories.curves.unimodal import Hints, hints, read
 
 NAME: Final = "lattice"

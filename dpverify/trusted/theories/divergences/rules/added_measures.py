@@ -107,8 +107,6 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
     listed = candidates.choices(root)
     if claim.order and not _in_their_order(root, spaces, listed):
         raise Rejected(NAME, "the order", "of two inputs of the tables one order alone is looked at, and they are neighbours in the other")
-    if not isinstance(numbers, list) or len(numbers) != len(listed):
-        raise CertificateError(f"{NAME}: 'at' is not a list of {len(listed)} numbers of premises.")
     told = [(part, number) for choice, number in zip(listed, numbers, strict=True) if (part := at_pair.at(root, choice)) is not None]
     there = [premises[to_whole(number, "at", NAME, 0, len(premises) - 1)] for _, number in told]
     values, assumed, through = uppers(claim, [Run(part) for part, _ in told], there, NAME)

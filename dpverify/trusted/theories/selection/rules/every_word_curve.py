@@ -53,10 +53,10 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """
     question = question_of(run)
     words = Words.of(question, parameters)
-    mechanism, told = question.claim.mechanism, read(words, parameters.get("pair"))
-    assert isinstance(mechanism, Selection)
     if not words.all_seen:
         raise Rejected(NAME, "the branches", "one of them tells nothing, so that its steps may not be seen")
+    mechanism, told = question.claim.mechanism, read(words, parameters.get("pair"))
+    assert isinstance(mechanism, Selection)
     there = (lambda _: arb(0)) if mechanism.neighbours in ONE_WAY else _profile(question, parameters, told, 1)
     above, below = symmetric(_profile(question, parameters, None, 0)), Pair(_profile(question, parameters, told, 0), there)
     return settled.noise(run, Curve(above, below, (NAME,), (*ASSUMED, *words.signs)), parameters)

@@ -116,8 +116,7 @@ def read(claim: Claim) -> tuple[OnLine, Fraction]:
     if not certainly_le(mechanism.candidates, num(2), question.domains):
         raise Rejected(NAME, "candidates", "there are more than two, or may be")
     survival.density_of(noise)
-    if not isinstance(noise, Radial | Translation):
-        raise Rejected(NAME, "the noise", "it is not certainly unimodal")
+    assert isinstance(noise, Radial | Translation)
     unimodal(noise, Hints())
     return noise, shift
 

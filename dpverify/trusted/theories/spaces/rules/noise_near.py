@@ -26,6 +26,7 @@ from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, add, call, div, mul, num, sub, symbols
 from dpverify.trusted.kernel.model import Claim, Shape
 from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.theories.spaces.shapes import asked, dimension
 
 NAME: Final = "noise-near"
@@ -87,10 +88,7 @@ def _geometric(near: Expr, beta: Expr, evidence: Mapping[str, Any]) -> Expr:
 
 
 def whole(near: Expr) -> int:
-    """The whole part of a constant. Raises Rejected where it is not certain."""
+    """The whole part of a constant. Raises Undecided where it is not certain."""
     if isinstance(near, Num):
         return near.value.numerator // near.value.denominator
-    found = constant(near).floor().unique_fmpz()
-    if found is None:
-        raise Rejected(NAME, "within", "its whole part is not certain; raise the precision")
-    return int(found)
+    return integer(constant(near).floor())

@@ -29,23 +29,15 @@ def check(claim: Claim, _: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """The exact value, from above and from below; there is nothing to be told. Raises Rejected."""
     if claim.domains:
         raise Rejected(NAME, "the claim", "it ranges over parameters; give them values")
+    if not claim.loss:
+        raise Rejected(NAME, "the claim", "it states no losses")
     table = finite(claim)
-    require_losses(claim, table, NAME)
     means = [_mean(table, x, row) for x, row in enumerate(claim.loss)]
     if claim.prior:
         value = add(*(mul(Num(weight), mean) for weight, mean in zip(claim.prior, means, strict=True)))
     else:
         value = call("max", *dict.fromkeys(means))
     return ErrorBound("expected_loss", "this", "upper", value), ErrorBound("expected_loss", "this", "lower", value)
-
-
-def require_losses(claim: Claim, table: Finite, rule: str) -> None:
-    """Raises Rejected unless the loss and the prior are of the size of the table, and the prior is a distribution."""
-    inputs, outputs = len(table.weights), len(table.weights[0])
-    if len(claim.loss) != inputs or any(len(row) != outputs for row in claim.loss):
-        raise Rejected(rule, "loss", f"it must have {inputs} rows, one for each input, of {outputs} entries, one for each output")
-    if claim.prior and not (len(claim.prior) == inputs and min(claim.prior) >= 0 and sum(claim.prior) == 1):
-        raise Rejected(rule, "prior", f"it must have {inputs} entries, one for each input, at least 0 and with the sum 1")
 
 
 def _mean(table: Finite, x: int, losses: Vector) -> Expr:

@@ -35,7 +35,6 @@ from dpverify.trusted.language.rationals import read_fraction, read_whole, to_fr
 from dpverify.trusted.theories.finite.tables import Finite, finite
 from dpverify.trusted.theories.utility.dual import Between, Pair, Program, least
 from dpverify.trusted.theories.utility.histograms import databases_of, of_counts, rationals, within
-from dpverify.trusted.theories.utility.rules.expected_loss import require_losses
 
 NAME: Final = "lp"
 ASSUMED: Final = ()
@@ -87,7 +86,6 @@ def _of_losses(
 ) -> tuple[ErrorBound, ...]:
     """The mechanisms with the inputs, the neighbours and the outputs of the claim's own, and the losses that it states."""
     table = finite(claim)
-    require_losses(claim, table, NAME)
     ratios = (_per_distance if table.divisors else _alike)(table, *guarantee, parameters)
 
     def of(near: int, far: int) -> Between:

@@ -63,10 +63,8 @@ def _image(claim: Claim, of: BodyOf) -> tuple[Fraction | None, fmpq_mat]:
     if points is not None:
         columns = _square(points, dimension).transpose()
         return Fraction(1), columns * columns.transpose()
-    if rows is not None:
-        square = _square(rows, dimension)
-        return None, (square.transpose() * square).inv()
-    raise Rejected(NAME, "the body", "it is no linear image of an lp ball")
+    square = _square(rows or (), dimension)
+    return None, (square.transpose() * square).inv()
 
 
 def _square(rows: Matrix, dimension: int) -> fmpq_mat:
