@@ -19,8 +19,9 @@ from dpverify.trusted.kernel.canonical_form import write
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt, sign_over
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError
 from dpverify.trusted.kernel.expr import num, parse, substitute
+from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, Domain, Translation
-from dpverify.trusted.kernel.shown import Shown, under
+from dpverify.trusted.kernel.shown import Shown, table, under
 from dpverify.trusted.order.shown_signs import show
 from tests import committed
 from tests.effort import examples
@@ -210,3 +211,20 @@ def test_committed_certificates_carry_signs_only_where_their_lines_need_them():
 
 def bounds(judgement):
     return judgement.lower, judgement.upper, judgement.delta_lower, judgement.delta_upper
+
+
+@pytest.mark.parametrize(("finds", "times"), [(False, 1), (True, 2)])
+def test_what_signs_that_were_found_on_the_way_told_is_remembered_for_no_other_table(finds, times):
+    asked = []
+
+    @remembered(4)
+    def answer(x):
+        asked.append(x)
+        if finds:
+            table().add(parse("a"), {"a": POSITIVE}, frozenset((1,)))
+        return x
+
+    for _ in range(2):
+        with under(Shown()):
+            assert answer(7) == 7
+    assert asked == [7] * times

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 from dpverify.trusted.kernel.shown import table
@@ -70,21 +71,29 @@ def forget() -> None:
 
 
 def remembered(most: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """A function that keeps its last answers, with the modules that were imported for each of them."""
+    """A function that keeps its last answers, with the modules that were imported for each of them.
+
+    An answer is kept for tables of the signs that are in force, and not where signs were found on the way to it, which others have not.
+    """
 
     def decorated(function: Callable[_P, _T]) -> Callable[_P, _T]:
-        @lru_cache(maxsize=most)
-        def kept(stamp: Any, *args: Any, **named: Any) -> tuple[_T, tuple[str, ...]]:
-            with asked_for() as modules:
-                found = function(*args, **named)
-            return found, tuple(modules)
-
-        _caches.append(kept.cache_clear)
+        known = OrderedDict[Any, tuple[_T, tuple[str, ...]]]()
+        _caches.append(known.clear)
 
         @wraps(function)
         def asked(*args: _P.args, **named: _P.kwargs) -> _T:
-            found, modules = kept(table().stamp, *args, **named)  # type: ignore[arg-type]
-            note(modules)
+            key = table().stamp, args, *named.items()
+            if key in known:
+                known.move_to_end(key)
+                found, modules = known[key]
+                note(modules)
+                return found
+            with asked_for() as record:
+                found = function(*args, **named)
+            if table().stamp == key[0]:
+                known[key] = found, tuple(record)
+                if len(known) > most:
+                    known.popitem(last=False)
             return found
 
         return asked

@@ -118,7 +118,8 @@ def _said(name: str, about: Run | Claim, text: str, premises: tuple[Fact, ...], 
         says = _asked(name, about, json.loads(text), premises)
     if name in OF_THE_MECHANISM and any(bound.quantity != "pure" for bound in as_bounds(says)):
         raise RuntimeError(f"{name} speaks of more than the mechanism")
-    return known.keep(key, says, grounds, asked)
+    # what was said by signs that were found on the way says nothing where others are in force
+    return known.keep(key, says, grounds, asked) if table().stamp == key[-1] else says
 
 
 def _asked(name: str, about: Run | Claim, parameters: Mapping[str, Any], premises: tuple[Fact, ...]) -> Says:
