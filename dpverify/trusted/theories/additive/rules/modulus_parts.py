@@ -8,7 +8,7 @@ the ends is looked at.
 Checked:
 - the parts, or the integers, cover the strip between the ends, and one period past the start of an end that repeats
 - h(a + s) - h(a) is at most the bound on every part, or at every pair of integers
-- the loss is at most the bound on each end, or repeats, and the density is integrable there
+- the loss is at most the bound on each end, or repeats, and the density is integrable there, and not 0 everywhere
 - the sensitivity is positive
 
 Source: docs/theory/additive.md#modulus-parts
@@ -28,6 +28,7 @@ from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, Sym, add, num, parse, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.theories.additive.axis import Line
 from dpverify.trusted.theories.additive.sides import Period, Side, check_side, read_side
 from dpverify.trusted.theories.finite.rules.kernel_box import Tree
@@ -36,6 +37,7 @@ NAME: Final = "modulus-parts"
 ASSUMED: Final = ("the sampler is ideal",)
 
 _MOST_PAIRS: Final = 100_000
+_BESIDE: Final = Fraction(1, 2**40)
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -56,6 +58,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         _check_integers(line, near, far, bound)
     else:
         Tree(bound).walk(evidence["tree"], *strip(line, near, far), 0)
+        start = reaches(line, near, far)[1]
+        piece = line.smooth(start, start + 2 * _BESIDE)
+        if calls(piece, "floor") or not constant(substitute(piece, {line.name: num(start + _BESIDE)})).is_finite():
+            raise Rejected(NAME, "the density", "it may be 0 everywhere but at single points")
     return Bound("upper", bound)
 
 
