@@ -139,3 +139,20 @@ def test_what_is_remembered_below_the_line_remembers_what_it_loaded():
     plain = [path for path in FOLDER.rglob("*.py") if "lru_cache" in path.read_text()]
     assert {path.name for path in plain} <= pure
     assert not [path for path in plain if re.search(r"^ +from dpverify", path.read_text(), re.MULTILINE)]
+
+
+def test_a_report_says_of_each_claim_what_a_check_of_its_certificate_loads(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    files = [f"specs/{name}.toml" for name in ("laplace", "delta_exponential_radial", "compose_laplace")]
+    run = subprocess.run(
+        [sys.executable, "-m", "dpverify", "report", *files, "-o", str(tmp_path / "report"), "--no-audit"],
+        capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    page = (tmp_path / "report" / "index.html").read_text()
+    said = re.findall(r'href="(?:\./)?([^"/]*\.cert\.json)".*?<dt>rests on</dt><dd>(.*?)</dd>', page)
+    certificates = sorted((tmp_path / "report").glob("*.cert.json"))
+    assert sorted(name for name, _ in said) == [file.name for file in certificates]
+    for name, text in said[::4]:
+        rules, places, _ = fresh(tmp_path / "report" / name)
+        assert text == rests_on(rules, places).text(), name

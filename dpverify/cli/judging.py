@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpverify.cli import output
 from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
+from dpverify.trusted.kernel.proof import forget
 
 if TYPE_CHECKING:
     from dpverify.cli.found import Found
@@ -43,13 +44,16 @@ class Outcome(NamedTuple):
 class Judge:
     """Judges claims, with so many digits of the tight epsilon. cache, found: what was found before, if that is to be used.
 
-    kept: certificates that are kept under version control, by the hashes of their claims.
+    kept: certificates that are kept under version control, by the hashes of their claims. traced: whether what is found anew is followed
+    once more, alone, so that its outcome says what was loaded for that.
     """
 
     digits: int
     cache: Cache | None
     found: Found | None
     kept: Mapping[str, Any] = field(default_factory=dict)
+    traced: bool = False
+    _at: list[str] = field(default_factory=list)
 
     def has(self, task: Task) -> bool:
         """Whether there seems to be a certificate."""
@@ -60,6 +64,9 @@ class Judge:
     def __call__(self, task: Task) -> Outcome:
         """The outcome of a task. A fault is an outcome too: it must not take the other answers away."""
         started = time.perf_counter()
+        if self._at != [task.file]:  # what a verdict is told to rest on does not depend on the files before
+            self._at[:] = [task.file]
+            forget()
         try:
             before = self._before(task)
             kept = None if before is not None else self._kept(task.claim)
@@ -90,9 +97,12 @@ class Judge:
         return None if verified is None or verified.judgement.verdict == "UNKNOWN" else verified
 
     def _anew(self, claim: Claim) -> Verified:
-        from dpverify.search.verify import verify
+        from dpverify.search.verify import replayed, verify
 
         verified = verify(claim, self.digits)
+        if self.traced and verified.judgement.verdict != "UNKNOWN":
+            forget()
+            verified = replace(verified, places=replayed(verified.certificate).places)
         if self.cache is not None:
             self.cache.keep(claim, self.digits, verified)
         return verified

@@ -100,7 +100,7 @@ def report(
     writing = Writing()
     entries = verified(
         specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds,
-        writing=writing, kept=None if settings.cache.folder is None else kept.hints(settings.digits),
+        writing=writing, kept=None if settings.cache.folder is None else kept.hints(settings.digits), traced=True,
     )  # fmt: skip
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()

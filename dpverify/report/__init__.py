@@ -35,7 +35,7 @@ class Entry:
 
     judgement: None where dpverify itself failed, with `fault` saying how. certificate: the path written, if any.
     seconds: of search and check together. proved: each line of the certificate with the bounds that it proves. notes: what its author
-    may not mean.
+    may not mean. places: the modules of the trusted folder that were imported for its check where a function needed them.
     """
 
     file: str
@@ -51,6 +51,7 @@ class Entry:
     digits: int = 20
     proved: tuple[tuple[Line, tuple[Bound, ...]], ...] = ()
     notes: tuple[Note, ...] = ()
+    places: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:

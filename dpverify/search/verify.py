@@ -25,6 +25,7 @@ from dpverify.trusted.kernel.certificate import Line
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
+from dpverify.trusted.kernel.loading import asked_for
 from dpverify.trusted.kernel.model import Claim, Leaf, Space
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.shown import under
@@ -48,12 +49,16 @@ Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A judgement, the certificate that re-checks it, what stopped a stronger answer, for UNKNOWN, and what each line proves."""
+    """A judgement, the certificate that re-checks it, what stopped a stronger answer, for UNKNOWN, and what each line proves.
+
+    places: the modules of the trusted folder that functions imported while the lines of a certificate were followed; nothing of a search.
+    """
 
     judgement: kernel.Judgement
     certificate: Mapping[str, Any]
     reasons: tuple[str, ...] = ()
     proved: Proved = ()
+    places: tuple[str, ...] = ()
 
 
 def verify(claim: Claim, digits: int = 20) -> Verified:
@@ -141,7 +146,7 @@ def rejudged(claim: Claim, packed: Any, reasons: tuple[str, ...] = ()) -> Verifi
 
 
 def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ...]) -> Verified:
-    with kernel.shown_by(read):
+    with asked_for() as places, kernel.shown_by(read):
         facts = kernel.replay(read)
         try:
             judgement = kernel.judge(read.claim, facts)
@@ -150,7 +155,7 @@ def _replayed(read: certificate.Certificate, packed: Any, reasons: tuple[str, ..
     if judgement.verdict != read.verdict:
         raise CertificateError(f"the certificate says {read.verdict}, its lines give {judgement.verdict}.")
     bounds = [() if fact.place else as_bounds(fact.says) for fact in facts]
-    return Verified(_told(judgement, facts), packed, reasons, tuple(zip(read.lines, bounds, strict=True)))
+    return Verified(_told(judgement, facts), packed, reasons, tuple(zip(read.lines, bounds, strict=True)), tuple(places))
 
 
 def _told(judgement: kernel.Judgement, facts: Sequence[Fact]) -> kernel.Judgement:

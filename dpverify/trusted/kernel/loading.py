@@ -21,6 +21,7 @@ _T = TypeVar("_T")
 TRUSTED: Final = "dpverify.trusted"
 
 _open: Final[list[dict[str, None]]] = []
+_caches: Final[list[Callable[[], None]]] = []
 _import: Final = builtins.__import__
 
 
@@ -62,6 +63,12 @@ def asked_for() -> Iterator[dict[str, None]]:
             builtins.__import__ = _import
 
 
+def forget() -> None:
+    """Forget all that is remembered."""
+    for clear in _caches:
+        clear()
+
+
 def remembered(most: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """A function that keeps its last answers, with the modules that were imported for each of them."""
 
@@ -71,6 +78,8 @@ def remembered(most: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
             with asked_for() as modules:
                 found = function(*args, **named)
             return found, tuple(modules)
+
+        _caches.append(kept.cache_clear)
 
         @wraps(function)
         def asked(*args: _P.args, **named: _P.kwargs) -> _T:

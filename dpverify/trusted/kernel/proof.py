@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flint import ctx
 
+from dpverify.trusted.kernel import loading
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.kernel.fact import Fact, Says, as_bounds, unasked
@@ -98,7 +99,8 @@ CHECKED: Final = Memory()
 
 
 def forget() -> None:
-    """Forget what rules have said. Curves remember where they were evaluated, which can make later enclosures of them narrower."""
+    """Forget what rules have said, and the curves that remember where they were evaluated."""
+    loading.forget()
     _known.clear()
     CHECKED.clear()
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import MAX_PRECISION, NAN, constant, precision
 from dpverify.trusted.kernel.expr import Expr, Num
+from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.numbers.monotone import on_ends
 
 MAX_ORDER: Final = 1_000
@@ -24,7 +24,7 @@ def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
     return _besselk_pair(order, int(mantissa), int(exponent), ctx.prec)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _besselk_pair(order: Expr, mantissa: int, exponent: int, bits: int) -> tuple[arb, arb]:
     if not abs(constant(order)) <= MAX_ORDER:
         return NAN, NAN
