@@ -185,6 +185,13 @@ def test_a_density_without_mass_at_an_end_has_no_bound():
         check(flat, tooth)
 
 
+@pytest.mark.parametrize("lone", ["floor(z) + floor(-z)", "floor(2*z) + floor(-2*z)"])
+def test_a_density_that_is_0_but_at_single_points_is_no_law(lone):
+    claim = line(f"exp(-abs(z))*(1 + {lone})", "1")
+    with pytest.raises(Rejected, match="0 everywhere"):
+        check(claim, evidence(line(f"exp(-abs(z))*(2 + {lone})", "1")))
+
+
 # -- noise on the integers -----------------------------------------------------------------------------------
 
 

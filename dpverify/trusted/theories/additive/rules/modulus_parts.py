@@ -8,7 +8,7 @@ one period of p and the slope of t. On the integers every pair of them between t
 Checked:
 - the parts, or the integers, cover the strip between the ends, and one period past the start of an end that repeats
 - h(a + s) - h(a) is at most the bound on every part, or at every pair of integers
-- the loss is at most the bound on each end, or repeats, and the density is integrable there
+- the loss is at most the bound on each end, or repeats, and the density is integrable there, and not 0 everywhere
 - the sensitivity is positive
 
 Source: docs/theory/additive.md#modulus-parts
@@ -30,6 +30,7 @@ from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ZERO, Add, Expr, Num, Sym, add, call, mul, neg, num, parse, substitute, symbols
 from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, end_jet
@@ -43,6 +44,7 @@ NAME: Final = "modulus-parts"
 ASSUMED: Final = ("the sampler is ideal",)
 
 _MOST_PAIRS: Final = 20_000
+_BESIDE: Final = Fraction(1, 2**40)
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
@@ -57,6 +59,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "bound", "it is no constant, or the sensitivity is not certainly positive")
     near, far = None if line.half else _start(evidence["near"], -1, line, bound), _start(evidence["far"], 1, line, bound)
     strip(line, near, far).check(bound, evidence.get("tree"))
+    if not line.whole:
+        piece = line.smooth(far, far + 2 * _BESIDE)
+        if calls(piece, "floor") or not constant(substitute(piece, {line.name: num(far + _BESIDE)})).is_finite():
+            raise Rejected(NAME, "the density", "it may be 0 everywhere but at single points")
     return Bound("upper", bound)
 
 
