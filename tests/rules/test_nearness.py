@@ -256,8 +256,6 @@ def test_what_is_no_finite_mechanism_with_costs_is_refused():
     ):
         with precision(128), pytest.raises(Rejected, match=why):
             far_outputs.check(asked, {})
-    with pytest.raises(CertificateError, match="no parameters"):
-        far_outputs.check(claim(ROWS, "0", loss=LOSS), {"epsilon": "1"})
 
 
 # -- what a certificate may state -------------------------------------------------------------------------------------

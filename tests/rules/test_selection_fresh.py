@@ -97,13 +97,13 @@ HEAVY = sparse(laplace(1), laplace(2), 4, 2, neighbours="increasing", report="fr
     ("mechanism", "parameters", "why"),
     [
         (HEAVY, {"peaks": [2]}, "positives that move up do not certainly lose at most what they do that move down"),
-        (HEAVY, {"peaks": [[2, 1]]}, "no list of 3, for each number of positives that move down"),
-        (HEAVY, {"peaks": [[2, 2, 0]]}, "2 is no number of positives from 0 to 1"),
+        (HEAVY, {"peaks": [[2, 1]]}, "cannot be used|has not the form"),
+        (HEAVY, {"peaks": [[2, 2, 0]]}, "is 2, not a whole number from 0 to 1"),
         (HEAVY, {"peaks": [[0, 1, 0]]}, "1 positives do not certainly lose at most what 0 do"),
         (HEAVY, {"side": "lower", "negatives": 3, "positives": 0, "raised": 2, "move": 0}, "so many are asked for"),
         (HEAVY, {"side": "lower", "negatives": 1, "positives": 1, "raised": 2, "move": 0}, "may be positive"),
-        (HEAVY, {"side": "lower", "negatives": 1, "positives": 0, "raised": -1, "move": 0}, "integers of at least 0"),
-        (HEAVY, {"side": "lower", "negatives": 1, "positives": 0, "raised": True, "move": 0}, "integers of at least 0"),
+        (HEAVY, {"side": "lower", "negatives": 1, "positives": 0, "raised": -1, "move": 0}, "not a whole number of at least 0"),
+        (HEAVY, {"side": "lower", "negatives": 1, "positives": 0, "raised": True, "move": 0}, "not a whole number of at least 0"),
     ],
     ids=str,
 )

@@ -10,7 +10,6 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Sym, add, call, div, mul, ne
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.shapes.rising import rises_convexly
 
@@ -64,6 +63,8 @@ def log_concave(noise: Mechanism) -> bool:
 
 def convex_where_it_lives(noise: OnLine, domains: Mapping[str, Domain]) -> bool:
     """Whether additive noise certainly has a log-concave density on the interval, or the integers of it, where it lives."""
+    from dpverify.trusted.numbers.quotients import divided
+
     line, half = Shapes("z", False, domains), Shapes("z", True, domains)
     try:
         if isinstance(noise, Radial):

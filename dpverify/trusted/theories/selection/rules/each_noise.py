@@ -32,7 +32,7 @@ NAME: Final = "each-noise"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def check(claim: Claim, _: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """An upper bound on the tight delta at the claimed epsilon, in the number of answers. Raises Rejected, Undecided, CertificateError."""
     epsilon = claim.epsilon
     if epsilon is None or symbols(epsilon) or not certainly_le(ZERO, epsilon):

@@ -25,7 +25,7 @@ NAME: Final = "expected-loss"
 ASSUMED: Final = ("the sampler is ideal",)
 
 
-def check(claim: Claim, _: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """The exact value, from above and from below; there is nothing to be told. Raises Rejected."""
     if claim.domains:
         raise Rejected(NAME, "the claim", "it ranges over parameters; give them values")

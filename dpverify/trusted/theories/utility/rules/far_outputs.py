@@ -28,7 +28,7 @@ NAME: Final = "far-outputs"
 ASSUMED: Final = ("the sampler is ideal",)
 
 
-def check(claim: Claim, _: Mapping[str, Any]) -> tuple[Bound, ...]:
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     """The exact value, from above and from below; there is nothing to be told. Raises Rejected."""
     near, table = asked(claim, NAME), finite(claim)
     if claim.loss:

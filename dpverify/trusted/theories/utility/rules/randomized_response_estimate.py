@@ -26,7 +26,7 @@ ASSUMED: Final = ("the sampler is ideal",)
 READ: Final = "an answer is read by its unbiased estimate of one bit; of a count of n bits the root mean square is sqrt(n) times that"
 
 
-def check(claim: Claim, _: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
+def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """Both errors, exactly; there is nothing to be told. Raises Rejected."""
     p = _truth(claim)
     share = div(ONE, call("abs", sub(mul(num(2), p), ONE)))
