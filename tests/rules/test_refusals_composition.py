@@ -4,7 +4,7 @@ from fractions import Fraction as F
 
 from flint import arb
 
-from dpverify.trusted.combinators import at_pair, candidates, further, noises, parameters, places, released, runs
+from dpverify.trusted.combinators import at_pair, candidates, further, noises, places, released, runs
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import premises, settled
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
@@ -192,8 +192,7 @@ REFUSED: Refusals = {
         lambda: noises.question(Claim(AboveThreshold(LAPLACE, LAPLACE, num(2), ONE), ONE, sensitivity=ONE), "fresh", 1),
         "this mechanism has no fresh",
     ),
-    "parameters that are no table": (lambda: parameters.fixed(CLAIM, {"at": []}, "a-rule"), "'at' is not a table of parameters"),
-    "a part that is not there": (at_place({"part": 7}), "the place '7' is none in this mechanism"),
+    "a part that is not there": (at_place({"part": 7}), "'a step' is 7, not a whole number from 0 to 1"),
     "a place below all there can be": (at_place(*[{"part": 0}] * 65), "a place of 65 steps: no mechanism in a certificate is nested more"),
     "what a single noise releases": (put_out(LAPLACE), "it is no composition, and no linear map of one"),
     "what several parts release several times": (

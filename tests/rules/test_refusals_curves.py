@@ -10,10 +10,9 @@ from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
 from dpverify.trusted.kernel.model import L1, L2, AboveThreshold, Claim, Part, Query, Radial, Staircase, Translation
-from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.theories.curves import crossings, lunes, moved_density, outward, stairs, student, unimodal, variances
+from dpverify.trusted.theories.curves import crossings, lunes, moved_density, stairs, student, unimodal, variances
 from dpverify.trusted.theories.curves.mixing import Law
 from dpverify.trusted.theories.curves.rules import every_shift, gaussian_scale_mixture, lattice, pure_guarantee, uniform_ball
 from tests.proofs import saying
@@ -71,11 +70,7 @@ REFUSED: Refusals = {
     "a distance of nothing": (lambda: unimodal.hints({"far": "0"}, "line"), "'slopes' and 'turns' must rise, and 'far' be positive"),
     "lunes of noise without an integral": (
         lambda: lunes.Lunes._far_tail(SimpleNamespace(_tails={}, _density=parse("1/r")), arb(16)),
-        "the noise is not integrable",
-    ),
-    "a tail of which it is not known whether it falls": (
-        lambda: outward.Outward._extend(SimpleNamespace(_parts=[Piece(parse(LEVEL), "z", F(0), None)]), F(16)),
-        "whether the density is integrable at infinity is not certain",
+        "the density is not integrable at",
     ),
     "an infinite epsilon of one order": (
         lambda: pure_guarantee.curve(saying(ONE_WAY, "concave-exponent", Bound("upper", INFINITE)), ONE_WAY),

@@ -541,9 +541,9 @@ def test_a_broken_hypothesis_is_refused(claim, rule, parameters, why):
 @pytest.mark.parametrize(
     ("mechanism", "parameters", "why"),
     [
-        (UNEVEN, {}, "not up, still or down"),
-        (UNEVEN, {"peaks": [True]}, "True is no number of positives"),
-        (UNEVEN, {"peaks": [7]}, "7 is no number of positives"),
+        (UNEVEN, {}, "cannot be used"),
+        (UNEVEN, {"peaks": [True]}, "is True, not a whole number"),
+        (UNEVEN, {"peaks": [7]}, "is 7, not a whole number"),
         (UNEVEN, {"peaks": []}, "cannot be used"),
         (UNEVEN, {"side": "both"}, "not upper or lower"),
         (UNEVEN, {"shift": "up", "at": {}}, "it has no 'at'"),

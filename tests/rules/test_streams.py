@@ -528,20 +528,20 @@ def test_steps_that_are_repeated_count_as_often_as_they_are():
         (above(2, 4), {"run": []}, "no list of steps"),
         (above(2, 4), {"run": [BELOW] * 10_001}, "no list of steps"),
         (above(2, 4), {"weights": "11"}, "no list of steps"),
-        (above(2, 4), {"weights": ["1/4"]}, "zip"),
-        (above(2, 4), {"weights": ["1/4", "1/4", "0"]}, "zip"),
+        (above(2, 4), {"weights": ["1/4"]}, "cannot be used"),
+        (above(2, 4), {"weights": ["1/4", "1/4", "0"]}, "cannot be used"),
         *(
-            (above(2, 4), {"repeat": ends, "times": 2}, "not a whole number|to unpack")
+            (above(2, 4), {"repeat": ends, "times": 2}, "not a whole number|cannot be used")
             for ends in ([0, 0], [-1, 1], [0, 3], [False, 1], [0], "01", [2, 1])
         ),
-        *((above(2, 4), {"repeat": [0, 1], "times": times}, "'times' is neither") for times in (0, -1, True, None, "2", "endless")),
+        *((above(2, 4), {"repeat": [0, 1], "times": wrong}, "not a whole|cannot be used") for wrong in (0, -1, True, None, "2", "endless")),
         (above(2, 4), {"once": {}}, "cannot be used"),
         (above(2, 4), {"run": [BELOW, [0, ["9"], {}, ["-1"]]]}, "cannot be used"),
         (above(2, 4), {"run": [BELOW, [0, ["9"], {"nu": "0"}]]}, "cannot be used"),
         (above(2, 4), {"run": [BELOW, [0, [], {"nu": "0"}, ["-1"]]]}, "cannot be used"),
         (above(2, 4), {"run": [BELOW, [0, ["9"], {"nu": "0"}, ["-1", "0"]]]}, "cannot be used"),
         (above(2, 4), {"run": [BELOW, 7]}, "cannot be used"),
-        *((above(2, 4), {"run": [BELOW, [branch, *FOUND[1:]]]}, "no such branch") for branch in (2, -1, False, "0", 0.0)),
+        *((above(2, 4), {"run": [BELOW, [branch, *FOUND[1:]]]}, "'branch' is") for branch in (2, -1, False, "0", 0.0)),
         (above(2, 4, queries="n", parameters={"n": "integer >= 1"}), {}, "so many steps"),
         (above(2, 4, queries=1), {}, "so many steps"),
         (above(2, 4, queries=2), {"repeat": [0, 1], "times": "unlimited"}, "so many steps"),
@@ -762,7 +762,7 @@ def test_a_branch_that_may_fail_by_what_no_noise_changes_holds_nothing_in_place(
         ran_by_hand(guarded("c >= 2", "q + nu >= t", parameters={"c": "integer >= 1"}), **some)
     assert ran_by_hand(guarded("c >= 2", "q + nu >= t", parameters={"c": "integer >= 2"}), **some).value == parse("1/4")
     never = guarded("c > 2", "q + nu >= t", parameters={"c": "in (1, 2)"})
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(CertificateError, match="cannot be used"):
         ran_by_hand(never, **some)
     assert ran_by_hand(never, run=[BELOW], weights=[]).value == num(0)
     with pytest.raises(Rejected, match="with room"):
@@ -775,7 +775,7 @@ def test_comparisons_without_noise_hold_at_their_ends_as_they_are_written():
     assert ran_by_hand(guarded("t >= rho", "q + nu >= t"), **rest).value == parse("1/4")  # the noise of the threshold falls out
     with pytest.raises(Rejected, match="with room"):
         ran_by_hand(guarded("1 > 1", "q + nu >= t"), **rest)
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(CertificateError, match="cannot be used"):
         ran_by_hand(guarded("1 > 1", "q + nu >= t"), run=[BELOW], weights=["1/4"])
     with pytest.raises(Rejected, match="with room"):  # the first branch is always taken
         ran_by_hand(guarded("1 >= 1"), run=[BELOW], weights=[])
