@@ -676,11 +676,13 @@ STEPPED: Final = ("times", "size", "constant", "sensitivity")
 def a_little_more(claim: Claim) -> Iterator[tuple[Place, Expr]]:
     """How often, how far and how likely, each a little more: so little that a certificate of the old claim may still be accepted.
 
-    Not in parallel, where the part that costs the most may be another.
+    Not in parallel, where the part that costs the most may be another; nor a sensitivity below a map that shrinks distances, where a whole
+    step may stay within one step of staircase noise.
     """
     for place in places(claim):
         value = place.value.value if isinstance(place.value, Num) else Fraction(0)
         more = value + 1 if place.field in STEPPED else value * Fraction(11, 10)
         wanted = place.field in STEPPED or (place.field == "rate" and more <= 1)
-        if value > 0 and wanted and neutral(place) is None and not place.inside(Parallel):
+        shrunk = place.field == "sensitivity" and place.inside(Lipschitz)
+        if value > 0 and wanted and neutral(place) is None and not place.inside(Parallel) and not shrunk:
             yield place, num(more)
