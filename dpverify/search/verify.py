@@ -26,7 +26,7 @@ from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Reje
 from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.kernel.loading import asked_for
-from dpverify.trusted.kernel.model import Claim, Leaf, Space
+from dpverify.trusted.kernel.model import Claim, Combinator, Leaf, Space
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.shown import under
 from dpverify.trusted.kernel.well_formed import require_well_formed
@@ -74,10 +74,9 @@ def _verified(claim: Claim, digits: int) -> Verified:
     proposal = propose(claim, digits)
     kept = _Kept(claim, proposal.prec)
     judgement = kept.judged(proposal.steps)
-    alone = isinstance(claim.mechanism, Leaf) and not isinstance(claim.mechanism, Space)
-    if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
+    if _wants_a_curve(claim, judgement):
         before = len(proposal.steps)
-        extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself
+        extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))
         judgement = kept.judged(proposal.steps[before:])
     if claim.utility:
         judgement = _with_errors(kept, digits)
@@ -95,6 +94,19 @@ def _verified(claim: Claim, digits: int) -> Verified:
     proved = kept.proved
     packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
+
+
+def _wants_a_curve(claim: Claim, judgement: kernel.Judgement) -> bool:
+    """Whether a claim of a pure epsilon leaves a question that the tight delta at that epsilon answers.
+
+    Where no epsilon holds by itself, there may be a delta. What parts come to together has no pure lower bound that is known where they
+    share neighbours, are sampled, or are looked at in one order; a delta above 0 at the claimed epsilon refutes all the same.
+    """
+    if claim.delta != ZERO or claim.epsilon is None:
+        return False
+    if isinstance(claim.mechanism, Combinator):
+        return judgement.verdict == "UNKNOWN" and not claim.domains
+    return not isinstance(claim.mechanism, Space) and isinstance(judgement.lower, Infinite)
 
 
 def _sharp_at(claim: Claim, digits: int) -> float:
