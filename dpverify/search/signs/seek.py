@@ -6,15 +6,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from math import ceil, floor
 from typing import Any, Final, NamedTuple
 
 from dpverify.search.signs.entries import Found, define, known, put, show
 from dpverify.search.signs.expressions import ratio
 from dpverify.search.signs.field import Effort, Field
+from dpverify.search.signs.polynomials import NONE, Poly, atoms_of, by_power, factored, fraction
 from dpverify.search.signs.positive import factor_sign
 from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import (
+    ZERO,
     Add,
     Call,
     Expr,
@@ -28,7 +31,6 @@ from dpverify.trusted.kernel.expr import (
     mul,
     neg,
     num,
-    scaled,
     sub,
     substitute,
     symbols,
@@ -156,15 +158,26 @@ class _Search:
         return self._met(put(expr, self.domains, {"ends": True}))
 
     def _halves(self, expr: Expr) -> bool:
-        for kink in _kinks(expr):
-            inside = scaled(kink.args[0])[1]
-            if kink.name == "abs" and isinstance(inside, Sym) and _straddles(self.domains[inside.name]):
-                whole = self.domains[inside.name]
-                halves = (replace(whole, lower=Fraction(0), lower_open=False), replace(whole, upper=Fraction(0), upper_open=False))
-                if all(self._again(expr, {**self.domains, inside.name: half}) for half in halves):
-                    return self._met(put(expr, self.domains, {"split": [inside.name, ["0"]]}))
-                return False
+        """On both sides of where the arguments of a kink change their order."""
+        for name, cut in dict.fromkeys(crossing for kink in _kinks(expr) for crossing in self._crossings(kink)):
+            whole = self.domains[name]
+            halves = (replace(whole, lower=cut, lower_open=False), replace(whole, upper=cut, upper_open=False))
+            if all(self._again(expr, {**self.domains, name: half}) for half in halves):
+                return self._met(put(expr, self.domains, {"split": [name, [str(cut)]]}))
         return False
+
+    def _crossings(self, kink: Call) -> Iterator[tuple[str, Fraction]]:
+        """Parameters with rational values inside their domains at which two arguments of a kink are equal; an abs is of what may be 0."""
+        field = Field(self.domains, self.effort)
+        for a, b in [(kink.args[0], ZERO)] if kink.name == "abs" else combinations(kink.args, 2):
+            with suppress(DpverifyError):
+                for factor, _ in factored(ratio(field, sub(a, b)).num)[1]:
+                    atoms = [field.atoms[i] for i in atoms_of(factor)]
+                    if len(atoms) == 1 and isinstance(atoms[0].expr, Sym) and factor.total_degree() == 1:
+                        parts = by_power(factor, field.atoms.index(atoms[0]))
+                        cut = -_rational(parts.get(0, NONE)) / _rational(parts[1])
+                        if _is_inside(cut, self.domains[atoms[0].expr.name]):
+                            yield atoms[0].expr.name, cut
 
     def _choices(self, expr: Expr) -> bool:
         for kink in _kinks(expr):
@@ -229,8 +242,14 @@ def _few(d: Domain) -> list[Fraction]:
     return [Fraction(n) for n in range(ceil(d.lower), floor(d.upper) + 1) if d.holds(Fraction(n))]
 
 
-def _straddles(d: Domain) -> bool:
-    return (d.lower is None or d.lower < 0) and (d.upper is None or d.upper > 0)
+def _rational(p: Poly) -> Fraction:
+    """The value of a polynomial without atoms."""
+    return Fraction(0) if p.is_zero() else fraction(p.leading_coefficient())
+
+
+def _is_inside(value: Fraction, d: Domain) -> bool:
+    """Whether a domain goes on to both sides of a value."""
+    return (d.lower is None or d.lower < value) and (d.upper is None or d.upper > value)
 
 
 def _kinks(expr: Expr) -> Iterator[Call]:
