@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
-from dpverify.search.proposal import inside
+from dpverify.search.proposal import Proposal, inside
 from dpverify.search.signs.needed import with_signs
 from dpverify.search.signs.seek import Sought
 from dpverify.search.witness_words import in_words
@@ -26,7 +26,7 @@ from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Reje
 from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.kernel.loading import asked_for
-from dpverify.trusted.kernel.model import Claim, Combinator, Leaf, Space
+from dpverify.trusted.kernel.model import Claim, Combinator, Leaf, Noise, Space
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.shown import under
 from dpverify.trusted.kernel.well_formed import require_well_formed
@@ -75,9 +75,7 @@ def _verified(claim: Claim, digits: int) -> Verified:
     kept = _Kept(claim, proposal.prec)
     judgement = kept.judged(proposal.steps)
     if _wants_a_curve(claim, judgement):
-        before = len(proposal.steps)
-        extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))
-        judgement = kept.judged(proposal.steps[before:])
+        judgement = _with_curve(kept, proposal, judgement, digits)
     if claim.utility:
         judgement = _with_errors(kept, digits)
     reasons = [*proposal.reasons, *kept.reasons]
@@ -96,17 +94,29 @@ def _verified(claim: Claim, digits: int) -> Verified:
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
 
 
+def _with_curve(kept: _Kept, proposal: Proposal, judgement: kernel.Judgement, digits: int) -> kernel.Judgement:
+    """The judgement with the tight delta at the claimed epsilon; where it was to bring a verdict, only if it does."""
+    steps, facts, reasons = len(proposal.steps), list(kept.facts), (list(proposal.reasons), list(kept.reasons))
+    extend_with_curve(proposal, kept.claim, min(digits, _ASIDE_DIGITS))
+    found = kept.judged(proposal.steps[steps:])
+    if (judgement.verdict, found.verdict) != ("UNKNOWN", "UNKNOWN"):
+        return found
+    kept.facts, proposal.reasons, kept.reasons = facts, *reasons
+    return judgement
+
+
 def _wants_a_curve(claim: Claim, judgement: kernel.Judgement) -> bool:
     """Whether a claim of a pure epsilon leaves a question that the tight delta at that epsilon answers.
 
     Where no epsilon holds by itself, there may be a delta. What parts come to together has no pure lower bound that is known where they
-    share neighbours, are sampled, or are looked at in one order; a delta above 0 at the claimed epsilon refutes all the same.
+    share neighbours, are sampled, or are looked at in one order, and noise of which no loss is bounded may lose more between answers that
+    are closer than the farthest; a delta above 0 at the claimed epsilon refutes all the same.
     """
     if claim.delta != ZERO or claim.epsilon is None:
         return False
-    if isinstance(claim.mechanism, Combinator):
-        return judgement.verdict == "UNKNOWN" and not claim.domains
-    return not isinstance(claim.mechanism, Space) and isinstance(judgement.lower, Infinite)
+    if judgement.verdict == "UNKNOWN" and not claim.domains:
+        return isinstance(claim.mechanism, Combinator) or (isinstance(claim.mechanism, Noise) and judgement.upper is None)
+    return not isinstance(claim.mechanism, Combinator | Space) and isinstance(judgement.lower, Infinite)
 
 
 def _sharp_at(claim: Claim, digits: int) -> float:

@@ -80,3 +80,11 @@ def test_selections_of_answers_that_never_move_tell_nothing(tmp_path, noise, kin
     parameters = 'parameters = { s = "positive", k = "integer >= 2" }'
     assert verdict(tmp_path, told, "sensitivity = 0\nepsilon = 0", parameters) == "PROVED"
     assert verdict(tmp_path, told, 'sensitivity = "1/9"\nepsilon = 0', parameters) == "REFUTED"
+
+
+def test_integer_noise_that_is_even_alone_tells_answers_that_differ_by_1(tmp_path):
+    """Answers that move by at most 2 may move by 1, and then every output tells which of two they are."""
+    noise = 'kind = "translation"\ndensity = "exp(-abs(z))*(1 - z + 2*floor(z/2))"\nintegers = true'
+    assert verdict(tmp_path, noise, "sensitivity = 2\nepsilon = 50") == "REFUTED"
+    assert verdict(tmp_path, noise, 'query = [[2, 4]]\nadjacency = "add-remove"\nepsilon = "3.99"') == "REFUTED"
+    assert verdict(tmp_path, noise, 'query = [[2, 4]]\nadjacency = "add-remove"\nepsilon = 4') != "REFUTED"
