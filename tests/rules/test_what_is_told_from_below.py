@@ -61,6 +61,17 @@ def test_a_pure_claim_clearly_below_the_truth_is_refuted_and_one_above_twice_it_
     assert verdict(tmp_path, mechanism, f'epsilon = "{truth * 2.001:.6f}"\n{ordered}') == "PROVED"
 
 
+@pytest.mark.parametrize(("order", "truth"), [("one-sided", 2), ("reverse", 1)])
+def test_in_one_order_too_a_part_alone_is_a_lower_bound(tmp_path, order, truth):
+    """Of noise that is steeper above: with the record 2 is lost far above, without it 1 far below; the coin loses log(5/2) and log(8/5)."""
+    whole = of("parallel", LISTED[1], LEANING[0], '{ kind = "table", rows = [["1"]] }') + '\nadjacency = "add-remove"'
+    assert verdict(tmp_path, whole, f'epsilon = "{truth}"\norder = "{order}"') == "PROVED"
+    assert verdict(tmp_path, whole, f'epsilon = "{truth - 0.01}"\norder = "{order}"') == "REFUTED"
+    beside = of("compose", '{ kind = "guarantee", epsilon = 3 }', LISTED[1], LEANING[0])
+    assert verdict(tmp_path, beside, f'epsilon = "{truth + 4}"\norder = "{order}"') == "PROVED"
+    assert verdict(tmp_path, beside, f'epsilon = "{truth - 0.01}"\norder = "{order}"') == "REFUTED"
+
+
 def test_a_part_alone_is_a_lower_bound_beside_parts_of_which_none_is_known(tmp_path):
     noise = '{ kind = "builtin", name = "laplace", scale = "b", sensitivity = 1 }'
     whole, parameters = of("compose", f'{{ kind = "post_process", part = {noise} }}', noise), 'parameters = { b = "positive" }'
