@@ -43,6 +43,8 @@ GOOD = [
     ({"of": "x - log(1 + x)", "form": "g", "gaps": [["g", "exp", "log(1 + x)"]]}, {"x": POSITIVE}, ABOVE),
     ({"of": "x - asinh(x)", "form": "g", "gaps": [["g", "sinh", "asinh(x)"]]}, {"x": POSITIVE}, ABOVE),
     ({"of": "x - tanh(x)", "form": "g", "gaps": [["g", "tanh", "x"]]}, {"x": POSITIVE}, ABOVE),
+    ({"of": "x - floor(x)", "form": "g", "gaps": [["g", "floor", "x"]]}, {"x": REAL}, AT_LEAST),
+    ({"of": "floor(x) + 1 - x", "form": "g", "gaps": [["g", "above floor", "x"]]}, {"x": REAL}, ABOVE),
     ({"of": "max(x, y) - x", "form": "g", "gaps": [["g", "max", "x", "max(x, y)"]]}, {"x": REAL, "y": REAL}, AT_LEAST),
     ({"of": "y - min(x, y)", "form": "g", "gaps": [["g", "min", "y", "min(x, y)"]]}, {"x": REAL, "y": REAL}, AT_LEAST),
     ({"of": "1 + x - sqrt(2)", "form": "x - g", "gaps": [["g", "as", "sqrt(2) - 1"]]}, {"x": Domain(F(1))}, None),
@@ -88,6 +90,9 @@ def test_each_way_shows_its_sign(given, domains, signs):
         ({"of": "exp(x) - 1 - x", "form": "x", "gaps": [["x", "exp", "x"]]}, {"x": POSITIVE}),  # a name twice
         ({"of": "sinh(x) - x", "form": "g", "gaps": [["g", "sinh", "x"]]}, {"x": REAL}),  # of either sign
         ({"of": "x - tanh(x)", "form": "g", "gaps": [["g", "tanh", "x"]]}, {"x": REAL}),
+        ({"of": "floor(x) - x", "form": "g", "gaps": [["g", "floor", "x"]]}, {"x": REAL}),
+        ({"of": "x - floor(x)", "form": "g", "gaps": [["g", "above floor", "x"]]}, {"x": REAL}),  # 0 at integers
+        ({"of": "floor(x) + 1/2 - x", "form": "g", "gaps": [["g", "above floor", "x"]]}, {"x": REAL}),
         ({"of": "max(x, y) - 1", "form": "g", "gaps": [["g", "max", "1", "max(x, y)"]]}, {"x": REAL, "y": REAL}),  # no argument of it
         ({"of": "min(x, y) - x", "form": "g", "gaps": [["g", "max", "x", "min(x, y)"]]}, {"x": REAL, "y": REAL}),
         ({"of": "x*(x - 1)*(x - 2)", "split": ["x", ["3/2", "5/2"]]}, {"x": Domain(F(1), F(4), False, False)}),  # between the integers
@@ -123,6 +128,30 @@ def test_a_concave_function_at_integers_need_not_be_one_between_them():
     assert shown(at_integers)
     with pytest.raises(CertificateError):
         shown(at_integers, entry({"of": "-(x - 1)*(x - 2)*(x - 3)", "ends": True}, whole))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "domains"),
+    [
+        ("log(1 + p*(exp(1) - 1))", "p*(exp(1) - 1)", {"p": CLOSED}),  # log(1 + x) <= x
+        ("1", "max(u, 1/u)", {"u": POSITIVE}),  # one of two numbers of product 1
+        ("min(u, 2/u)", "sqrt(2)", {"u": POSITIVE}),
+        ("min(u, v)", "sqrt(u*v)", {"u": POSITIVE, "v": POSITIVE}),
+        ("u + 1/u", "2*max(u, 1/u)", {"u": POSITIVE}),
+        ("abs(2*u - 3)", "2*u + 3", {"u": POSITIVE}),
+        ("floor(u)/v", "u/v", {"u": POSITIVE, "v": POSITIVE}),
+        ("u - 1", "floor(u)", {"u": POSITIVE}),
+    ],
+)
+def test_elementary_inequalities_are_found_and_shown_by_what_a_certificate_carries(low, high, domains):
+    """Each has values on both sides as near as one likes, so that with a thousandth taken away it is false, and shown by nothing."""
+    with under(Sought()) as table:
+        assert certainly_le(parse(low), parse(high), domains)
+        assert not certainly_le(parse(f"{low} + 1/1000"), parse(high), domains)
+        entries = [evidence for _, evidence in table.evidence]
+    with under(Shown()) as again:
+        show(entries, again)
+        assert certainly_le(parse(low), parse(high), domains)
 
 
 def test_the_sign_of_a_maximum_is_not_that_of_one_of_its_arguments():

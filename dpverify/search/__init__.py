@@ -10,7 +10,6 @@ import dpverify.search.signs  # noqa: F401  # finds signs wherever they are aske
 from dpverify.search.proposal import Premise, Proposal, Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.trusted.combinators import neighbours
-from dpverify.trusted.combinators.one_pair import is_told
 from dpverify.trusted.combinators.runs import whole
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.bounds import Bound, Infinite
@@ -27,11 +26,9 @@ from dpverify.trusted.kernel.model import (
     EllipticalProcess,
     Guarantee,
     Kernel,
-    Mechanism,
     Noise,
     Sampled,
     Space,
-    Subsample,
     Translation,
     all_parts,
 )
@@ -70,9 +67,6 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
     one_way = getattr(claim.mechanism, "neighbours", "") in ONE_WAY  # a curve is of both orders, and knows nothing of the pure bound of one
     if not mixed or one_way or isinstance(claim.mechanism, Combinator):  # what is proved at delta = 0 holds at every other
         _pure(proposal, claim, digits)
-    stated = claim.epsilon is not None and not claim.domains and not claim.order
-    if claim.delta == ZERO and stated and _sampled_in_one_order(claim.mechanism):
-        extend_with_curve(proposal, claim, digits)  # a delta above 0 at the claimed epsilon is what refutes here
     if claim.delta != ZERO and not claim.domains:
         from dpverify.search.divergences import orders as measures
 
@@ -87,10 +81,8 @@ def propose(claim: Claim, digits: int = 20) -> Proposal:
 
         proposal.extend(lambda claim, _: selection_violations.propose(claim, proposal.steps), claim, digits)
     if claim.order or any(isinstance(part.mechanism, Guarantee) for part in all_parts(claim.mechanism)):
-        from dpverify.search.composition import one_sided, privacy_profile
+        from dpverify.search.composition import one_sided
 
-        if claim.order and claim.delta != ZERO:
-            proposal.extend(privacy_profile.listed, claim, digits)
         proposal.extend(lambda claim, digits: one_sided.propose(claim, premises(digits)), claim, digits)
     if not proposal.steps and not proposal.reasons:
         proposal.reasons.append("no rule covers this mechanism; `dpverify explain` lists what each rule wants.")
@@ -117,22 +109,19 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
     proposal.extend(search, claim, digits)
 
 
-def _sampled_in_one_order(mechanism: Mechanism) -> bool:
-    """Whether a sample is taken of noise of which a query tells which order is worse: pure lower bounds are those of either order."""
-    sampled = isinstance(mechanism, Subsample) or any(isinstance(part.mechanism, Subsample) for part in all_parts(mechanism))
-    return sampled and any(map(is_told, all_parts(mechanism)))
-
-
 def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     """Add bounds read off the mechanism's privacy curve, where it has one."""
     from dpverify.search.composition import privacy_profile
 
-    found = premises(digits, above=True)
+    known = premises(digits, above=True)
 
     def search(claim: Claim, digits: int) -> Steps:
-        return privacy_profile.propose(claim, digits, lambda single: found(single, "upper"))
+        return privacy_profile.propose(claim, digits, lambda single: known(single, "upper"))
 
-    return proposal.extend(search, claim, digits)
+    found = proposal.extend(search, claim, digits)
+    if claim.order:
+        proposal.extend(privacy_profile.listed, claim, digits)
+    return found
 
 
 def premises(digits: int, above: bool = False) -> Premise:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from dpverify.search import extend_with_curve, propose
 from dpverify.search.certificates import lines, pack, record
-from dpverify.search.proposal import inside
+from dpverify.search.proposal import Proposal, inside
 from dpverify.search.signs.needed import with_signs
 from dpverify.search.signs.seek import Sought
 from dpverify.search.witness_words import in_words
@@ -26,7 +26,7 @@ from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Reje
 from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.kernel.loading import asked_for
-from dpverify.trusted.kernel.model import Claim, Leaf, Space
+from dpverify.trusted.kernel.model import Claim, Combinator, Leaf, Noise, Space
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.shown import under
 from dpverify.trusted.kernel.well_formed import require_well_formed
@@ -74,11 +74,8 @@ def _verified(claim: Claim, digits: int) -> Verified:
     proposal = propose(claim, digits)
     kept = _Kept(claim, proposal.prec)
     judgement = kept.judged(proposal.steps)
-    alone = isinstance(claim.mechanism, Leaf) and not isinstance(claim.mechanism, Space)
-    if alone and isinstance(judgement.lower, Infinite) and claim.delta == ZERO and claim.epsilon is not None:
-        before = len(proposal.steps)
-        extend_with_curve(proposal, claim, min(digits, _ASIDE_DIGITS))  # the delta that there is where no epsilon holds by itself
-        judgement = kept.judged(proposal.steps[before:])
+    if _wants_a_curve(claim, judgement):
+        judgement = _with_curve(kept, proposal, judgement, digits)
     if claim.utility:
         judgement = _with_errors(kept, digits)
     reasons = [*proposal.reasons, *kept.reasons]
@@ -95,6 +92,31 @@ def _verified(claim: Claim, digits: int) -> Verified:
     proved = kept.proved
     packed = pack(claim, proposal.prec, judgement.verdict, [line for line, _ in proved])
     return Verified(judgement, packed, tuple(dict.fromkeys(reasons)), proved)
+
+
+def _with_curve(kept: _Kept, proposal: Proposal, judgement: kernel.Judgement, digits: int) -> kernel.Judgement:
+    """The judgement with the tight delta at the claimed epsilon; where it was to bring a verdict, only if it does."""
+    steps, facts, reasons = len(proposal.steps), list(kept.facts), (list(proposal.reasons), list(kept.reasons))
+    extend_with_curve(proposal, kept.claim, min(digits, _ASIDE_DIGITS))
+    found = kept.judged(proposal.steps[steps:])
+    if (judgement.verdict, found.verdict) != ("UNKNOWN", "UNKNOWN"):
+        return found
+    kept.facts, proposal.reasons, kept.reasons = facts, *reasons
+    return judgement
+
+
+def _wants_a_curve(claim: Claim, judgement: kernel.Judgement) -> bool:
+    """Whether a claim of a pure epsilon leaves a question that the tight delta at that epsilon answers.
+
+    Where no epsilon holds by itself, there may be a delta. What parts come to together has no pure lower bound that is known where they
+    share neighbours, are sampled, or are looked at in one order, and noise of which no loss is bounded may lose more between answers that
+    are closer than the farthest; a delta above 0 at the claimed epsilon refutes all the same.
+    """
+    if claim.delta != ZERO or claim.epsilon is None:
+        return False
+    if judgement.verdict == "UNKNOWN" and not claim.domains:
+        return isinstance(claim.mechanism, Combinator) or (isinstance(claim.mechanism, Noise) and judgement.upper is None)
+    return not isinstance(claim.mechanism, Combinator | Space) and isinstance(judgement.lower, Infinite)
 
 
 def _sharp_at(claim: Claim, digits: int) -> float:

@@ -17,6 +17,7 @@ from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.canonical_form import claim_hash, from_json, to_json
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
+from dpverify.trusted.kernel.fact import as_bounds
 from dpverify.trusted.kernel.model import (
     L1,
     Claim,
@@ -323,7 +324,9 @@ def test_the_rule_refuses_other_claims_and_forged_evidence():
     with pytest.raises(CertificateError, match="wants a premise"):
         Proof(laplace).infer("one-sided", (), {"side": "upper"})
     with pytest.raises(CertificateError, match="wants a premise"):
-        Proof(laplace).infer("one-sided", (), {"side": "lower", "unknown": [0]})
+        Proof(laplace).infer("one-sided", (), {"side": "lower"})
+    (nothing,) = as_bounds(Proof(laplace).infer("one-sided", (), {"side": "lower", "unknown": [0]}).says)
+    assert nothing.value == ZERO, "a part of which nothing is known loses nothing from below"
     with pytest.raises(Rejected, match="states no such"):
         Proof(Claim(stated("1"), ONE, order="one-sided")).infer("one-sided", (), {"side": "upper", "row": 1})
     replaced = Claim(Subsample(Part(LAPLACE, ONE), parse("1/2"), "without_replacement"), ONE, order="one-sided")

@@ -282,6 +282,20 @@ class _Search:
                 best = height, step
         return None if best is None else best[1]
 
+    def _of_parts(self, place: Place, parts: Sequence[Part], factor: Expr, side: str, left_out: frozenset[Part]) -> Plan | None:
+        """Evidence for all parts; from below for those that have some, the others not looked at."""
+        plans: list[Any] = []
+        for i, inner in enumerate(parts):
+            try:
+                plans.append(self.plan((*place, {"part": i}), inner, factor, side, left_out))
+            except DpverifyError:
+                if side == "upper":
+                    raise
+                plans.append(None)
+        if side == "lower" and any(plan not in (None, NOTHING) for plan in plans):
+            plans = [NOTHING if plan is None else plan for plan in plans]
+        return None if None in plans else {"parts": plans}
+
     def plan(self, place: Place, part: Part, factor: Expr, side: str, left_out: frozenset[Part] = frozenset()) -> Any:
         """Evidence for a part: facts where its leaves are; None where there is none."""
         mechanism = part.mechanism
@@ -290,8 +304,7 @@ class _Search:
         if isinstance(mechanism, Compose | Parallel):
             if isinstance(mechanism, Parallel) and not certainly_le(factor, ONE, dict(self.domains)):
                 factor, place = ONE, (*place, ONE_STEP)
-            plans = [self.plan((*place, {"part": i}), inner, factor, side, left_out) for i, inner in enumerate(mechanism.parts)]
-            return None if None in plans else {"parts": plans}
+            return self._of_parts(place, mechanism.parts, factor, side, left_out)
         if isinstance(mechanism, Repeat):
             return self.plan((*place, {"part": 0}), mechanism.part, factor, side, left_out)
         if isinstance(mechanism, PostProcess):

@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from dpverify.search.proposal import Premise, Steps
 from dpverify.search.proposal import bound as proved
-from dpverify.trusted.combinators.exchanged import listed_both_ways
+from dpverify.trusted.combinators.exchanged import either_order, listed_both_ways
 from dpverify.trusted.combinators.one_pair import is_told
 from dpverify.trusted.combinators.places import ONE_STEP
-from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Claim, Exponential, Group, Guarantee, Part, Table, parts_of
+from dpverify.trusted.kernel.model import Claim, Exponential, Group, Guarantee, Part, PostProcess, Table, parts_of
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.theories.composition.rules import one_sided as rule
 
@@ -43,7 +43,10 @@ def _every(part: Part) -> Iterator[Part]:
 
 
 def _premises(proof: Proof, place: Place, part: Part, side: str, premise: Premise) -> Iterator[tuple[Part, Fact | None]]:
-    """A bound on the pure epsilon of every part that loses as much in either order, in their order; None where none is known from above."""
+    """A bound on the pure epsilon of every part that loses as much in either order, in their order; None where none is known."""
+    if side == "lower" and isinstance(part.mechanism, Guarantee | Group | PostProcess):
+        yield part, None
+        return
     inside, step = parts_of(part.mechanism), (ONE_STEP,) if isinstance(part.mechanism, Group) else ()
     for number, inner in enumerate(inside):
         yield from _premises(proof, (*place, {"part": number}, *step), inner, side, premise)
@@ -52,10 +55,5 @@ def _premises(proof: Proof, place: Place, part: Part, side: str, premise: Premis
     if inside or listed or isinstance(part.mechanism, Guarantee) or is_told(part):
         return
     claim = Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query, domains=proof.claim.domains)
-    found = premise(claim, side)
-    if found is None and side == "upper":
-        yield part, None
-        return
-    if found is None:
-        raise Undecided("no pure epsilon of a part is known.")
-    yield part, proved(proof, place, found)
+    found = premise(claim, side) if side == "upper" or either_order(claim) else None
+    yield part, None if found is None else proved(proof, place, found)

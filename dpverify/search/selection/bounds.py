@@ -17,7 +17,7 @@ from dpverify.trusted.combinators.parameters import fixed
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError
-from dpverify.trusted.kernel.expr import Expr, Num, num, substitute, symbols
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, num, substitute, symbols
 from dpverify.trusted.kernel.fact import as_bounds
 from dpverify.trusted.kernel.model import AboveThreshold, Claim, Compared, Domain, NoisyMax, on_integers
 from dpverify.trusted.kernel.proof import Proof
@@ -56,6 +56,9 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
             return
     if proposal.extend(_log_concave, claim, digits):
         if all(step["evidence"].get("side") == "lower" or _is_infinite(claim, step) for step in proposal.steps):
+            if _is_still(claim) and proposal.extend(lambda claim, _: _by_moduli(claim, known), claim, digits):
+                del proposal.reasons[before:]
+                return
             proposal.reasons.append(_NONE)
         return
     winner = isinstance(mechanism, NoisyMax)
@@ -67,6 +70,11 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
         del proposal.reasons[reasons:]
     if all(step["evidence"].get("side") == "lower" for step in proposal.steps):
         proposal.reasons.append(_NONE)
+
+
+def _is_still(claim: Claim) -> bool:
+    """Whether the answers of neighbours are certainly equal: any noises lose nothing then, also those that have no finite epsilon."""
+    return claim.sensitivity is not None and certainly_le(claim.sensitivity, ZERO, dict(claim.domains))
 
 
 def _is_open(claim: Claim, steps: Steps) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
-from math import comb, prod
+from math import comb, isfinite, prod
 from typing import Final
 
 from dpverify.search.signs.field import UNIT, Field, Ratio
@@ -24,6 +24,8 @@ from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGA
 MAX_DEGREE: Final = 40
 """The highest power of an atom that is expanded about the end of its range."""
 
+_FINE: Final = 64
+_SLACK: Final = 1e-9
 
 Found = tuple[Sign, Expr]
 """The signs of a polynomial, and a writing of it in which the signs of parts tell them."""
@@ -95,7 +97,7 @@ def _written(field: Field, p: Poly, named: Mapping[int, Expr], strict: Mapping[i
     """A sum of products of generators. Where no term alone shows that it is not 0, a constant is taken out of those at the corners."""
     parts = field.split(p, lambda i: field.atoms[i].constant)
     bounded = {slot for slot in strict if slot < SLOTS or slot - SLOTS in strict}
-    corners = {m: fraction(next(iter(c.terms()))[1]) for m, c in parts.items() if c.is_constant() and bounded >= _used(m)}
+    corners = {m: _nearer_zero(field, c) for m, c in parts.items() if bounded >= _used(m)}
     taken = Fraction(0)
     alone = any(all(strict.get(s, False) for s in _used(m)) for m in parts)
     if corners and len(corners) == prod(e + 1 for e in _degrees(corners, bounded).values()) and not alone:
@@ -107,6 +109,14 @@ def _written(field: Field, p: Poly, named: Mapping[int, Expr], strict: Mapping[i
     apart = {m: field.gap("as", tree) for m, tree in trees.items() if isinstance(tree, Add) and not _used(m)}
     terms = [mul(apart.get(m, tree), *(power(named[s], num(int(m[s]))) for s in _used(m))) for m, tree in trees.items()]
     return add(mul(Num(taken), whole), *terms)
+
+
+def _nearer_zero(field: Field, constant: Poly) -> Fraction:
+    """A constant where it is rational, else a rational between it and 0, not 0 unless it is small."""
+    if constant.is_constant():
+        return fraction(next(iter(constant.terms()))[1])
+    middle = float(field.ball(constant).mid())
+    return Fraction(int(middle * _FINE * (1 - _SLACK)), _FINE) if isfinite(middle) else Fraction(0)
 
 
 def _used(monomial: tuple[int, ...]) -> set[int]:

@@ -6,17 +6,37 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from math import ceil, floor
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dpverify.search.signs.entries import Found, define, known, put, show
 from dpverify.search.signs.expressions import ratio
 from dpverify.search.signs.field import Effort, Field
+from dpverify.search.signs.polynomials import NONE, Poly, atoms_of, by_power, factored, fraction
 from dpverify.search.signs.positive import factor_sign
 from dpverify.trusted.kernel.errors import DpverifyError
-from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Sym, add, children, format_expr, mul, neg, scaled, substitute, symbols
+from dpverify.trusted.kernel.expr import (
+    ZERO,
+    Add,
+    Call,
+    Expr,
+    Mul,
+    Num,
+    Sym,
+    add,
+    children,
+    div,
+    format_expr,
+    mul,
+    neg,
+    num,
+    sub,
+    substitute,
+    symbols,
+)
 from dpverify.trusted.kernel.model import Domain
-from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, Sign
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.order.local import difference
 from dpverify.trusted.order.shown_signs import choices
@@ -84,7 +104,10 @@ class _Search:
     def _as_it_stands(self, expr: Expr, field: Field) -> bool:
         define(expr, field)
         quotient = ratio(field, expr)
-        if self.wanted <= AT_LEAST_ZERO and any(self._without(expr, *each, field) for each in _parts(expr, field)):
+        if self.wanted <= AT_LEAST_ZERO and any(self._without(expr, each, field) for each in _parts(expr, field)):
+            return True
+        pairs = [(term.factor, term.kink) for term in _parts(expr, field) if len(term.kink.args) == 2]
+        if self.wanted == AT_LEAST_ZERO and any(self._mean(expr, *pair, field) for pair in dict.fromkeys(pairs)):
             return True
         if field.is_zero(quotient.num):
             return self._met(show(expr, Num(Fraction(0)), field))
@@ -94,13 +117,28 @@ class _Search:
             return True
         return self._ends(expr, field)
 
-    def _without(self, expr: Expr, factor: Expr, kink: Call, part: Expr, field: Field) -> bool:
-        """By what is less: a "max" replaced by one of its arguments, or a "min" with a factor that is at most 0."""
-        less = add(expr, neg(mul(factor, kink)), mul(factor, part))
+    def _without(self, expr: Expr, part: Multiple, field: Field) -> bool:
+        """By what is less: a kink with a factor replaced by what it is beyond on one side."""
+        less = add(expr, neg(mul(part.factor, part.kink)), mul(part.factor, part.instead))
         if not self._again(less):
             return False
-        gap = field.gap(kink.name, part, kink)
-        return self._met(show(expr, add(field.gap("as", less), mul(factor if kink.name == "max" else neg(factor), gap)), field))
+        gap = field.gap(*part.gap)
+        return self._met(show(expr, add(field.gap("as", less), mul(part.size, gap)), field))
+
+    def _mean(self, expr: Expr, factor: Expr, kink: Call, field: Field) -> bool:
+        """A "max" of two is at least, a "min" at most, any c >= 0 whose square is at most, or at least, their product.
+
+        For m = max(a, b), m^2 - a b is m (m - a) + a (m - b); for m = min(a, b), a b - m^2 is m (b - m) + b (a - m).
+        """
+        (a, b), most, sign = kink.args, kink.name == "max", num(1 if kink.name == "max" else -1)
+        c = neg(div(add(expr, neg(mul(factor, kink))), factor))
+        beyond = mul(sign, sub(mul(a, b), mul(c, c)))
+        for positive, wanted in ((a, POSITIVE), (b, POSITIVE), (c, AT_LEAST_ZERO), (beyond, AT_LEAST_ZERO)):
+            if not _Search(self.domains, wanted, self.effort, self.depth + 1).shows(positive):
+                return False
+        first, second = (field.gap(kink.name, part, kink) for part in (a, b))
+        square = add(field.gap("as", beyond), mul(kink, first if most else second), mul(a, second) if most else mul(b, first))
+        return self._met(show(expr, div(mul(sign, factor, square), add(kink, field.gap("as", c))), field))
 
     def _ends(self, expr: Expr, field: Field) -> bool:
         """By the ends of an interval on which it is concave."""
@@ -120,15 +158,26 @@ class _Search:
         return self._met(put(expr, self.domains, {"ends": True}))
 
     def _halves(self, expr: Expr) -> bool:
-        for kink in _kinks(expr):
-            inside = scaled(kink.args[0])[1]
-            if kink.name == "abs" and isinstance(inside, Sym) and _straddles(self.domains[inside.name]):
-                whole = self.domains[inside.name]
-                halves = (replace(whole, lower=Fraction(0), lower_open=False), replace(whole, upper=Fraction(0), upper_open=False))
-                if all(self._again(expr, {**self.domains, inside.name: half}) for half in halves):
-                    return self._met(put(expr, self.domains, {"split": [inside.name, ["0"]]}))
-                return False
+        """On both sides of where the arguments of a kink change their order."""
+        for name, cut in dict.fromkeys(crossing for kink in _kinks(expr) for crossing in self._crossings(kink)):
+            whole = self.domains[name]
+            halves = (replace(whole, lower=cut, lower_open=False), replace(whole, upper=cut, upper_open=False))
+            if all(self._again(expr, {**self.domains, name: half}) for half in halves):
+                return self._met(put(expr, self.domains, {"split": [name, [str(cut)]]}))
         return False
+
+    def _crossings(self, kink: Call) -> Iterator[tuple[str, Fraction]]:
+        """Parameters with rational values inside their domains at which two arguments of a kink are equal; an abs is of what may be 0."""
+        field = Field(self.domains, self.effort)
+        for a, b in [(kink.args[0], ZERO)] if kink.name == "abs" else combinations(kink.args, 2):
+            with suppress(DpverifyError):
+                for factor, _ in factored(ratio(field, sub(a, b)).num)[1]:
+                    atoms = [field.atoms[i] for i in atoms_of(factor)]
+                    if len(atoms) == 1 and isinstance(atoms[0].expr, Sym) and factor.total_degree() == 1:
+                        parts = by_power(factor, field.atoms.index(atoms[0]))
+                        cut = -_rational(parts.get(0, NONE)) / _rational(parts[1])
+                        if _is_inside(cut, self.domains[atoms[0].expr.name]):
+                            yield atoms[0].expr.name, cut
 
     def _choices(self, expr: Expr) -> bool:
         for kink in _kinks(expr):
@@ -153,16 +202,37 @@ class _Search:
         return False
 
 
-def _parts(expr: Expr, field: Field) -> Iterator[tuple[Expr, Call, Expr]]:
-    """Multiples of a "max" with a factor that is at least 0, or of a "min" with one that is at most 0: factor, kink, argument."""
+class Multiple(NamedTuple):
+    """A kink with a factor in a sum, which is no less with something instead of the kink: by a gap of a factor's size."""
+
+    factor: Expr
+    kink: Call
+    instead: Expr
+    size: Expr
+    gap: tuple[Any, ...]
+
+
+def _parts(expr: Expr, field: Field) -> Iterator[Multiple]:
+    """Multiples of a "max" with a factor that is at least 0, of a "min" with one that is at most 0, and of a "floor"."""
     for term in expr.args if isinstance(expr, Add) else (expr,):
         factors = term.args if isinstance(term, Mul) else (term,)
         for place, kink in enumerate(factors):
-            if isinstance(kink, Call) and kink.name in ("min", "max"):
-                factor = mul(*factors[:place], *factors[place + 1 :])
-                side = AT_LEAST_ZERO if kink.name == "max" else AT_MOST_ZERO
-                if field.ratio_sign(ratio(field, factor)) <= side:
-                    yield from ((factor, kink, part) for part in kink.args)
+            if not isinstance(kink, Call) or kink.name not in ("min", "max", "floor"):
+                continue
+            factor = mul(*factors[:place], *factors[place + 1 :])
+            signs = field.ratio_sign(ratio(field, factor))
+            if kink.name != "min" and signs <= AT_LEAST_ZERO:
+                low = [sub(arg, num(1)) for arg in kink.args] if kink.name == "floor" else kink.args
+                yield from (Multiple(factor, kink, each, factor, _gap(kink, each)) for each in low)
+            elif kink.name != "max" and signs <= AT_MOST_ZERO:
+                yield from (Multiple(factor, kink, each, neg(factor), _gap(kink, each)) for each in kink.args)
+
+
+def _gap(kink: Call, instead: Expr) -> tuple[Any, ...]:
+    """The gap between a kink and what it is beyond."""
+    if kink.name != "floor":
+        return kink.name, instead, kink
+    return ("floor" if instead == kink.args[0] else "above floor"), kink.args[0]
 
 
 def _few(d: Domain) -> list[Fraction]:
@@ -172,8 +242,14 @@ def _few(d: Domain) -> list[Fraction]:
     return [Fraction(n) for n in range(ceil(d.lower), floor(d.upper) + 1) if d.holds(Fraction(n))]
 
 
-def _straddles(d: Domain) -> bool:
-    return (d.lower is None or d.lower < 0) and (d.upper is None or d.upper > 0)
+def _rational(p: Poly) -> Fraction:
+    """The value of a polynomial without atoms."""
+    return Fraction(0) if p.is_zero() else fraction(p.leading_coefficient())
+
+
+def _is_inside(value: Fraction, d: Domain) -> bool:
+    """Whether a domain goes on to both sides of a value."""
+    return (d.lower is None or d.lower < value) and (d.upper is None or d.upper > value)
 
 
 def _kinks(expr: Expr) -> Iterator[Call]:

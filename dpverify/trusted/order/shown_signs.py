@@ -63,11 +63,6 @@ def _form(expr: Expr, domains: dict[str, Domain], entry: Mapping[str, Any]) -> S
     return sign_of(form, known)
 
 
-def _above_1(args: list[Expr], signs: list[Sign]) -> tuple[Expr, Sign]:
-    """exp(u) >= 1 + u."""
-    return sub(sub(call("exp", args[0]), ONE), args[0]), AT_LEAST_ZERO if 0 in signs[0] else POSITIVE
-
-
 def _one_of(name: str, part: Expr, kink: Expr) -> Expr:
     """A "min" or a "max" that has an argument."""
     certify(isinstance(kink, Call) and kink.name == name and part in kink.args, f"a gap below or above one of the arguments of a {name}.")
@@ -75,7 +70,9 @@ def _one_of(name: str, part: Expr, kink: Expr) -> Expr:
 
 
 GAPS: Final[Mapping[str, Callable[[list[Expr], list[Sign]], tuple[Expr, Sign]]]] = {
-    "exp": _above_1,
+    "exp": lambda args, signs: (sub(sub(call("exp", args[0]), ONE), args[0]), AT_LEAST_ZERO if 0 in signs[0] else POSITIVE),
+    "floor": lambda args, signs: (sub(args[0], call("floor", args[0])), AT_LEAST_ZERO),
+    "above floor": lambda args, signs: (sub(call("floor", args[0]), sub(args[0], ONE)), POSITIVE),
     "sinh": lambda args, signs: (sub(call("sinh", args[0]), args[0]), signs[0]),
     "tanh": lambda args, signs: (sub(args[0], call("tanh", args[0])), signs[0]),
     "as": lambda args, signs: (args[0], signs[0]),

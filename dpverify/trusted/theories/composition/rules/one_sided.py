@@ -45,7 +45,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
     premises: of the different parts that lose as much in each order, in turn, bounds on that side of their pure epsilons in both orders, or
     their curves. parameters: "spent", for the numbers of parts whose curve is given the "epsilon" and the "delta" that each spends;
-    "unknown": the numbers of those parts of which nothing is known from above. "row": which of several (epsilon, delta) that are stated
+    "unknown": the numbers of those parts of which nothing is known. "row": which of several (epsilon, delta) that are stated
     counts.
     """
     values, whole = read(claim, parameters, premises)
@@ -76,7 +76,7 @@ def read(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) 
     whole = Part(claim.mechanism, claim.sensitivity, claim.query)
     if side == "upper":
         require_one_adjacency(whole, ordered=True)
-    unknown, spent = (set(parameters.get("unknown", [])), parameters.get("spent", {})) if side == "upper" else (set(), {})
+    unknown, spent = set(parameters.get("unknown", [])), parameters.get("spent", {}) if side == "upper" else {}
     return Values(claim, side, iter(premises), parameters.get("row", 0), unknown, spent, by_records(claim)), whole
 
 
@@ -209,11 +209,11 @@ class Values:
         return worst(values, dict(self.claim.domains))
 
     def _by_premise(self, part: Part) -> Value:
+        if len(self.known) in self.unknown:
+            return INFINITE if self.side == "upper" else ZERO
         question = Claim(part.mechanism, None, sensitivity=part.sensitivity, query=part.query, domains=self.claim.domains)
         if self.side == "lower" and not either_order(question):
             raise Rejected(NAME, "a part", "what it loses in one order alone is not known")
-        if len(self.known) in self.unknown:
-            return INFINITE
         premise = self._next()
         found = bound_of(premise, question, self.side, NAME)
         self.through += through_of(premise)
