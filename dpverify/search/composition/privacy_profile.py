@@ -564,6 +564,8 @@ def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
         except DpverifyError as error:
             reasons.insert(0, str(error))
             continue
+        if curve.exact:
+            return plan
         if curve.upper is not None:
             hidden.append((curve.upper.worst(at), plan))
     parts += [plan for _, plan in sorted(hidden, key=lambda one: float(one[0].upper()))[:1]]
