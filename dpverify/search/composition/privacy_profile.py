@@ -28,7 +28,7 @@ from dpverify.search.processes import norms as processes
 from dpverify.search.selection import curves as selection_delta
 from dpverify.search.selection import every_word, stream_gaussians, words_of_streams
 from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
-from dpverify.trusted.combinators.runs import Run, leaf, merged, reach
+from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, reach
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.kernel.balls import constant, exact, precision, rational
@@ -66,6 +66,7 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
+    single_part,
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
 from dpverify.trusted.theories.composition.rules import privacy_profile as rule
@@ -384,17 +385,20 @@ def _plan(whole: Run, target: Target) -> Plan:
     """A plan for the curve of all that a run comes to. Raises Undecided with what stopped it."""
     runs = merged(whole.part, whole.factor)
     if len(runs) == 1 and runs[0].times == 1:
-        return _single(runs[0], target)
+        found: Plan = _single(runs[0], target)
+        return {"rule": single_part.NAME, "part": found} if found["rule"] == neighbours.NAME else found
+    apart = any(map(_has_coordinates, runs))
     for name in COMPOSITIONS:
         plan: Plan = {"rule": name}
         try:
             if name == finite_composition.NAME:
                 most = _MOST_WORK_INSIDE if target.inside else finite_rows.MOST_WORK
                 plan |= finite_rows.parameters(runs, _place(target), most)
-            building.curve(whole, plan)
+            sharp = building.curve(whole, plan).exact or not apart
         except DpverifyError:
             continue
-        return plan
+        if sharp:
+            return plan
     if any(isinstance(run.part.mechanism, Guarantee) and run.part.mechanism.measure in ("zcdp", "renyi") for run in runs):
         try:
             return stated_guarantee.composition_plan(runs, [_other(run, target) for run in runs], target.epsilon, target.delta)
@@ -421,7 +425,7 @@ def _plan(whole: Run, target: Target) -> Plan:
     evaluated = min(map(cells, curves))
     below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
-    found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
+    found = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
     if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
         swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins], [pair.reversed for pair in lowers]
         found["reverse"] = _grid(*swapped, evaluated, target)
@@ -519,6 +523,9 @@ def _single(run: Run, target: Target) -> Plan:
         return selection_delta.plan(run, epsilon, delta, every, _premise(run, target))
     if isinstance(mechanism, Stream):
         return _of_a_stream(run, mechanism, target)
+    if _has_coordinates(run):
+        with suppress(DpverifyError):
+            return _in_coordinates(run, target)
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
@@ -538,6 +545,20 @@ def _single(run: Run, target: Target) -> Plan:
             return plan
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
+
+
+def _has_coordinates(run: Run) -> bool:
+    """Whether it is coordinates under a query, in a group that other parts are not in."""
+    return run.own and not run.mapped and neighbours.Leaf(run.part).several
+
+
+def _in_coordinates(run: Run, target: Target) -> Plan:
+    """Coordinates in a group of their own, at one pair of its neighbours at a time. Raises Undecided."""
+    plan = _of(grouped(run), target)
+    if plan["rule"] != neighbours.NAME or "plans" not in plan["above"]:
+        raise Undecided("its pairs of neighbours are not looked at.")
+    building.curve_of_one(run, plan)
+    return plan
 
 
 def _not_followed(run: Run) -> bool:
