@@ -9,7 +9,7 @@ from flint import acb, arb
 from dpverify.trusted.kernel.balls import precision, rational
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.numbers.bessel import besselk_scaled
-from dpverify.trusted.numbers.complex_bessel import LogBesselK
+from dpverify.trusted.numbers.complex_bessel import LogBesselK, _BesselPair
 
 F = Fraction
 ORDERS = [F(n, 4) for n in (-10, -2, 0, 1, 2, 3, 4, 5, 28, 121)]
@@ -78,3 +78,20 @@ def test_the_pair_of_two_orders_is_that_of_each_alone(order):
                 assert found.overlaps(alone) and found.rel_accuracy_bits() > 110, start
     with precision(256):
         assert besselk_scaled(Num(order), rational(F(5)))[0].rel_accuracy_bits() > 200
+
+
+@pytest.mark.parametrize("order", [F(0), F(1, 4), F(5, 2), F(12), F(40), F(41)])
+def test_many_values_near_each_other_are_those_of_each_alone(order):
+    """exp(u) K_v(u) and exp(u) K_(v+1)(u), by series from the third value in a cell on, as sharp as they are."""
+    with precision(128):
+        pair = _BesselPair(Num(order))
+        for start in (F(1, 8), F(5), F(200), F(300)):
+            for step in range(12):
+                u = rational(start * (1 + F(step, 200)))
+                u = u.mid()
+                for found, v in zip(pair(u), (order, order + 1), strict=True):
+                    with precision(300):
+                        alone = (acb(u).bessel_k(rational(v)) * u.exp()).real
+                    assert found.overlaps(alone) and found.rel_accuracy_bits() > 110, (start, step)
+    with precision(256):
+        assert pair(rational(F(5)))[0].rel_accuracy_bits() > 200

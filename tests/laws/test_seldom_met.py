@@ -30,7 +30,8 @@ from dpverify.trusted.kernel.model import (
     Table,
     Translation,
 )
-from dpverify.trusted.numbers import lattice_sums
+from dpverify.trusted.numbers import complex_bessel, lattice_sums
+from dpverify.trusted.numbers.bessel import besselk_scaled
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.theories.additive import points, witnessed
 from dpverify.trusted.theories.additive.rules import concave_exponent
@@ -159,6 +160,16 @@ def test_cuts_in_other_pieces_do_not_show_the_slope_of_this_one():
 def test_the_ends_of_a_sum_are_told_for_either_side(told):
     with precision(64), pytest.raises(CertificateError, match="start of either tail"):
         lattice_sums.summable(parse("exp(-abs(z))"), "z", F(0), F(3), told)
+
+
+def test_values_near_each_other_of_a_bessel_function_of_great_order_stay_sharp():
+    with precision(128):
+        pair = complex_bessel._BesselPair(num(30))
+        for k in range(8):
+            u = arb(20) + arb(k) / 16
+            for found, order in zip(pair(u), (30, 31), strict=True):
+                alone = besselk_scaled(num(order), u)[0]
+                assert found.overlaps(alone) and found.rel_accuracy_bits() > 120
 
 
 @pytest.mark.parametrize("prec", [64, 256])

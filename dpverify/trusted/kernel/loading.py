@@ -64,6 +64,11 @@ def asked_for() -> Iterator[dict[str, None]]:
             builtins.__import__ = _import
 
 
+def on_forgetting(clear: Callable[[], None]) -> None:
+    """Call this too where all that is remembered is forgotten."""
+    _caches.append(clear)
+
+
 def forget() -> None:
     """Forget all that is remembered."""
     for clear in _caches:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import MAX_PRECISION, NAN, constant, precision, rational
 from dpverify.trusted.kernel.expr import Expr, Num
-from dpverify.trusted.kernel.loading import remembered
+from dpverify.trusted.kernel.loading import on_forgetting
 from dpverify.trusted.numbers.monotone import on_ends
 
 MAX_ORDER: Final = 1_000
@@ -25,13 +26,16 @@ def besselk_scaled(order: Expr, x: arb) -> tuple[arb, arb]:
     return _besselk_pair(order, int(mantissa), int(exponent), ctx.prec)
 
 
-@remembered(4096)
+@lru_cache(maxsize=4096)
 def _besselk_pair(order: Expr, mantissa: int, exponent: int, bits: int) -> tuple[arb, arb]:
     if not abs(constant(order)) <= MAX_ORDER:
         return NAN, NAN
     x, v = arb((mantissa, exponent)), order.value if isinstance(order, Num) else None
     with precision(min(bits + _GUARD, MAX_PRECISION)):
         return (_between(order, x, 0), _between(order, x, 1)) if v is None or v.denominator > 2 else _by_recurrence(v, x)
+
+
+on_forgetting(_besselk_pair.cache_clear)
 
 
 def _by_recurrence(v: Fraction, x: arb) -> tuple[arb, arb]:

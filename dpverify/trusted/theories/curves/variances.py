@@ -28,6 +28,9 @@ _FAR: Final = Fraction(2) ** 120
 
 
 _TINY: Final = -16_384
+
+_ABOUT: Final = 800
+"""Evaluations that tell about how large a mean is."""
 """Integrals below 2 to this power are enclosed absolutely, not relatively."""
 
 
@@ -97,9 +100,11 @@ class Mean:
         def integrand(u: acb, analytic: bool) -> acb:
             return weight(u, analytic) * gaussian_delta(shift * (slope * u).exp(), at)
 
-        tolerance, least = arb(2) ** -(bits + 8), arb(2) ** _TINY
-        ends = (acb(rational(low).log()), acb(rational(high).log()))
-        mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, use_heap=True)
+        ends = acb(rational(low).log()), acb(rational(high).log())
+        least, tolerance = arb(2) ** _TINY, arb(2) ** -bits
+        about = abs(acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=_ABOUT, use_heap=True).real)
+        least = least.max(about.lower() * tolerance)
+        mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=least.mid(), eval_limit=20_000)
         if not (mean.real.is_finite() and 0 in mean.imag):
             raise Undecided(f"the mean over v from {low} to {high} has no finite enclosure.")
         return mean.real
