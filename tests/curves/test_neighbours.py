@@ -1,6 +1,7 @@
 """One pair of neighbours for all parts: which pairs there are, what evidence may name, and what is refused."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -385,6 +386,15 @@ def test_coordinates_in_a_group_compose_with_what_is_beside_them():
     judged = verify(Claim(Compose((Part(Group(coordinates("exp(-z**2/2)"), num(2))), beside)), num(1), None)).judgement
     upper, truth = float(constant(judged.delta_upper).mid()), of_normal(math.sqrt(8 + 1 / 4))
     assert truth <= upper <= truth + 1e-4
+
+
+def test_a_bound_by_the_length_is_kept_where_one_coordinate_alone_moves():
+    # a record in the place of one of the other kind moves the second answer alone: by 2 for two of them, in each of three runs
+    part = coordinates("exp(-z**2/2)")
+    thrice = repeated(Part(Group(replace(part, query=replace(part.query, adjacency="replace")), num(2))), num(3))
+    judged = verify(Claim(Compose((thrice,)), num(1), None)).judgement
+    for bound_of in (judged.delta_lower, judged.delta_upper):
+        assert float(constant(bound_of).mid()) == pytest.approx(of_normal(math.sqrt(12)), rel=1e-9)
 
 
 def test_a_map_of_the_outputs_keeps_the_upper_bound_alone():

@@ -385,7 +385,7 @@ def _plan(whole: Run, target: Target) -> Plan:
     """A plan for the curve of all that a run comes to. Raises Undecided with what stopped it."""
     runs = merged(whole.part, whole.factor)
     if len(runs) == 1 and runs[0].times == 1:
-        found: Plan = _single(runs[0], target)
+        found = _single(runs[0], target)
         return {"rule": single_part.NAME, "part": found} if found["rule"] == neighbours.NAME else found
     apart = any(map(_has_coordinates, runs))
     for name in COMPOSITIONS:
@@ -394,16 +394,30 @@ def _plan(whole: Run, target: Target) -> Plan:
             if name == finite_composition.NAME:
                 most = _MOST_WORK_INSIDE if target.inside else finite_rows.MOST_WORK
                 plan |= finite_rows.parameters(runs, _place(target), most)
-            sharp = building.curve(whole, plan).exact or not apart
+            curve = building.curve(whole, plan)
         except DpverifyError:
             continue
-        if sharp:
-            return plan
+        return plan if curve.exact or not apart else _less(whole, plan, curve, runs, target)
     if any(isinstance(run.part.mechanism, Guarantee) and run.part.mechanism.measure in ("zcdp", "renyi") for run in runs):
         try:
             return stated_guarantee.composition_plan(runs, [_other(run, target) for run in runs], target.epsilon, target.delta)
         except DpverifyError:
             pass  # a part has no divergence: the pairs compose
+    return _distribution(runs, target)
+
+
+def _less(whole: Run, plan: Plan, curve: Curve, runs: Sequence[Run], target: Target) -> Plan:
+    """A plan whose curve is not exact; or that of the curves of the parts, where its upper bound is less."""
+    with suppress(DpverifyError):
+        other, at = _distribution(runs, target), _worst_at(curve, target)
+        upper = building.curve(whole, other).upper
+        if upper is not None and (curve.upper is None or upper.worst(at) < curve.upper.worst(at)):
+            return other
+    return plan
+
+
+def _distribution(runs: Sequence[Run], target: Target) -> Plan:
+    """A plan that composes the curves of the parts. Raises Undecided where one has none from above."""
     total = sum(run.times for run in runs)
     share = replace(
         target,
@@ -425,7 +439,7 @@ def _plan(whole: Run, target: Target) -> Plan:
     evaluated = min(map(cells, curves))
     below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
-    found = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
+    found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
     if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
         swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins], [pair.reversed for pair in lowers]
         found["reverse"] = _grid(*swapped, evaluated, target)
