@@ -236,7 +236,7 @@ def test_what_runs_come_to_is_not_said_of_a_place_behind_a_map():
         with pytest.raises(Rejected, match="behind a map or in a group"):
             kernel.check(forged(claim, "UNKNOWN", *lines))
     shared = Part(Lipschitz(Part(Parallel((asked(1), asked(1)))), ONE))
-    with pytest.raises((Rejected, CertificateError), match="no map or group around it"):
+    with pytest.raises((Rejected, CertificateError), match="stands behind a map"):
         Proof(Claim(Subsample(shared, HALF), num(1))).infer("joint-neighbours", inside, {"above": [0]})
 
 

@@ -1,9 +1,11 @@
 """One pair of neighbours for all parts: which pairs there are, what evidence may name, and what is refused."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from scipy import integrate
 
 from dpverify.search.composition import plans
 from dpverify.search.proposal import of_run
@@ -347,6 +349,52 @@ def test_a_group_inside_is_at_its_own_neighbours_from_above_and_at_the_same_from
     apart = Compose((Part(Group(asks(1, 0), num(2))), asks(0, 1)))
     judged = verify(Claim(apart, None)).judgement
     assert judged.upper == num(3) and judged.lower == num(2)
+
+
+def coordinates(density):
+    """Two coordinates, the second record in both of their answers."""
+    return Part(Product(parse(density), num(2), L1), None, Query(((F(1), F(1)), (F(0), F(1))), "add-remove"))
+
+
+def of_normal(mu, epsilon=1.0):
+    def below(x):
+        return math.erfc(-x / math.sqrt(2)) / 2
+
+    return below(mu / 2 - epsilon / mu) - math.exp(epsilon) * below(-mu / 2 - epsilon / mu)
+
+
+def of_laplace(moved, epsilon=1.0):
+    """Two Laplace answers of scale 1 that both move: the mean of the delta of one at what the loss of the other leaves."""
+
+    def one(left):
+        return 0.0 if left >= moved else 1 - math.exp(left) if left <= -moved else 1 - math.exp((left - moved) / 2)
+
+    between = integrate.quad(lambda y: math.exp(-y) / 2 * one(epsilon - (moved - 2 * y)), 0, moved, points=[(moved - epsilon) / 2])[0]
+    return one(epsilon - moved) / 2 + between + math.exp(-moved) / 2 * one(epsilon + moved)
+
+
+@pytest.mark.parametrize("density, truth", [("exp(-abs(z))", of_laplace(2)), ("exp(-z**2/2)", of_normal(math.sqrt(8)))])
+def test_coordinates_in_a_group_of_their_own_move_as_one_kind_of_record_moves_them(density, truth):
+    # two records of the second kind move both answers by 2; a bound by the l1 length alone would move one by 4
+    judged = verify(Claim(Compose((Part(Group(coordinates(density), num(2))),)), num(1), None)).judgement
+    for bound_of in (judged.delta_lower, judged.delta_upper):
+        assert float(constant(bound_of).mid()) == pytest.approx(truth, rel=1e-9)
+
+
+def test_coordinates_in_a_group_compose_with_what_is_beside_them():
+    beside = Part(Radial(parse("exp(-r**2/2)"), L2, num(1), num(2)), num(1))
+    judged = verify(Claim(Compose((Part(Group(coordinates("exp(-z**2/2)"), num(2))), beside)), num(1), None)).judgement
+    upper, truth = float(constant(judged.delta_upper).mid()), of_normal(math.sqrt(8 + 1 / 4))
+    assert truth <= upper <= truth + 1e-4
+
+
+def test_a_bound_by_the_length_is_kept_where_one_coordinate_alone_moves():
+    # a record in the place of one of the other kind moves the second answer alone: by 2 for two of them, in each of three runs
+    part = coordinates("exp(-z**2/2)")
+    thrice = repeated(Part(Group(replace(part, query=replace(part.query, adjacency="replace")), num(2))), num(3))
+    judged = verify(Claim(Compose((thrice,)), num(1), None)).judgement
+    for bound_of in (judged.delta_lower, judged.delta_upper):
+        assert float(constant(bound_of).mid()) == pytest.approx(of_normal(math.sqrt(12)), rel=1e-9)
 
 
 def test_a_map_of_the_outputs_keeps_the_upper_bound_alone():

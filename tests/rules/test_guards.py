@@ -119,7 +119,7 @@ HYPOTHESES = {
     **dict.fromkeys(
         (
             "selection.alignment", "selection.unseen_shifts", "selection.worst_run", "selection.worst_words",
-            "selection.told_words",
+            "selection.told_words", "selection.told_sums",
         ),
         (*IDEAL, "the noises of different names, and of different steps, are independent"),
     ),

@@ -106,9 +106,17 @@ REFUSED: Refusals = {
     ),
     "a stated epsilon of what states none": (lambda: stated_epsilon.check(CLAIM, {}), "it is not a guarantee"),
     "a single part of two": (lambda: single_part.infer(Run(Part(Compose((PART, asked())))), {}, ()), "there are several"),
-    "joint neighbours in a group": (
-        lambda: joint_neighbours.infer(Run(Part(Compose((PART, PART))), num(2)), {}, ()),
-        "neighbours as far apart as the part says, and no map or group around it",
+    "joint neighbours behind a map": (
+        lambda: joint_neighbours.infer(Run(Part(Compose((PART, PART))), num(2), mapped=True), {}, ()),
+        "it is run several times, or stands behind a map",
+    ),
+    "joint neighbours of several runs": (
+        lambda: joint_neighbours.infer(Run(Part(Compose((PART, PART))), num(2), times=2), {}, ()),
+        "it is run several times, or stands behind a map",
+    ),
+    "joint neighbours of what is seen after post-processing": (
+        lambda: joint_neighbours.infer(Run(Part(Compose((PART, PART))), processed=True), {}, ()),
+        "it is run several times, or stands behind a map",
     ),
     "queries of other neighbours in one": (stacked(asked(), asked("replace")), "the parts do not speak of the same neighbours"),
     "a loss that grows irrationally": (stacked(asked(profile="exp(-sqrt(2)*r)")), "how fast its loss grows is not a rational number"),

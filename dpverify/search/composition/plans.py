@@ -74,6 +74,8 @@ def fact(proof: Proof, place: Place, plan: Plan) -> Fact:
         numbers = iter(range(len(premises)))
         known = [None if step is None else next(numbers) for step in listed]
         return proof.infer(name, place, own | ({"known": known} if premises else {}), premises)
+    if name == single_part.NAME:
+        return proof.infer(name, place, own, [single(proof, (*place, 0), _inside(plan, "part"))])
     if len(runs) == 1 and runs[0].times == 1:
         if runs[0] == run:
             return single(proof, place, plan)
@@ -88,6 +90,8 @@ def fact(proof: Proof, place: Place, plan: Plan) -> Fact:
 def single(proof: Proof, place: Place, plan: Plan) -> Fact:
     """The curve of the one run of one mechanism at a place, proved as planned. Raises Rejected, CertificateError."""
     mechanism, name = proof.places.run(place).part.mechanism, _inside(plan, "rule")
+    if name == joint_neighbours.NAME:
+        return _joint(proof, place, plan)
     own = {key: value for key, value in plan.items() if key not in _BELOW}
     if name == group_privacy.NAME:
         return proof.infer(name, place, own, [fact(proof, (*place, ONE_STEP), _inside(plan, "part"))])
@@ -143,7 +147,7 @@ def plan_of(lines: Sequence[Line], number: int) -> Plan:
     line = lines[number]
     below = [plan_of(lines, premise) for premise in line.premises]
     found: Plan = {"rule": line.rule, **line.parameters}
-    if line.rule == single_part.NAME:
+    if line.rule == single_part.NAME and below[0]["rule"] != joint_neighbours.NAME:
         return below[0]
     if line.rule == joint_neighbours.NAME:
         return _joint_plan(line, below)

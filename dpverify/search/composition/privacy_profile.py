@@ -28,7 +28,7 @@ from dpverify.search.processes import norms as processes
 from dpverify.search.selection import curves as selection_delta
 from dpverify.search.selection import every_word, stream_gaussians, words_of_streams
 from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
-from dpverify.trusted.combinators.runs import Run, leaf, merged, reach
+from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, reach
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.kernel.balls import constant, exact, precision, rational
@@ -66,6 +66,7 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
+    single_part,
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
 from dpverify.trusted.theories.composition.rules import privacy_profile as rule
@@ -384,22 +385,39 @@ def _plan(whole: Run, target: Target) -> Plan:
     """A plan for the curve of all that a run comes to. Raises Undecided with what stopped it."""
     runs = merged(whole.part, whole.factor)
     if len(runs) == 1 and runs[0].times == 1:
-        return _single(runs[0], target)
+        found = _single(runs[0], target)
+        return {"rule": single_part.NAME, "part": found} if found["rule"] == neighbours.NAME else found
+    apart = any(map(_has_coordinates, runs))
     for name in COMPOSITIONS:
         plan: Plan = {"rule": name}
         try:
             if name == finite_composition.NAME:
                 most = _MOST_WORK_INSIDE if target.inside else finite_rows.MOST_WORK
                 plan |= finite_rows.parameters(runs, _place(target), most)
-            building.curve(whole, plan)
+            curve = building.curve(whole, plan)
         except DpverifyError:
             continue
-        return plan
+        return plan if curve.exact or not apart else _less(whole, plan, curve, runs, target)
     if any(isinstance(run.part.mechanism, Guarantee) and run.part.mechanism.measure in ("zcdp", "renyi") for run in runs):
         try:
             return stated_guarantee.composition_plan(runs, [_other(run, target) for run in runs], target.epsilon, target.delta)
         except DpverifyError:
             pass  # a part has no divergence: the pairs compose
+    return _distribution(runs, target)
+
+
+def _less(whole: Run, plan: Plan, curve: Curve, runs: Sequence[Run], target: Target) -> Plan:
+    """A plan whose curve is not exact; or that of the curves of the parts, where its upper bound is less."""
+    with suppress(DpverifyError):
+        other, at = _distribution(runs, target), _worst_at(curve, target)
+        upper = building.curve(whole, other).upper
+        if upper is not None and (curve.upper is None or upper.worst(at) < curve.upper.worst(at)):
+            return other
+    return plan
+
+
+def _distribution(runs: Sequence[Run], target: Target) -> Plan:
+    """A plan that composes the curves of the parts. Raises Undecided where one has none from above."""
     total = sum(run.times for run in runs)
     share = replace(
         target,
@@ -519,6 +537,9 @@ def _single(run: Run, target: Target) -> Plan:
         return selection_delta.plan(run, epsilon, delta, every, _premise(run, target))
     if isinstance(mechanism, Stream):
         return _of_a_stream(run, mechanism, target)
+    if _has_coordinates(run):
+        with suppress(DpverifyError):
+            return _in_coordinates(run, target)
     reasons = []
     for plan in _leaf_plans(run, target):
         try:
@@ -538,6 +559,20 @@ def _single(run: Run, target: Target) -> Plan:
             return plan
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
+
+
+def _has_coordinates(run: Run) -> bool:
+    """Whether it is coordinates under a query, in a group that other parts are not in."""
+    return run.own and not run.mapped and neighbours.Leaf(run.part).several
+
+
+def _in_coordinates(run: Run, target: Target) -> Plan:
+    """Coordinates in a group of their own, at one pair of its neighbours at a time. Raises Undecided."""
+    plan = _of(grouped(run), target)
+    if plan["rule"] != neighbours.NAME or "plans" not in plan["above"]:
+        raise Undecided("its pairs of neighbours are not looked at.")
+    building.curve_of_one(run, plan)
+    return plan
 
 
 def _not_followed(run: Run) -> bool:
@@ -564,6 +599,8 @@ def _of_a_stream(run: Run, mechanism: Stream, target: Target) -> Plan:
         except DpverifyError as error:
             reasons.insert(0, str(error))
             continue
+        if curve.exact:
+            return plan
         if curve.upper is not None:
             hidden.append((curve.upper.worst(at), plan))
     parts += [plan for _, plan in sorted(hidden, key=lambda one: float(one[0].upper()))[:1]]

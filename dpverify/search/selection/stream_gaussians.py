@@ -1,8 +1,9 @@
-"""Proposes shifts of the Gaussian noises of a stream that no comparison sees: the shortest ones, by least squares."""
+"""Proposes what Gaussian noises of a stream hide: all that is told at once, or the shortest shifts that no comparison sees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from dpverify.search.composition.plans import Plan
@@ -15,7 +16,7 @@ from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import ONE
 from dpverify.trusted.kernel.model import Stream
 from dpverify.trusted.theories.selection.compared import Asked, asked
-from dpverify.trusted.theories.selection.rules import unseen_shifts
+from dpverify.trusted.theories.selection.rules import told_sums, unseen_shifts
 
 _SIMPLE = 720
 """The largest denominator of a shift."""
@@ -26,12 +27,15 @@ Rows = tuple[tuple[str, tuple[Fraction, ...]], ...]
 
 
 def plans(run: Run) -> Iterator[Plan]:
-    """Uses of the rule: without anything that is followed, then with what the branches tell."""
+    """All that is told, where it is one Gaussian vector; shifts without anything that is followed, then with what branches tell."""
     claim = leaf(run)
     mechanism = claim.mechanism
     if not isinstance(mechanism, Stream) or any(faults(mechanism)):
         return
     question = asked(claim, {}, unseen_shifts.NAME, wanted=Stream)
+    with suppress(DpverifyError):
+        told_sums.distance(run)
+        yield {"rule": told_sums.NAME}
     deviations = {}
     for drawn in mechanism.fresh:
         try:

@@ -8,7 +8,7 @@ from typing import Final
 from dpverify.trusted.combinators.exponents import Exponent, exponent
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.errors import ExprError
-from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, div, mul, num, power, sqrt, sub
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, add, div, mul, num, power, sqrt, sub
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Mechanism, Norm
 
@@ -36,3 +36,9 @@ def gaussian_form(noise: Mechanism) -> tuple[Exponent, Expr] | None:
     if not quadratic or compare.sign(c) != 1 or (shape.name == "r" and compare.sign(b) != 0):
         return None
     return shape, div(sqrt(mul(num(2), c)), shape.scale)
+
+
+def rate_on_line(noise: Mechanism) -> Expr | None:
+    """1/sigma^2 of Gaussian noise on the line; None for all other. Raises Rejected as `gaussian_form`."""
+    form = gaussian_form(noise) if getattr(noise, "dimension", ONE) == ONE else None
+    return None if form is None else power(form[1], num(2))

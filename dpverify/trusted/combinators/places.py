@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, Final, assert_never
 
-from dpverify.trusted.combinators.runs import Run, leaf, merged, whole
+from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, whole
 from dpverify.trusted.kernel.certificate import MAX_DEPTH
 from dpverify.trusted.kernel.errors import CertificateError
 from dpverify.trusted.kernel.expr import ONE, Expr, mul
@@ -88,11 +88,11 @@ def run_at(run: Run, step: Any) -> Run:
             from dpverify.trusted.combinators.at_pair import at
             from dpverify.trusted.combinators.candidates import choices
 
-            part = at(run.part, _listed(choices(run.part), value))
+            part = at(grouped(run), _listed(choices(grouped(run)), value))
         elif kind == "pair":
             from dpverify.trusted.combinators.at_pair import at, read
 
-            part = at(run.part, read(run.part, value), lower=True)
+            part = at(grouped(run), read(grouped(run), value), lower=True)
         if part is not None:
             return Run(part)
     raise CertificateError(f"the place {str(step)[:60]!r} is none in this mechanism.")

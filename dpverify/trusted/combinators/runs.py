@@ -42,6 +42,11 @@ class Run:
     uneven: bool = False
 
 
+def grouped(run: Run) -> Part:
+    """The part of a run behind no map, with the groups that it is in as one around it."""
+    return run.part if run.factor == ONE else Part(model.Group(run.part, run.factor))
+
+
 def whole(claim: Claim) -> Run:
     """The run that a claim is about."""
     return Run(Part(claim.mechanism, claim.sensitivity, claim.query))

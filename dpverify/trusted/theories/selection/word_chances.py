@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise, product
 from typing import Final
 
@@ -332,16 +332,12 @@ def _between(lows: Sequence[_Edge], highs: Sequence[_Edge]) -> tuple[arb, arb, a
 
 def max_of(values: Sequence[arb], least: arb) -> arb:
     """The greatest."""
-    for one in values:
-        least = least.max(one)
-    return least
+    return reduce(arb.max, values, least)
 
 
 def min_of(values: Sequence[arb], most: arb) -> arb:
     """The least."""
-    for one in values:
-        most = most.min(one)
-    return most
+    return reduce(arb.min, values, most)
 
 
 def _mean(pivot: Known, cell: Cell, edge: Known, factor: fmpq, rest: fmpq) -> arb | None:

@@ -3,7 +3,8 @@
 Theorem: Parts with queries on the same records, or with tables of the same inputs, are run on the same two databases. For neighbours that
 differ by v the output is the product of the parts' pairs at the differences F_j v, so that the whole is dominated by the greatest over all
 v, and the pair at any one v is a lower bound. For adding or removing a record v runs over the unit vectors, for replacing one over their
-differences; for several records, or real histograms, over the vertices where all densities are log-concave.
+differences; for several records, or real histograms, over the vertices where all densities are log-concave. What is in a group of its own
+has the curve of that group.
 
 Checked:
 - every pair of neighbours, up to symmetries, has its own bound
@@ -22,7 +23,7 @@ from flint import arb
 
 from dpverify.trusted.combinators import at_pair, candidates, neighbours
 from dpverify.trusted.combinators.one_pair import Choice
-from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.combinators.runs import Run, grouped
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
 from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.kernel.errors import Rejected
@@ -41,9 +42,9 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     without it the first premise is about parts that are each at neighbours of their own. "below", if given: the "choice" of these that
     the lower bound is for, by number; or its "pair" of neighbours, with the number of a "premise", null where nothing is revealed.
     """
-    part, below = run.part, parameters.get("below", {})
-    if run != Run(part):
-        raise Rejected(NAME, "the part", "it wants neighbours as far apart as the part says, and no map or group around it")
+    part, below = grouped(run), parameters.get("below", {})
+    if run != Run(run.part, run.factor, own=run.own):
+        raise Rejected(NAME, "the part", "it is run several times, or stands behind a map, of the data or of outputs")
     if "above" in parameters:
         listed = list(candidates.choices(part))
         curves = _listed(part, listed, parameters["above"], premises)

@@ -2,15 +2,16 @@
 
 Theorem: Noisy max and above threshold with Gaussian noise have at most mu in GDP, mu^2/2 in zCDP and the divergence a mu^2/2 of every Renyi
 order a, mu being that of the pair N(0, 1), N(mu, 1) which dominates them at every delta. So has a stream of which shifts of Gaussian noises
-that no comparison sees hide what its answers move by. The index of the greatest answer with noise of density proportional to exp(-b z -
-exp(-b z)) is that of an exponential mechanism, of bounded range 2 b D, or b D where answers all move the same way or one alone moves, D
-being what an answer moves by.
+that no comparison sees hide what its answers move by, or which tells one Gaussian vector. The index of the greatest answer with noise of
+density proportional to exp(-b z - exp(-b z)) is that of an exponential mechanism, of bounded range 2 b D, or b D where answers all move the
+same way or one alone moves, D being what an answer moves by.
 
 Checked:
 - the noise of the answers is Gaussian, on the line
 - the counts are integers of at least 1
 - or: the density is of this form, on the reals, and the index alone is told
 - or: shifts leave all comparisons that may be made, what is told and the state as they are, wherever runs may be
+- or: one run alone is possible, and what it tells is a Gaussian vector
 
 Source: docs/theory/measures.md#selection-measures
 """
@@ -37,12 +38,13 @@ ASSUMED: Final = (IDEAL,)
 
 
 def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:
-    """The upper bound. parameters: of a stream "shifts" and "follow", as of its curve. Raises Rejected, Undecided, CertificateError."""
+    """The upper bound. parameters: of a stream "shifts" and "follow", if any. Raises Rejected, Undecided, CertificateError."""
     measure = measure_of(claim, NAME)
     if isinstance(claim.mechanism, Stream):
-        from dpverify.trusted.theories.selection.rules import unseen_shifts
+        from dpverify.trusted.theories.selection.rules import told_sums, unseen_shifts
 
-        mu, laws = unseen_shifts.distance(whole(claim), parameters)
+        run = whole(claim)
+        mu, laws = unseen_shifts.distance(run, parameters) if "shifts" in parameters else (told_sums.distance(run), ())
         return (bound(claim, "upper", of_mu(mu, measure), (*unseen_shifts.ASSUMED, *laws)),)
     if not isinstance(claim.mechanism, Compared):
         raise Rejected(NAME, "the mechanism", "it is no selection")

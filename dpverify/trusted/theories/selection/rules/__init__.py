@@ -67,6 +67,8 @@ def _curves(name: str) -> Theorem | None:
             from dpverify.trusted.theories.selection.rules import greatest_noise as found
         case "selection-event":
             from dpverify.trusted.theories.selection.rules import selection_event as found
+        case "told-sums":
+            from dpverify.trusted.theories.selection.rules import told_sums as found
         case "unseen-shifts":
             from dpverify.trusted.theories.selection.rules import unseen_shifts as found
     return found

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dpverify.trusted.combinators.gaussian_form import gaussian_form
+from dpverify.trusted.combinators.gaussian_form import rate_on_line
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
@@ -91,19 +91,13 @@ def _of_threshold(question: Asked, mechanism: AboveThreshold) -> Expr:
 def _shared(mechanism: AboveThreshold, n: int, answers: Expr) -> Expr:
     """How much of the square of the sum of all moves one Gaussian noise hides that all comparisons share; 0 where there is none."""
     apart = mechanism.resample or mechanism.report == "answers+value" or mechanism.threshold_noise is None
-    form = None if apart or mechanism.threshold_noise is None else gaussian_form(mechanism.threshold_noise)
-    if form is None or not _on_line(mechanism.threshold_noise):
-        return ZERO
-    return div(answers, add(power(form[1], _TWO), mul(num(n), answers)))
+    rate = None if apart or mechanism.threshold_noise is None else rate_on_line(mechanism.threshold_noise)
+    return ZERO if rate is None else div(answers, add(rate, mul(num(n), answers)))
 
 
 def _squared_rate(noise: OnLine | None, what: str) -> Expr:
     """One over the variance of Gaussian noise on the line. Raises Rejected."""
-    form = None if noise is None or not _on_line(noise) else gaussian_form(noise)
-    if form is None:
+    rate = None if noise is None else rate_on_line(noise)
+    if rate is None:
         raise Rejected(NAME, what, "it is not certainly Gaussian noise on the line")
-    return power(form[1], _TWO)
-
-
-def _on_line(noise: OnLine | None) -> bool:
-    return getattr(noise, "dimension", ONE) == ONE
+    return rate

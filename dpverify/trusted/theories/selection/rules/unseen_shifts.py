@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.trusted.combinators.gaussian_form import gaussian_form
+from dpverify.trusted.combinators.gaussian_form import rate_on_line
 from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.combinators.streams import Step, families, step_of, vertices
 from dpverify.trusted.facts import settled
@@ -28,7 +28,7 @@ from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.geometry.linear import dot
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, mul, num, power, sqrt
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, mul, num, sqrt
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Stream, Vector, on_integers
 from dpverify.trusted.language.rationals import to_fraction
@@ -41,7 +41,6 @@ ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of
 
 MOST_STEPS: Final = 1000
 """The most steps that are followed one by one, and the most values of what is followed."""
-_TWO: Final = num(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +84,10 @@ def _read(question: Asked, stream: Stream, told: Any) -> Shifts:
         raise CertificateError(f"{NAME}: a shift is of no noise of a step, or has not {len(stream.answers)} numbers.")
     rates: dict[str, Expr] = {}
     for name in shifts:
-        form = gaussian_form(noises[name]) if getattr(noises[name], "dimension", ONE) == ONE else None
-        if form is None:
+        rate = rate_on_line(noises[name])
+        if rate is None:
             raise Rejected(NAME, name, "it is not certainly Gaussian noise on the line")
-        rates[name] = power(form[1], _TWO)
+        rates[name] = rate
     points = [point for family in families(stream) for point in vertices(stream, family)]
     costs = [add(*(mul(num(dot(row, point) ** 2), rates[name]) for name, row in shifts.items())) for point in points]
     return Shifts(shifts, _greater(question, costs))
