@@ -212,9 +212,9 @@ INTEGER = {"kind": "translation", "density": "exp(-z**2/2)", "integers": True}
 @pytest.mark.parametrize(
     "mechanism, parameters, said",
     [
-        (inside(7), {}, "is no list"),
-        (inside(7), {"shifts": {}}, "is no list"),
-        (inside(7), {"shifts": HIDDEN, "follow": "low"}, "is no list"),
+        (inside(7), {}, "cannot be used"),
+        (inside(7), {"shifts": {}}, "none of them leaves"),
+        (inside(7), {"shifts": HIDDEN, "follow": "low"}, "neither state nor counter"),
         (inside(7), {"shifts": HIDDEN, "follow": ["seen"]}, "names what is neither state nor counter"),
         (inside(7), {"shifts": HIDDEN, "follow": ["q"]}, "names what is neither state nor counter"),
         (inside(7), {"shifts": [None]}, "cannot be used"),

@@ -312,7 +312,7 @@ UNIT = laplace([(1, 0)], 1, "l2")
     [
         ((UNIT, root_noise((0, 1), "l2")), "convex"),
         ((UNIT, table([1, 0], [0, 1])), "no noise on real numbers"),
-        ((UNIT, Part(Lipschitz(UNIT, parse("1/2")))), "no noise on real numbers"),
+        ((UNIT, Part(Lipschitz(UNIT, parse("1/2")))), "in a group, or behind a map"),
         ((UNIT, Part(Translation(parse("exp(-abs(z))"), integers=True), None, UNIT.query)), "no noise on real numbers"),
         ((UNIT, Part(UNIT.mechanism, num(1))), "no noise on real numbers"),
         ((UNIT, gaussian([(0, 1)], 1, "l2")), "without bound"),

@@ -74,11 +74,11 @@ def convex_where_it_lives(noise: OnLine, domains: Mapping[str, Domain]) -> bool:
             return False
         low, high = noise.support if isinstance(noise, Translation) else (None, None)
         h, z = divided(neg_log(noise.density), "z"), Sym("z")
-        if low is not None or high is not None:
-            inward = add(low, z) if low is not None else sub(high or z, z)
-            return half.shape(half.tidy(divided(substitute(h, {"z": inward}), "z"))).convex
         right = half.tidy(h)
         reflected = right == half.tidy(half.mirrored(h)) or even(noise)
-        return (reflected and rises_convexly(half, right)) or line.shape(line.tidy(h)).convex
+        if (reflected and rises_convexly(half, right)) or line.shape(line.tidy(h)).convex:
+            return True
+        inward = add(low, z) if low is not None else sub(high, z) if high is not None else None
+        return inward is not None and half.shape(half.tidy(divided(substitute(h, {"z": inward}), "z"))).convex
     except (DpverifyError, ExprError):
         return False
