@@ -38,7 +38,7 @@ from dpverify.trusted.kernel.model import (
     Translation,
     repeated,
 )
-from dpverify.trusted.theories.composition import combined_values
+from dpverify.trusted.theories.composition import losses_of_parts
 from dpverify.trusted.theories.composition.rules import finite_composition, poisson_subsampling
 from tests.proofs import Step, bound
 
@@ -169,8 +169,8 @@ def test_the_pure_epsilon_of_a_sample_is_bounded_by_what_either_order_has(column
 
 
 def test_the_whole_data_as_the_sample_keep_the_part_s_epsilon():
-    assert combined_values._either_order(parse("3"), Num(F(1))) == parse("3")
-    value = combined_values._either_order(parse("1"), parse("1/3"))
+    assert all(losses_of_parts.sampled(parse("3"), Num(F(1)), first) == parse("3") for first in (True, False))
+    value = losses_of_parts.sampled(parse("1"), parse("1/3"), False)
     assert abs(_number(value) - _number(parse("-log(2/3 + exp(-1)/3)"))) < 1e-15
 
 

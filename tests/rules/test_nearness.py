@@ -249,7 +249,6 @@ def test_the_exponential_mechanism_is_claimed_for_every_rate():
 def test_what_is_no_finite_mechanism_with_costs_is_refused():
     for asked, why in (
         (claim(ROWS, "0"), "what outputs cost"),
-        (claim(ROWS, "0", loss=((0, 1),)), "2 rows"),
         (claim(Exponential((tuple(map(parse, ("0", "e"))),), ONE), "1", domains=[("e", Domain(Fraction(0)))]), "is not certain"),
         (claim(LAPLACE, "1"), "finitely many outputs"),
         (Claim(ROWS, ONE), "how near answers are"),

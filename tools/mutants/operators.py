@@ -70,7 +70,6 @@ NO_PART = {
     "theories/selection/rules/greatest_noise.py": ("self.law.rate law.rate self.times", "is of the law of a noise"),
     "theories/selection/noise_laws.py": ("self.rate", "is of the law of a noise"),
     "theories/spaces/rules/density_mechanism.py": ("space.rate", "is of a space, which is in no part"),
-    "theories/spaces/rules/given_mechanism.py": ("given.space.rate self.rate", "is of a space, which is in no part"),
     "theories/spaces/shapes.py": ("space.rate", "is of a space, which is in no part"),
     "theories/utility/rules/infinite_moments.py": ("size.size", "is the length of a noise"),
     "theories/utility/laws.py": ("self.size", "is the length of a noise"),

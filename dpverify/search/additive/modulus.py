@@ -13,30 +13,24 @@ import numpy as np
 from flint import arb
 
 from dpverify.search.additive import sensitivity
+from dpverify.search.additive.kinks import kinks, shorten
 from dpverify.search.additive.stationary import Peak
 from dpverify.search.numeric import number, vectorised, written
 from dpverify.trusted.kernel.balls import constant, exact, precision, rational, value
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError, Undecided
 from dpverify.trusted.kernel.expr import (
-    Add,
-    Call,
     Expr,
-    Mul,
     Num,
     add,
-    children,
     format_expr,
     mul,
     neg,
-    sub,
     substitute,
     symbols,
 )
 from dpverify.trusted.kernel.model import Claim
-from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import step_period
 from dpverify.trusted.theories.additive import cells, sides
 from dpverify.trusted.theories.additive import monotone_pieces as turns
@@ -166,7 +160,7 @@ class Search:
             x = following
         at = exact(x)
         # a short point keeps evidence small; the loss is flat to second order there
-        short = _shorten(at, bits_for(self.digits) * 6 // 10)
+        short = shorten(at, bits_for(self.digits) * 6 // 10)
         best = phi.jet(rational(short))
         return (short, best.v) if best.v.is_finite() else None
 
@@ -264,14 +258,14 @@ class Search:
                 smooth = line.smooth(low, high)
                 sign_low = bool(line.jet(smooth, rational(low)).d1 > 0)
                 for _ in range(80):
-                    middle = _shorten((low + high) / 2, 90)
+                    middle = shorten((low + high) / 2, 90)
                     if not low < middle < high:
                         break
                     if bool(line.jet(smooth, rational(middle)).d1 > 0) == sign_low:
                         low = middle
                     else:
                         high = middle
-                found.append(_shorten((low + high) / 2, 80))
+                found.append(shorten((low + high) / 2, 80))
         return found
 
     def pieces(self, first: Fraction, last: Fraction, radius: Fraction) -> list[tuple[Fraction, str]]:
@@ -382,7 +376,7 @@ def _middle(a: Fraction, b: Fraction) -> Fraction:
         return -_middle(Fraction(0), -a)
     if a < 0 < b:
         return Fraction(0)
-    return _shorten((a + b) / 2, 40) if a < _shorten((a + b) / 2, 40) < b else (a + b) / 2
+    return shorten((a + b) / 2, 40) if a < shorten((a + b) / 2, 40) < b else (a + b) / 2
 
 
 def _geometric(a: Fraction, b: Fraction) -> Fraction:
@@ -390,70 +384,6 @@ def _geometric(a: Fraction, b: Fraction) -> Fraction:
     high = b.numerator.bit_length() - b.denominator.bit_length()
     middle = Fraction(2) ** ((low + high) // 2)
     return middle if a < middle < b else (a + b) / 2
-
-
-def _shorten(x: Fraction, bits: int) -> Fraction:
-    """x rounded to about `bits` significant bits."""
-    if x == 0:
-        return x
-    scale = x.numerator.bit_length() - x.denominator.bit_length() - bits
-    unit = Fraction(2) ** scale
-    return round(x / unit) * unit
-
-
-def kinks(expr: Expr, name: str, levels: Sequence[int] = range(-64, 65)) -> set[Fraction]:
-    """Points where an abs, min, max or floor of a linear argument changes its branch; floats' worth for others."""
-    found: set[Fraction] = set()
-    for part in children(expr):
-        found |= kinks(part, name, levels)
-    if isinstance(expr, Call) and expr.name in ("abs", "min", "max", "floor") and name in symbols(expr):
-        differences = [expr.args[0]] if expr.name in ("abs", "floor") else [sub(a, b) for a, b in itertools.combinations(expr.args, 2)]
-        for difference in differences:
-            found |= _roots(difference, name, levels if expr.name == "floor" else (0,))
-    return found
-
-
-def _roots(expr: Expr, name: str, levels: Sequence[int]) -> set[Fraction]:
-    if _is_abs_sum(expr):
-        return {root for side in (Fraction(1), Fraction(-1)) for root in _roots_on(expr, name, levels, side)}
-    slope, rest = linear_part(expr, name)
-    if symbols(slope) or symbols(rest):
-        points = np.concatenate([-np.geomspace(1e6, 1e-6, 400), np.geomspace(1e-6, 1e6, 400)])
-        values = vectorised(expr, name)(points)
-        changes = np.nonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)[0]
-        return {_bisect(expr, name, Fraction(float(points[i])), Fraction(float(points[i + 1]))) for i in changes}
-    if isinstance(slope, Num) and isinstance(rest, Num):
-        return {(level - rest.value) / slope.value for level in levels} if slope.value != 0 else set()
-    ball = constant(slope)
-    return {exact(((level - constant(rest)) / ball).mid()) for level in levels} if not ball.contains(0) else set()
-
-
-def _is_abs_sum(expr: Expr) -> bool:
-    terms = expr.args if isinstance(expr, Add) else (expr,)
-    return any(isinstance(f, Call) and f.name == "abs" for t in terms for f in (t.args if isinstance(t, Mul) else (t,)))
-
-
-def _roots_on(expr: Expr, name: str, levels: Sequence[int], side: Fraction) -> set[Fraction]:
-    """Roots of an expression whose abs are decided far out on one side, kept where they lie on that side of 0."""
-    smooth = resolve(expr, name, *((side * 10**6, None) if side > 0 else (None, side * 10**6)))
-    return {root for root in _roots(smooth, name, levels) if root * side >= 0} if not _is_abs_sum(smooth) else set()
-
-
-def _bisect(expr: Expr, name: str, low: Fraction, high: Fraction) -> Fraction:
-    """A root between two points of different sign: the simple rational near it where that is one, else a close number."""
-
-    def size(at: Fraction) -> arb:
-        return value(expr, {name: rational(at)})
-
-    positive = bool(size(low) > 0)
-    for _ in range(80):
-        middle = _shorten((low + high) / 2, 90)
-        if bool(size(middle) > 0) == positive:
-            low = middle
-        else:
-            high = middle
-    simple = ((low + high) / 2).limit_denominator(10_000)
-    return simple if size(simple).contains(0) else _shorten((low + high) / 2, 80)
 
 
 def propose(claim: Claim, digits: int = 20, ask: Ask | None = None) -> list[dict[str, Any]]:
@@ -552,4 +482,4 @@ def bound_of(candidates: Sequence[tuple[arb, Expr | None]], digits: int) -> Expr
     for expr in sorted(forms, key=lambda e: len(format_expr(e))):
         if not any(ball > constant(expr) for ball, _ in candidates) and all(certainly_le(other, expr) for other in forms):
             return expr
-    return Num(_shorten(exact((top + slack).upper()), int(3.33 * digits) + 20) + exact(slack.upper()))
+    return Num(shorten(exact((top + slack).upper()), int(3.33 * digits) + 20) + exact(slack.upper()))

@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 from flint import arb
 
 from dpverify.search.additive import sensitivity
-from dpverify.search.additive.modulus import NotFound, Search, bits_for, bound_of, kinks
+from dpverify.search.additive.kinks import kinks
+from dpverify.search.additive.modulus import NotFound, Search, bits_for, bound_of
 from dpverify.search.finite import kernel_box
 from dpverify.trusted.kernel.balls import constant, exact, precision
 from dpverify.trusted.kernel.errors import Rejected

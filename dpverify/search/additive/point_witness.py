@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flint import arb, ctx
 
 from dpverify.search.additive import asymptotics, sensitivity
-from dpverify.search.additive.modulus import kinks
+from dpverify.search.additive.kinks import kinks
 from dpverify.search.grids import diagonally, simple_values
 from dpverify.search.later import Later
 from dpverify.search.numeric import number, vectorised

@@ -52,7 +52,7 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, tole
         if bound is not None:
             function = _with_disc(function, point, bound)
     ends = acb(rational(lower)), acb(rational(upper))
-    total = acb.integral(function, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, depth_limit=4_000, use_heap=True)
+    total = acb.integral(function, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, depth_limit=4_000)
     if not (total.real.is_finite() and 0 in total.imag):
         raise Undecided(f"the integral of the density from {lower} to {upper} has no finite enclosure.")
     return total.real.max(arb(0))
@@ -80,10 +80,21 @@ def integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
 @remembered(256)
 def _integral(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, bits: int, prec: int) -> arb:
     with precision(prec):
-        return sum((_piece_integral(piece, bits) for piece in pieces(density, name, lower, upper)), arb(0))
+        total = arb(0)
+        for piece in sorted(pieces(density, name, lower, upper), key=_about, reverse=True):  # small ones as accurately as the whole
+            total += _piece_integral(piece, bits, abs(total.mid()).max(_about(piece)))
+        return total
 
 
-def _piece_integral(piece: Piece, bits: int) -> arb:
+def _about(piece: Piece) -> arb:
+    """About the integral of a piece, by one of its points: a guess."""
+    low = piece.lower if piece.lower is not None else Fraction(-1) if piece.upper is None else piece.upper - 1
+    high = piece.upper if piece.upper is not None else low + 1
+    size = value(piece.density, {piece.name: rational((low + high) / 2)}).mid() * rational(high - low)
+    return size if size.is_finite() else arb(0)
+
+
+def _piece_integral(piece: Piece, bits: int, known: arb) -> arb:
     total, left, right, tolerance = arb(0), piece.lower, piece.upper, arb(2) ** -(bits + _SPARE)
     for end in _singular_ends(piece):
         far = End(end.side, start_of_end(piece, end, tolerance), end.point)
@@ -93,7 +104,7 @@ def _piece_integral(piece: Piece, bits: int) -> arb:
         else:
             right = far.boundary()
     assert left is not None and right is not None
-    return total + _quadrature(piece.density, piece.name, left, right, tolerance, abs(total.mid()) * tolerance)
+    return total + _quadrature(piece.density, piece.name, left, right, tolerance, (abs(total.mid()) + known).mid() * tolerance)
 
 
 def start_of_end(piece: Piece, end: End, tolerance: arb) -> Fraction:
