@@ -52,7 +52,7 @@ def _quadrature(density: Expr, name: str, lower: Fraction, upper: Fraction, tole
         if bound is not None:
             function = _with_disc(function, point, bound)
     ends = acb(rational(lower)), acb(rational(upper))
-    total = acb.integral(function, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, depth_limit=4_000)
+    total = acb.integral(function, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=20_000, depth_limit=4_000, use_heap=True)
     if not (total.real.is_finite() and 0 in total.imag):
         raise Undecided(f"the integral of the density from {lower} to {upper} has no finite enclosure.")
     return total.real.max(arb(0))
