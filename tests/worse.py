@@ -676,10 +676,10 @@ STEPPED: Final = ("times", "size", "constant", "sensitivity")
 def a_little_more(claim: Claim) -> Iterator[tuple[Place, Expr]]:
     """How often, how far and how likely, each a little more: so little that a certificate of the old claim may still be accepted.
 
-    Not in parallel, where the part that costs the most may be another; nor steps where a map shrinks distances, for less than a step costs a
-    whole one; nor rates in the reverse order, where a sample has at most -log(1 - rate), and what is proved may be more.
+    Not in parallel, where the part that costs the most may be another; nor steps where a map shrinks distances, for less than a step
+    costs a whole one; nor rates in the reverse order, where a sample has at most -log(1 - rate), and what is proved may be more.
     """
-    shrunk = any(isinstance(part.mechanism, Lipschitz) for part in model.all_parts(claim.mechanism)) or isinstance(claim.mechanism, Lipschitz)
+    shrunk = any(isinstance(node, Lipschitz) for node in (claim.mechanism, *(part.mechanism for part in model.all_parts(claim.mechanism))))
     for place in places(claim):
         value = place.value.value if isinstance(place.value, Num) else Fraction(0)
         more = value + 1 if place.field in STEPPED else value * Fraction(11, 10)
