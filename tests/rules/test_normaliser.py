@@ -44,7 +44,6 @@ SHOWN = [
     kernel("(1 + 4*floor(min(1, max(0, 5/4 - abs(y - theta - 1/2)))))/4", ("0", "2")),
     kernel("max(0, 1 - abs(y - theta))", ("-1", "2")),
     kernel("(1 + 2*min(y, theta))/(1 + 2*(theta - theta**2/2))"),
-    kernel("exp(-(y - theta)**2/2)/(sqrt(pi/2)*(erf((1 - theta)/sqrt(2)) + erf(theta/sqrt(2))))"),
     kernel("theta*exp(theta*y)/(exp(theta) - 1)", ("0", "1"), ("1", "2")),
     kernel("1/(y + theta + 1)/log((2 + theta)/(1 + theta))"),
     kernel("cosh(y - theta)/(sinh(1 - theta) + sinh(theta))"),
@@ -55,8 +54,9 @@ SHOWN = [
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("noise", SHOWN)
 def test_an_integral_of_1_is_shown_for_all_inputs_and_nothing_is_assumed(noise):
-    assert check(noise, search.propose(noise)) == ()
-    assert search.faults(Claim(noise, None)) == ()
+    with under(Sought()):
+        assert check(noise, search.propose(noise)) == ()
+        assert search.faults(Claim(noise, None)) == ()
 
 
 BROKEN = [
