@@ -33,6 +33,7 @@ def check(noise, evidence=None):
 ROOT = "exp(1/2)"
 INSIDE = f"max(0, floor(1 + min(0, 1/({ROOT} - 1) - abs(y - theta*{ROOT}/({ROOT} - 1)))))"
 REACH = f"({ROOT} + 1)/({ROOT} - 1)"
+CUT_OFF = "exp(-(y - theta)**2/2)/(sqrt(pi/2)*(erf((1 - theta)/sqrt(2)) + erf(theta/sqrt(2))))"
 SHOWN = [
     kernel(BOUNDED_LAPLACE),
     kernel("exp(-abs(y - theta)/2)/(2*(2 - exp(-theta/2) - exp((theta - 5)/2)))", ("0", "5"), ("0", "5")),
@@ -204,7 +205,7 @@ def test_a_density_whose_sign_wants_to_be_shown_is_else_assumed_to_be_non_negati
 
 
 @pytest.mark.parametrize(
-    "density", ["y - theta", "2*y - 1/100", "(y - 1/2)*(theta - 1/2)", "1/(y - 2)", "exp(y)*(y + 1 - cosh(3*theta*y)/9)"]
+    "density", ["y - theta", "2*y - 1/100", "(y - 1/2)*(theta - 1/2)", "1/(y - 2)", "exp(y)*(y + 1 - cosh(3*theta*y)/9)", CUT_OFF]
 )
 def test_a_density_that_is_not_seen_to_be_non_negative_is_assumed_to_be(density):
     with under(Sought()):

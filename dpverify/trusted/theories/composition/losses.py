@@ -42,7 +42,7 @@ def read_grid(evidence: Mapping[str, Any]) -> Grid:
     """The grid that evidence writes: "spacing", "nudge" and "far" rationals as text, "bits" and "tail" integers, "ranges" pairs of
     them, and "strides", if given, for each part a list of pairs; "touching", if given, for each part two lists of numbers of cells.
 
-    Raises Rejected where something is missing or of another kind.
+    Raises KeyError, TypeError, ValueError or ZeroDivisionError where something is missing or of another kind, which the kernel refuses.
     """
     far = evidence.get("far")
     ranges = tuple((_integer(low), _integer(high)) for low, high in evidence["ranges"])

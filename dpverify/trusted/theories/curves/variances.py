@@ -28,14 +28,10 @@ _FAR: Final = Fraction(2) ** 120
 
 
 _TINY: Final = -16_384
+"""Integrals below 2 to this power are enclosed absolutely, not relatively."""
 
 _ABOUT: Final = 800
 """Evaluations that tell about how large a mean is."""
-"""Integrals below 2 to this power are enclosed absolutely, not relatively."""
-
-
-
-
 
 
 @remembered(4096)
