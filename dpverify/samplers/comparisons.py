@@ -21,7 +21,7 @@ from dpverify.samplers.law import ANY, EXACT, MOST, Array, Floats, Generator, La
 from dpverify.search.numeric import number
 from dpverify.trusted.combinators.streams import Form, Step, faults, start_of, step_of
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, neg, sub, substitute, symbols
-from dpverify.trusted.kernel.model import AboveThreshold, Branch, Drawn, Guard, Named, NoisyMax, OnLine, Stream, on_integers
+from dpverify.trusted.kernel.model import AboveThreshold, Branch, Drawn, Guard, Named, NoisyKeys, NoisyMax, OnLine, Stream, on_integers
 
 NOTHING: Final = -1
 """The code of a step that tells nothing any more."""
@@ -242,6 +242,19 @@ def _noises(named: Sequence[tuple[str, OnLine | None]]) -> tuple[Drawn, ...]:
 def of_threshold(mechanism: AboveThreshold, grid: Grid | None) -> Law:
     """1 for each answer that is at least the threshold, 0 for another; after the last positive -1."""
     return of_stream(as_stream(mechanism), grid, words=(NO, YES), bounds=mechanism.bounds)
+
+
+# -- counts by key, as a stream ---------------------------------------------------------------------------------------
+
+
+def of_keys(mechanism: NoisyKeys, grid: Grid | None) -> Law:
+    """Of the counts of as many keys as a record may have: 1 for each that is told, with its noisy count, and 0 for another."""
+    c, noisy = Sym("c"), _plus(Sym("c"), Sym("z"))
+    there = Guard(c, strict=True), Guard(sub(noisy, mechanism.threshold))
+    told = Branch(there, YES, (noisy,) if mechanism.report == "counts" else ())
+    steps = told, Branch(emit=NO)
+    stream = Stream(("c",), (), (Drawn("z", mechanism.noise),), (), (), steps, queries=mechanism.keys)
+    return of_stream(stream, grid, words=(NO, YES))
 
 
 # -- streams -------------------------------------------------------------------------------------------------------

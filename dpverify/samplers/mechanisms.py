@@ -17,7 +17,7 @@ import numpy as np
 
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers.additive import additive
-from dpverify.samplers.comparisons import of_noisy_max, of_stream, of_threshold
+from dpverify.samplers.comparisons import of_keys, of_noisy_max, of_stream, of_threshold
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import ANY, MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
@@ -38,6 +38,7 @@ from dpverify.trusted.kernel.model import (
     Matrix,
     Mechanism,
     Mixture,
+    NoisyKeys,
     NoisyMax,
     Parallel,
     PostProcess,
@@ -140,6 +141,8 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
         return of_noisy_max(mechanism, grid)
     if isinstance(mechanism, AboveThreshold):
         return of_threshold(mechanism, grid)
+    if isinstance(mechanism, NoisyKeys):
+        return of_keys(mechanism, grid)
     if isinstance(mechanism, Stream):
         return of_stream(mechanism, grid)
     if isinstance(mechanism, Compose | Parallel):

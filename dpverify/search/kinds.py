@@ -22,6 +22,7 @@ from dpverify.trusted.kernel.model import (
     Leaf,
     Mixture,
     Noise,
+    NoisyKeys,
     NoisyMax,
     Product,
     Radial,
@@ -96,6 +97,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
             from dpverify.search.selection import streams
 
             streams.extend(proposal, claim, digits, known)
+        case NoisyKeys():
+            proposal.reasons.append(
+                "a new key may be told, which was never looked at before: no epsilon holds alone. Claim a delta."
+            )
         case Guarantee():
             from dpverify.search.composition import stated_epsilon
 

@@ -8,7 +8,8 @@ from dpverify.catalogue.formulas import noise as laws
 from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Sub, Words, row
 from dpverify.catalogue.formulas.pieces import EQUAL
 from dpverify.catalogue.formulas.typeset import typeset
-from dpverify.trusted.kernel.model import AboveThreshold, NoisyMax, OnLine, kind_of
+from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.model import AboveThreshold, NoisyKeys, NoisyMax, OnLine, kind_of
 
 
 def named_law(noise: OnLine | None, letter: str, said: str = "") -> Iterator[Box]:
@@ -52,3 +53,15 @@ def above_threshold(mechanism: AboveThreshold) -> Iterator[Box]:
     yield from named_law(mechanism.threshold_noise, "V")
     yield from named_law(mechanism.query_noise, "Z")
     yield from named_law(mechanism.fresh, "W")
+
+
+def noisy_keys(mechanism: NoisyKeys) -> Iterator[Box]:
+    """What is told of each key that some record has."""
+    i = Ident("i")
+    noisy = row(Sub(Ident("c"), i), Op("+"), Sub(Ident("Z"), i))
+    told = row(Words("the keys "), i, Words(" with their "), noisy) if mechanism.report == "counts" else row(Words("the keys "), i)
+    yield row(
+        told, Words(" for which "), Sub(Ident("c"), i), Op(">"), typeset(ZERO), Words(" and "), noisy, Op("≥"), typeset(mechanism.threshold)
+    )
+    yield row(Words("one record has at most so many keys: "), typeset(mechanism.keys))
+    yield from named_law(mechanism.noise, "Z")

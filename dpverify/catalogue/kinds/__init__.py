@@ -29,7 +29,8 @@ IN_FILES: Final[Mapping[str, Kind]] = {name: kind for name, kind in KINDS.items(
 """The kinds that claim files name, but for `builtin`."""
 
 
-_KNOWN: Final = (model.Compose, model.Subsample, model.NoisyMax, model.AboveThreshold, model.Exponential, model.Table, model.Translation)
+_FIRST_KNOWN: Final = model.Compose, model.Subsample, model.NoisyMax, model.AboveThreshold, model.NoisyKeys
+_KNOWN: Final[tuple[type, ...]] = (*_FIRST_KNOWN, model.Exponential, model.Table, model.Translation)
 """What most people have heard of, which lists of kinds begin with, behind the builtins."""
 
 

@@ -9,7 +9,7 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten, show
 from dpverify.trusted.claims.selections import REPORTS, TOGETHER
-from dpverify.trusted.kernel.model import AboveThreshold, Compared, NoisyMax, Selection, on_integers
+from dpverify.trusted.kernel.model import AboveThreshold, Compared, NoisyKeys, NoisyMax, Selection, on_integers
 
 MOVES: Final = {
     "all": "lists of answers each of which moves by at most {moved}",
@@ -163,5 +163,46 @@ def sample(data, size, rng):
     return np.where(above.any(axis=1), above.argmax(axis=1), len(data))
 """,
         audit="pairs = [[[0, 0, 0, 1], [1, 1, 1, 0]]]    # neighbouring inputs: here lists of answers",
+    ),
+)
+
+
+# -- noisy keys ----------------------------------------------------------------------------------------------------
+
+
+def _keyed(mechanism: NoisyKeys, moved: str) -> str:
+    whole = "; all counts are integers" if on_integers(mechanism) else ""
+    keys = shorten(mechanism.keys)
+    said = "the count of one key" if keys == "1" else f"the counts of at most {keys} keys"
+    return f"data that differ by one record, which adds at most {moved} to {said}{whole}"
+
+
+NOISY_KEYS = Kind(
+    model=NoisyKeys,
+    what="Noisy counts by key, told where they are at least a threshold (partition selection, stability histograms).",
+    fields=(fields.NOISE, fields.LEAST_TOLD, fields.KEYS, fields.TOLD_OF_KEYS),
+    formula=law("selection.noisy_keys"),
+    plain=itself,
+    neighbours=_keyed,
+    sensitivity=Sensitivity.ONE,
+    starter=Starter(
+        brief="noisy counts by key, told where they are at least a threshold: a histogram over keys that nobody knows beforehand.",
+        mechanism="""\
+kind = "noisy_keys"
+noise = { kind = "builtin", name = "laplace", scale = 2 }   # of each count, independent; a key that no record has is not looked at
+threshold = 25             # public: a key with less after noise is not told
+keys = 1                   # how many keys one record has at most
+report = "counts"          # the keys with their noisy counts; "keys": which keys there are, and no more
+""",
+        claim="sensitivity = 1      # one record adds at most this to the count of each of its keys",
+        delta='delta = "1/100000"    # a key that is told for the first time was never looked at before: no epsilon holds alone',
+        sampler="""\
+def sample(data, size, rng):
+    \"""Noisy counts of the keys with the counts `data`, -1 for each that is not told; one row for each output.\"""
+    counts = np.asarray(data, dtype=float)
+    noisy = counts + rng.laplace(0, 2, (size, len(counts)))
+    return np.where((counts > 0) & (noisy >= 25), noisy, -1)
+""",
+        audit="pairs = [[[0], [1]], [[40], [41]]]    # neighbouring inputs: here lists of counts, 0 for a key that no record has",
     ),
 )

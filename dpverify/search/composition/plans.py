@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from dpverify.search.proposal import bound, of_run
+from dpverify.trusted.combinators.old_keys import most_keys
 from dpverify.trusted.combinators.places import ONE_STEP
 from dpverify.trusted.combinators.runs import Run, merged
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.kernel.certificate import Line
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Parallel, Subsample
+from dpverify.trusted.kernel.model import NoisyKeys, Parallel, Subsample
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.registry import ANYWHERE
 from dpverify.trusted.theories.composition.rules import (
@@ -32,6 +33,7 @@ from dpverify.trusted.theories.composition.rules import (
 )
 from dpverify.trusted.theories.curves.rules import kernel_pair, lattice, optimal_composition, pure_guarantee
 from dpverify.trusted.theories.curves.rules import least_curve as least
+from dpverify.trusted.theories.selection.rules import noisy_keys
 
 Plan = dict[str, Any]
 
@@ -101,6 +103,9 @@ def single(proof: Proof, place: Place, plan: Plan) -> Fact:
         return proof.infer(name, place, own, [single(proof, place, inner) for inner in _inside(plan, "parts")])
     if isinstance(mechanism, Subsample):
         return proof.infer(name, place, own, [fact(proof, (*place, {"part": 0}), _inside(plan, "part"))])
+    if isinstance(mechanism, NoisyKeys):
+        noises = [{"noises": most_keys(mechanism) - number} for number in _inside(plan, "new")]
+        return proof.infer(name, place, own, [fact(proof, (*place, at), one) for at, one in zip(noises, plan["parts"], strict=False)])
     if isinstance(mechanism, Parallel):
         below = enumerate(_inside(plan, "parts"))
         return proof.infer(name, place, own, [fact(proof, (*place, {"part": i}), inner) for i, inner in below])
@@ -155,7 +160,7 @@ def plan_of(lines: Sequence[Line], number: int) -> Plan:
         return {"rule": line.rule, "evidence": dict(line.parameters), **({"inner": below[0]} if below else {})}
     if line.rule == renyi_composition.NAME and "known" in found:
         found["premises"] = [None if index is None else below[index] for index in found.pop("known")]
-    elif line.rule in (loss_distribution.NAME, parallel_composition.NAME, least.NAME):
+    elif line.rule in (loss_distribution.NAME, parallel_composition.NAME, least.NAME, noisy_keys.NAME):
         found["parts"] = below
     elif line.rule in (pure_guarantee.NAME, kernel_pair.NAME):
         found["premise"] = below[0]

@@ -26,7 +26,7 @@ from dpverify.search.later import Later
 from dpverify.search.numeric import number, vectorised
 from dpverify.search.processes import norms as processes
 from dpverify.search.selection import curves as selection_delta
-from dpverify.search.selection import every_word, stream_gaussians, words_of_streams
+from dpverify.search.selection import every_word, noisy_keys, stream_gaussians, words_of_streams
 from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, reach
 from dpverify.trusted.facts.orientation import facing
@@ -45,6 +45,7 @@ from dpverify.trusted.kernel.model import (
     Finite,
     Guarantee,
     Noise,
+    NoisyKeys,
     Parallel,
     Part,
     Product,
@@ -537,6 +538,10 @@ def _single(run: Run, target: Target) -> Plan:
         return selection_delta.plan(run, epsilon, delta, every, _premise(run, target))
     if isinstance(mechanism, Stream):
         return _of_a_stream(run, mechanism, target)
+    if isinstance(mechanism, NoisyKeys):
+        if not certainly_le(run.factor, ONE):
+            return _group(run, target)
+        return noisy_keys.plan(run, target.epsilon, target.delta or target.guess, lambda noises: _plan(noises, target))
     if _has_coordinates(run):
         with suppress(DpverifyError):
             return _in_coordinates(run, target)

@@ -12,6 +12,7 @@ from dpverify.trusted.kernel.model import (
     Claim,
     Guarantee,
     Mechanism,
+    NoisyKeys,
     Part,
     Selection,
     Space,
@@ -27,7 +28,7 @@ def require_fitting(claim: Claim) -> None:
     """Raises CertificateError where it does not fit together."""
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     for asked in everything:
-        if isinstance(asked.mechanism, Selection):
+        if isinstance(asked.mechanism, Selection | NoisyKeys):
             from dpverify.trusted.claims.selections import require_words
 
             require_words(asked.mechanism, alone=asked is claim)

@@ -12,6 +12,7 @@ from dpverify.trusted.kernel.model import (
     ONE_WAY,
     AboveThreshold,
     Mixture,
+    NoisyKeys,
     NoisyMax,
     Product,
     Radial,
@@ -27,8 +28,9 @@ REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
     NoisyMax: ("index", "value", "index+gap"),
     AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
     Stream: (),
+    NoisyKeys: ("counts", "keys"),
 }
-"""What selections may tell."""
+"""What selections may tell, and noisy keys."""
 TOGETHER: Final[Mapping[type, tuple[str, ...]]] = {
     NoisyMax: ("all", "monotone", "one"),
     AboveThreshold: ("all", "monotone", "one", *ONE_WAY),
@@ -39,10 +41,11 @@ TIES: Final = ("first", "random")
 """Which of several answers that are the greatest noisy max tells, where it is said."""
 
 
-def require_words(mechanism: Selection, alone: bool) -> None:
+def require_words(mechanism: Selection | NoisyKeys, alone: bool) -> None:
     """Raises CertificateError for a word that means nothing here. alone: whether it is the whole claim."""
     told = isinstance(mechanism, Stream) or mechanism.report in REPORTS[type(mechanism)]
-    if not told or mechanism.neighbours not in TOGETHER[type(mechanism)]:
+    neighbours = getattr(mechanism, "neighbours", "")
+    if not told or neighbours not in TOGETHER.get(type(mechanism), ("",)):
         raise CertificateError(f"a selection has a report or neighbours that {kind_of(mechanism)} does not have.")
     if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
         raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
@@ -54,8 +57,8 @@ def require_words(mechanism: Selection, alone: bool) -> None:
         if isinstance(noise, Radial | Mixture | Product) and noise.norm.kind != "lp":
             # answers move by so much in size, which a norm by a matrix measures in another unit
             raise CertificateError("noise that is compared is in a norm by a matrix. State it in an lp norm, and its unit as a scale.")
-    if mechanism.neighbours in ONE_WAY and not alone:
-        raise CertificateError(f"neighbours = {mechanism.neighbours!r} is for one order of the data alone, which parts cannot be.")
+    if neighbours in ONE_WAY and not alone:
+        raise CertificateError(f"neighbours = {neighbours!r} is for one order of the data alone, which parts cannot be.")
 
 
 def of_selection(mechanism: Selection) -> Iterator[str]:

@@ -73,7 +73,7 @@ def run_at(run: Run, step: Any) -> Run:
     """The run one step down from another. Raises CertificateError for a step that leads nowhere, Rejected, Undecided.
 
     step: the number of one of the runs that it comes to; ONE_STEP; {"part": number} of its parts as they are written; {"choice": number}
-    of the pairs of neighbours that parts share; {"pair": neighbours} for a lower bound at one of them.
+    of the pairs of neighbours that parts share; {"pair": neighbours} for a lower bound at one of them; {"noises": number} of noisy keys.
     """
     if type(step) is int:
         inner: Run = _listed(merged(run.part, run.factor), step)
@@ -82,7 +82,11 @@ def run_at(run: Run, step: Any) -> Run:
         return Run(run.part)
     if isinstance(step, dict) and len(step) == 1:
         (kind, value), part = next(iter(step.items())), None
-        if kind == "part":
+        if kind == "noises":
+            from dpverify.trusted.combinators.old_keys import old_keys
+
+            part = old_keys(run.part, value)
+        elif kind == "part":
             return Run(_listed(parts_of(run.part.mechanism), value), _factor(run))
         if kind == "choice":
             from dpverify.trusted.combinators.at_pair import at

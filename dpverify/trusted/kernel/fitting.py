@@ -24,7 +24,8 @@ def require_fitting(claim: Claim) -> None:
     for asked in everything:
         _require_moves(asked)
     stated = claim.measure is not None or claim.within is not None or claim.distance or claim.order
-    if stated or any(isinstance(asked.mechanism, model.Selection | model.Space | model.Guarantee) for asked in everything):
+    worded = model.Selection | model.NoisyKeys | model.Space | model.Guarantee
+    if stated or any(isinstance(asked.mechanism, worded) for asked in everything):
         from dpverify.trusted.claims import fitting_kinds
 
         fitting_kinds.require_fitting(claim)

@@ -393,6 +393,20 @@ class AboveThreshold:
 
 
 @dataclass(frozen=True, slots=True)
+class NoisyKeys:
+    """Counts by key with noise, each told where it is at least `threshold`, but for keys that no record has (theory#noisy-keys).
+
+    Neighbours differ by one record, which has at most `keys` keys and adds at most the sensitivity to the count of each. report: "counts",
+    or "keys" where no more is told than which keys there are.
+    """
+
+    noise: OnLine
+    threshold: Expr
+    keys: Expr = Num(Fraction(1))
+    report: str = "counts"
+
+
+@dataclass(frozen=True, slots=True)
 class Named:
     """A name and the expression that it stands for."""
 
@@ -465,7 +479,7 @@ Selection = Compared | Stream
 """Comparisons of answers with noise: neighbours are answers that each move by at most the sensitivity."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-Leaf = Noise | Finite | Kernel | Selection | Guarantee | Space | Sampled
+Leaf = Noise | Finite | Kernel | Selection | NoisyKeys | Guarantee | Space | Sampled
 Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
@@ -485,8 +499,8 @@ MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "
 
 
 def noises_of(mechanism: Mechanism) -> tuple[OnLine, ...]:
-    """The noises of a selection; none for another mechanism."""
-    if not isinstance(mechanism, Selection):
+    """The noises that answers are compared with; none for another mechanism."""
+    if not isinstance(mechanism, Selection | NoisyKeys):
         return ()
     if isinstance(mechanism, Stream):
         return tuple(drawn.noise for drawn in mechanism.once + mechanism.fresh)

@@ -36,7 +36,7 @@ _OF_CURVES: Final[Names] = {
     "curves": "every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
     "lipschitz-exponent optimal-composition pure-guarantee radial-caps uniform-ball",
     "processes": "elliptical-process process-evaluations",
-    "selection": "compared-gaussians every-word-curve first-positive greatest-noise selection-event told-sums unseen-shifts",
+    "selection": "compared-gaussians every-word-curve first-positive greatest-noise noisy-keys selection-event told-sums unseen-shifts",
 }
 _OF_BODIES: Final[Names] = {
     "utility": "independent-columns polytope simple-body",

@@ -65,6 +65,8 @@ def _curves(name: str) -> Theorem | None:
             from dpverify.trusted.theories.selection.rules import first_positive as found
         case "greatest-noise":
             from dpverify.trusted.theories.selection.rules import greatest_noise as found
+        case "noisy-keys":
+            from dpverify.trusted.theories.selection.rules import noisy_keys as found
         case "selection-event":
             from dpverify.trusted.theories.selection.rules import selection_event as found
         case "told-sums":

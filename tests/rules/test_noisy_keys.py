@@ -1,0 +1,198 @@
+"""Noisy counts by key above a threshold (theory#noisy-keys), held against what their definition gives by enumeration and closed forms."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpverify.search.verify import verify
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.kernel.model import L1, L2, Claim, Compose, NoisyKeys, Part, Radial, Repeat, Subsample, Translation
+
+LAPLACE = Radial(parse("exp(-r)"), L1, parse("1"), parse("2"))
+GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, parse("1"), parse("3"))
+WHOLE = Translation(parse("exp(-abs(z)/2)"), integers=True)
+LOPSIDED = Translation(parse("exp(-max(z, -2*z)/2)"), integers=True)
+GEOMETRIC = Translation(parse("exp(-z)"), (parse("0"), None), integers=True)
+FAR = 60
+
+
+def of(noise, threshold, keys=1, moved="1", report="counts"):
+    return NoisyKeys(noise, parse(str(threshold)), parse(str(keys)), report), parse(moved)
+
+
+def claimed(mechanism, epsilon, delta=None, order="", moved="1"):
+    return Claim(mechanism, parse(epsilon), None if delta is None else parse(delta), sensitivity=parse(moved), order=order)
+
+
+def bounds(judgement):
+    return float(constant(judgement.delta_lower)), float(constant(judgement.delta_upper))
+
+
+# -- by enumeration -----------------------------------------------------------------------------------------------
+
+
+def law_of_noise(weight):
+    at = np.arange(-FAR, FAR + 1)
+    masses = np.array([weight(int(z)) for z in at])
+    return dict(zip(at.tolist(), (masses / masses.sum()).tolist(), strict=True))
+
+
+def told(noise, count, threshold, report):
+    """What is told of one key, with its probability; None where it is not told, or not looked at."""
+    if count == 0:
+        return {None: 1.0}
+    law: dict[object, float] = {None: 0.0}
+    for z, mass in noise.items():
+        if count + z >= threshold:
+            what = count + z if report == "counts" else "yes"
+            law[what] = law.get(what, 0.0) + mass
+        else:
+            law[None] += mass
+    return law
+
+
+def together(laws):
+    """The law of what is told of several keys."""
+    found = {(): 1.0}
+    for law in laws:
+        found = {(*words, word): p * q for words, p in found.items() for word, q in law.items() if p * q > 1e-18}
+    return found
+
+
+def hockey_stick(p, q, epsilon):
+    return sum(max(0.0, mass - math.exp(epsilon) * q.get(word, 0.0)) for word, mass in p.items())
+
+
+def by_enumeration(weight, threshold, keys, moved, report, epsilon, counts):
+    """The greatest delta in both orders, over counts without the record and what it adds."""
+    noise = law_of_noise(weight)
+    laws = {count: told(noise, count, threshold, report) for count in range(max(counts) + moved + 1)}
+    best = [0.0, 0.0]
+    for without in itertools.combinations_with_replacement(counts, keys):
+        for added in itertools.product(range(moved + 1), repeat=keys):
+            more, less = together(laws[c + a] for c, a in zip(without, added, strict=True)), together(laws[c] for c in without)
+            best = [max(best[0], hockey_stick(more, less, epsilon)), max(best[1], hockey_stick(less, more, epsilon))]
+    return best
+
+
+WEIGHTS = {
+    "discrete Laplace": (WHOLE, lambda z: math.exp(-abs(z) / 2)),
+    "lopsided": (LOPSIDED, lambda z: math.exp(-max(z, -2 * z) / 2)),
+    "geometric": (GEOMETRIC, lambda z: math.exp(-z) if z >= 0 else 0.0),
+}
+
+
+@pytest.mark.parametrize("report", ["counts", "keys"])
+@pytest.mark.parametrize(
+    ("name", "threshold", "keys", "moved", "epsilon"),
+    [
+        ("discrete Laplace", 4, 1, 1, "1/4"), ("discrete Laplace", 4, 1, 1, "1/2"), ("discrete Laplace", 6, 1, 2, "1/2"),
+        ("discrete Laplace", 5, 2, 1, "1/2"), ("discrete Laplace", 1, 1, 1, "1/4"), ("discrete Laplace", 4, 1, 1, "0"),
+        ("lopsided", 5, 1, 1, "1/2"), ("lopsided", 5, 1, 2, "1"), ("geometric", 4, 1, 1, "1/2"), ("geometric", 3, 2, 1, "2"),
+    ],
+)  # fmt: skip
+def test_bounds_hold_against_enumeration(name, threshold, keys, moved, epsilon, report):
+    noise, weight = WEIGHTS[name]
+    mechanism, _ = of(noise, threshold, keys, report=report)
+    counts = [*range(12), 40] if keys == 1 else [0, 1, 2, 4, 6, 40]
+    truth = by_enumeration(weight, threshold, keys, moved, report, float(Fraction(epsilon)), counts)
+    for order, true in (("one-sided", truth[0]), ("reverse", truth[1]), ("", max(truth))):
+        low, high = bounds(verify(claimed(mechanism, epsilon, order=order, moved=str(moved))).judgement)
+        assert low <= true + 1e-9  # counts as large as may be are nearly reached
+        assert true <= high + 1e-12
+        if not order and (keys == 1 or report == "counts") and name == "discrete Laplace":
+            assert high == pytest.approx(true, rel=1e-6)
+            assert low == pytest.approx(true, rel=1e-6)
+
+
+# -- by closed forms ----------------------------------------------------------------------------------------------
+
+
+def laplace_delta(shift, epsilon):
+    """Of Laplace noise of scale 1 at a shift."""
+    return max(0.0, -math.expm1((epsilon - shift) / 2)) if epsilon >= -shift else -math.expm1(epsilon)
+
+
+@pytest.mark.parametrize(("threshold", "epsilon"), [(25, 0.5), (25, 0.25), (9, 0.25), (9, 0.5), (40, 0.499)])
+def test_one_laplace_key_loses_the_worse_of_noise_and_of_being_new(threshold, epsilon):
+    mechanism, _ = of(LAPLACE, threshold)
+    truth = max(laplace_delta(0.5, epsilon), math.exp(-(threshold - 1) / 2) / 2)
+    low, high = bounds(verify(claimed(mechanism, str(Fraction(epsilon).limit_denominator(1000)))).judgement)
+    assert low == pytest.approx(truth, rel=1e-12)
+    assert high == pytest.approx(truth, rel=1e-12)
+
+
+def normal_tail(x):
+    return math.erfc(x / math.sqrt(2)) / 2
+
+
+def gaussian_delta(mu, epsilon):
+    if not mu:
+        return max(0.0, -math.expm1(epsilon))
+    return normal_tail(epsilon / mu - mu / 2) - math.exp(epsilon) * normal_tail(epsilon / mu + mu / 2)
+
+
+@pytest.mark.parametrize(("threshold", "keys", "epsilon"), [(10, 4, 1), (12, 30, 2), (8, 100, 3), (20, 100, 1)])
+def test_gaussian_keys_lose_most_at_the_worst_number_of_new_ones(threshold, keys, epsilon):
+    p = normal_tail((threshold - 1) / 3)
+
+    def with_new(new):
+        none = new * math.log1p(-p)
+        mu = math.sqrt(keys - new) / 3
+        first = -math.expm1(none) + math.exp(none) * gaussian_delta(mu, epsilon - none)
+        return max(first, gaussian_delta(mu, epsilon + none))
+
+    truth = max(map(with_new, range(keys + 1)))
+    mechanism, _ = of(GAUSSIAN, threshold, keys)
+    low, high = bounds(verify(claimed(mechanism, str(epsilon))).judgement)
+    assert low == pytest.approx(truth, rel=1e-9)
+    assert high == pytest.approx(truth, rel=1e-9)
+    found = verify(Claim(mechanism, None, parse(str(Fraction(truth).limit_denominator(10**12))), sensitivity=parse("1"))).judgement
+    assert float(constant(found.lower)) == pytest.approx(epsilon, rel=1e-6)
+    assert float(constant(found.upper)) == pytest.approx(epsilon, rel=1e-6)
+
+
+def test_the_order_without_the_record_loses_less():
+    mechanism, _ = of(LAPLACE, 9)
+    first, other = (bounds(verify(claimed(mechanism, "1/2", order=order)).judgement) for order in ("one-sided", "reverse"))
+    p = math.exp(-4) / 2
+    assert first == pytest.approx((p, p), rel=1e-9)
+    assert other == pytest.approx((0, 0), abs=1e-9)  # 1 - exp(1/2) (1 - p) is below 0, and the noise has a pure epsilon of 1/2
+
+
+# -- as parts -----------------------------------------------------------------------------------------------------
+
+
+def test_a_composition_of_two_is_known_on_both_sides():
+    part = Part(of(WHOLE, 6)[0], parse("1"))
+    two = Compose((Part(Repeat(part, parse("2"))),))
+    noise = law_of_noise(WEIGHTS["discrete Laplace"][1])
+    laws = {count: told(noise, count, 6, "counts") for count in (0, 1, 40, 41)}
+    truth = max(
+        hockey_stick(together((laws[a + 1], laws[b + 1])), together((laws[a], laws[b])), 0.75) for a in (0, 40) for b in (0, 40)
+    )
+    low, high = bounds(verify(Claim(two, parse("3/4"), None)).judgement)
+    assert low <= truth + 1e-9
+    assert truth <= high <= truth * 1.3  # which pair of the second may be chosen after the first is told
+
+
+def test_a_poisson_sample_has_the_mixture_with_the_record():
+    rate, epsilon, p = 0.1, 0.05, math.exp(-2.5) / 2
+    sample = Subsample(Part(of(LAPLACE, 6)[0], parse("1")), parse("1/10"))
+    inner = math.log1p(math.expm1(epsilon) / rate)
+    truth = rate * max(p, laplace_delta(0.5, inner))
+    low, high = bounds(verify(Claim(sample, parse("1/20"), None)).judgement)
+    assert low <= truth * (1 + 1e-9)
+    assert high == pytest.approx(truth, rel=1e-6)
+
+
+def test_no_epsilon_holds_alone():
+    mechanism, _ = of(LAPLACE, 25)
+    assert verify(claimed(mechanism, "100", "0")).judgement.verdict == "REFUTED"
+    exact = Fraction(math.exp(-12) / 2)
+    assert verify(claimed(mechanism, "1/2", str(exact * Fraction(100001, 100000)))).judgement.verdict == "PROVED"
+    assert verify(claimed(mechanism, "1/2", str(exact * Fraction(99999, 100000)))).judgement.verdict == "REFUTED"
