@@ -345,7 +345,9 @@ _TELLS: Final = Value(
 
 
 NOISE: Final = Field("noise", A_NOISE, "The noise of each answer, independent and alike: a table like [mechanism], of noise on one number.")
-CANDIDATES: Final = Field("candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters.")
+CANDIDATES: Final = Field(
+    "candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters."
+)
 NEIGHBOURS: Final = Field(
     "neighbours",
     Value(read_choice(WORDS), {"enum": list(WORDS)}, exact=False),
@@ -359,7 +361,8 @@ REPORT: Final = Field(
     _TELLS,
     'What is told: of noisy_max "index", which answer is the greatest, "value", the greatest noisy answer itself, or "index+gap", the '
     'index and the lead over the next. Of above_threshold "answers", which are above, "answers+gap", and by how much, "answers+value", '
-    "and the noisy answer itself, or { fresh = { ... } }, and the answer with noise that is drawn afresh.",
+    "and the noisy answer itself, or { fresh = { ... } }, and the answer with noise that is drawn afresh. Of noisy_keys "
+    '"counts", the keys with their noisy counts, or "keys", which keys there are and no more.',
     default=None,
 )
 THRESHOLD_NOISE: Final = Field(
@@ -369,14 +372,9 @@ QUERY_NOISE: Final = Field("query_noise", A_NOISE, "The noise of each answer. An
 THRESHOLD: Final = Field("threshold", NUMBER, numbers("What answers are compared with, public. 0 where it is left out."), default=ZERO)
 LEAST_TOLD: Final = Field("threshold", NUMBER, numbers("The least noisy count that is told, public."))
 KEYS: Final = Field("keys", NUMBER, "How many keys one record has at most: an integer. 1 where it is left out.", default=ONE)
-OF_KEYS: Final = ("counts", "keys")
-TOLD_OF_KEYS: Final = Field(
-    "report",
-    Value(read_choice(OF_KEYS), {"enum": list(OF_KEYS)}, exact=False),
-    '"counts": the keys with their noisy counts; "keys": which keys there are, and no more. "counts" where it is left out.',
-    default=OF_KEYS[0],
+QUERIES: Final = Field(
+    "queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters."
 )
-QUERIES: Final = Field("queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters.")
 POSITIVES: Final = Field(
     "positives",
     Value(_read_positives, {"anyOf": [{"enum": [UNLIMITED]}, _NUMBER]}, words=(UNLIMITED,)),
@@ -449,7 +447,9 @@ MAP_ROWS: Final = Field(
     "With it the error of the answer is known.",
     default=(),
 )
-CONSTANT: Final = Field("constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor."))
+CONSTANT: Final = Field(
+    "constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor.")
+)
 
 # -- what a part states, and a claim of a mechanism by itself -----------------------------------------------------
 

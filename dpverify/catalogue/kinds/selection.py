@@ -177,10 +177,23 @@ def _keyed(mechanism: NoisyKeys, moved: str) -> str:
     return f"data that differ by one record, which adds at most {moved} to {said}{whole}"
 
 
+def _noisy_keys(_: Kind, table: Fields, values: Values) -> NoisyKeys | None:
+    report = values["report"] or "counts"
+    if not isinstance(report, str):
+        table.fault("report: fresh noise is of above_threshold.")
+        return None
+    _word(table, "report", report, REPORTS[NoisyKeys])
+    if values["noise"] is None or values["threshold"] is None:
+        return None
+    return NoisyKeys(values["noise"], values["threshold"], values["keys"], report)
+
+
 NOISY_KEYS = Kind(
     model=NoisyKeys,
     what="Noisy counts by key, told where they are at least a threshold (partition selection, stability histograms).",
-    fields=(fields.NOISE, fields.LEAST_TOLD, fields.KEYS, fields.TOLD_OF_KEYS),
+    fields=(fields.NOISE, fields.LEAST_TOLD, fields.KEYS, fields.REPORT),
+    conditions={"if": True, "then": {"properties": {"report": {"enum": list(REPORTS[NoisyKeys])}}}},
+    build=_noisy_keys,
     formula=law("selection.noisy_keys"),
     plain=itself,
     neighbours=_keyed,
