@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from dpverify.search.verify import verify
-from dpverify.trusted.kernel.balls import constant
-from dpverify.trusted.kernel.expr import parse
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, parse
 from dpverify.trusted.kernel.model import L1, L2, Claim, Compose, NoisyKeys, Part, Radial, Repeat, Subsample, Translation
+from dpverify.trusted.kernel.proof import Proof
+from dpverify.trusted.theories.selection.rules import noisy_keys
+from tests.refused import Refusals, each, require_refused
 
 LAPLACE = Radial(parse("exp(-r)"), L1, parse("1"), parse("2"))
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, parse("1"), parse("3"))
@@ -196,3 +201,75 @@ def test_no_epsilon_holds_alone():
     exact = Fraction(math.exp(-12) / 2)
     assert verify(claimed(mechanism, "1/2", str(exact * Fraction(100001, 100000)))).judgement.verdict == "PROVED"
     assert verify(claimed(mechanism, "1/2", str(exact * Fraction(99999, 100000)))).judgement.verdict == "REFUTED"
+
+
+# -- what is refused ------------------------------------------------------------------------------------------------
+
+
+def asked(noise=LAPLACE, threshold=9, keys=2, moved="1", report="counts", factor="1", **parameters):
+    run = Run(Part(of(noise, threshold, keys, report=report)[0], parse(moved)), parse(factor))
+    noises = parameters.pop("noises", [keys - new for new in parameters.get("new", []) if new < keys])
+
+    def ask():
+        proof = Proof(Claim(run.part.mechanism, None, sensitivity=run.part.sensitivity))
+        facts = [proof.infer("laplace-sums" if count > 1 else "laplace", ({"noises": count},)) for count in noises]
+        return noisy_keys.infer(run, parameters, facts)
+
+    return ask
+
+
+REFUSED: Refusals = {
+    "several records": (asked(factor="2", new=[0, 1, 2]), "it is not noisy keys, of neighbours that differ by one record"),
+    "numbers that do not rise": (asked(new=[0, 2, 1], noises=[2, 1]), "they do not rise from 0"),
+    "numbers that leave out the first": (asked(new=[1, 2], noises=[1]), "they do not rise from 0"),
+    "more new keys than a record has": (asked(new=[0, 1, 2, 3]), "not a whole number from 0 to 2"),
+    "noises of too few keys": (asked(new=[0, 1, 2], noises=[1, 1]), "a premise is not about the curve"),
+    "a threshold that is no rational number": (asked(threshold="sqrt(90)", new=[0, 1, 2]), "want rational numbers"),
+    "a record that adds nothing": (asked(moved="0", new=[0, 2]), "the latter above 0"),
+    "a count that nobody has": (asked(report="keys", new=[0, 1, 2], below=0, count="0"), "no key that others have has it"),
+}  # fmt: skip
+
+
+@each(REFUSED)
+def test_what_does_not_cover_every_record_is_refused(asked, why):
+    require_refused(asked, why)
+
+
+def test_a_new_key_that_is_always_told_has_no_bound():
+    noise = Translation(parse("exp(-z)"), (parse("0"), None))
+    first = noisy_keys.First(of(noise, 1)[0], ONE, [Fraction(0), Fraction(1), Fraction(8)])
+    with precision(64), pytest.raises(Undecided, match="a new key is not certainly at times not told"):
+        first.beside(noisy_keys.nothing, 1)
+
+
+@pytest.mark.parametrize("count", ["1/2", "0", "-1"])
+def test_a_count_that_no_key_has_is_refused(count):
+    first = noisy_keys.First(of(WHOLE, 4)[0], ONE, [Fraction(-20), Fraction(20)])
+    with precision(64), pytest.raises(Rejected, match="no key that others have has it"):
+        first.counted(Fraction(count))
+
+
+def test_integers_move_by_whole_steps():
+    with pytest.raises(Rejected, match="it is no integer, as the counts are"):
+        noisy_keys.First(of(WHOLE, 4)[0], parse("1/2"), [])
+    mechanism, _ = of(WHOLE, 4)
+    assert verify(claimed(mechanism, "1", moved="1/2")).judgement.verdict == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"keys": "0"}, "keys = 0 is not certainly an integer of at least 1"),
+        ({"keys": "3/2"}, "keys = 3/2 is not certainly an integer of at least 1"),
+        ({"report": "all"}, "a report or neighbours that noisy_keys does not have"),
+    ],
+)
+def test_a_claim_that_means_nothing_is_refused(changed, why):
+    with pytest.raises(CertificateError, match=why):
+        verify(claimed(of(LAPLACE, 9, **changed)[0], "1"))
+
+
+def test_neighbours_are_by_adding_or_removing_a_record():
+    sample = Subsample(Part(of(LAPLACE, 6)[0], parse("1")), parse("1/10"), "without_replacement")
+    with pytest.raises(CertificateError, match="noisy_keys of add-remove"):
+        verify(Claim(sample, parse("1"), None))
