@@ -225,7 +225,7 @@ REFUSED: Refusals = {
     "more new keys than a record has": (asked(new=[0, 1, 2, 3]), "not a whole number from 0 to 2"),
     "noises of too few keys": (asked(new=[0, 1, 2], noises=[1, 1]), "a premise is not about the curve"),
     "a threshold that is no rational number": (asked(threshold="sqrt(90)", new=[0, 1, 2]), "want rational numbers"),
-    "a record that adds nothing": (asked(moved="0", new=[0, 2]), "the latter above 0"),
+    "a record that adds nothing": (asked(moved="0", keys=1, new=[0, 1]), "the latter above 0"),
     "a count that nobody has": (asked(report="keys", new=[0, 1, 2], below=0, count="0"), "no key that others have has it"),
 }  # fmt: skip
 
