@@ -205,6 +205,9 @@ EXAMPLES = {
     "noisy_max, between bounds": """
         mechanism = {kind = "noisy_max", noise = {kind = "builtin", name = "exponential", scale = 2}, candidates = 3, bounds = [0, 1]}
         claim = [{epsilon = 1}]""",
+    "shuffle": """
+        mechanism = {kind = "shuffle", people = 100, part = {kind = "guarantee", epsilon = 1}}
+        claim = [{epsilon = "1/2", delta = "1/100"}]""",
     "noisy_keys": """
         mechanism = {kind = "noisy_keys", noise = {kind = "builtin", name = "gumbel"}, threshold = 25, keys = 3, report = "keys"}
         claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",

@@ -46,6 +46,7 @@ from dpverify.trusted.kernel.model import (
     Radial,
     Repeat,
     Sampled,
+    Shuffle,
     Space,
     Staircase,
     Stream,
@@ -143,6 +144,8 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
         return of_threshold(mechanism, grid)
     if isinstance(mechanism, NoisyKeys):
         return of_keys(mechanism, grid)
+    if isinstance(mechanism, Shuffle):
+        return _shuffled(mechanism, grid, walk)
     if isinstance(mechanism, Stream):
         return of_stream(mechanism, grid)
     if isinstance(mechanism, Compose | Parallel):
@@ -200,6 +203,22 @@ def _repeated(mechanism: Repeat, grid: Grid | None, walk: Walking | None) -> Law
         return np.concatenate([law.draw(answers, size, rng) for _ in range(times)], axis=1)
 
     return Law(law.answers, times * law.outputs, draw, (f"{times} times:", *law.told), law.first)
+
+
+def _shuffled(mechanism: Shuffle, grid: Grid | None, walk: Walking | None) -> Law:
+    """What a part tells of each record, in a random order."""
+    people, law = whole(mechanism.people, "people"), _law(mechanism.part.mechanism, grid, walk)
+    if people * max(law.outputs, law.answers) > MOST:
+        raise NoSampler(f"an input or an output has more than {MOST} numbers.")
+
+    def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
+        width = law.answers
+        told = [law.draw(answers[i * width : (i + 1) * width], size, rng) for i in range(people)]
+        every = np.stack(told, axis=1)
+        order = rng.random((size, people)).argsort(axis=1)
+        return np.take_along_axis(every, order[:, :, None], axis=1).reshape(size, -1)
+
+    return Law(people * law.answers, people * law.outputs, draw, (f"{people} people, in a random order:", *law.told), law.first * people)
 
 
 def _together(laws: Sequence[Law]) -> Law:

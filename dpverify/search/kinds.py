@@ -27,6 +27,7 @@ from dpverify.trusted.kernel.model import (
     Product,
     Radial,
     Sampled,
+    Shuffle,
     Space,
     Staircase,
     Stream,
@@ -101,6 +102,8 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
             proposal.reasons.append(
                 "a new key may be told, which was never looked at before: no epsilon holds alone. Claim a delta."
             )
+        case Shuffle():
+            proposal.reasons.append("shuffling lowers delta, and no pure epsilon: claim that of the part, or a delta.")
         case Guarantee():
             from dpverify.search.composition import stated_epsilon
 

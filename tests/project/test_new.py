@@ -41,12 +41,26 @@ def process_epsilon() -> float:
     return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-3, 0.1, 2, xtol=1e-12))
 
 
+def shuffled_epsilon():
+    """At delta 1e-5, of a thousand people of whom half hide the one whose answers have the ratio 3 (theory#shuffling)."""
+    c = np.arange(1000)
+    weights = stats.binom.pmf(c, 999, 1 / 2)
+
+    def delta(epsilon):
+        e = math.exp(epsilon)
+        number = np.floor((c + 1) * (3 * e - 1) / (2 * (1 + e))) + 1
+        above, before = stats.binom.sf(number - 1, c, 1 / 2), stats.binom.pmf(number - 1, c, 1 / 2)
+        return weights @ ((3 - e) * (above + before) + (1 - 3 * e) * above) / 4
+
+    return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-5, 0.01, 1, xtol=1e-13))
+
+
 TIGHT = {
     "radial": 1 / 2, "translation": 1 / 2, "product": 1 / 2, "kernel": 1 / 2, "builtin": 1 / 2,  # Laplace of scale 2 at sensitivity 1
     "mixture": 8 * math.asinh(1 / (2 * math.sqrt(5))),  # multivariate t (theory#mixture-closed-form)
     "table": math.log(2), "exponential": softmax_epsilon(), "elliptical_process": process_epsilon(),
     "guarantee": 1, "compose": 1 / 2 + 2 * 3 / 4, "subsample": math.log(1 + (math.e - 1) / 4), "group": 2 / 4, "post_process": 1 / 2,
-    "parallel": 1 / 2, "lipschitz": 2 / 4, "noisy_max": 2 / 4, "above_threshold": 1 / 4 + 2 / 8, "stream": 1 / 2 + 2 / 4,
+    "parallel": 1 / 2, "lipschitz": 2 / 4, "noisy_max": 2 / 4, "above_threshold": 1 / 4 + 2 / 8, "stream": 1 / 2 + 2 / 4, "shuffle": shuffled_epsilon(),
     "noisy_keys": 1 / 2 + 2 * math.log1p(-1e-5),  # of the noise at the delta: a new key has less
     "space": math.log(6),  # the middle of three points: 3/4 for it, and 3/4 e^-epsilon for each of the others (theory#weighted-packing)
 }  # fmt: skip

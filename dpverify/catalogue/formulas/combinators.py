@@ -8,7 +8,7 @@ from dpverify.catalogue.formulas.boxes import APPLY, Box, Ident, Op, Words, brac
 from dpverify.catalogue.formulas.pieces import AT_MOST, OF_X, PRIMED, X, held
 from dpverify.catalogue.formulas.typeset import ATOM, typeset
 from dpverify.trusted.kernel.expr import mul
-from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample
+from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Shuffle, Subsample
 
 
 def compose(mechanism: Compose, runs: Sequence[Box]) -> Iterator[Box]:
@@ -48,3 +48,8 @@ def lipschitz(mechanism: Lipschitz, runs: Sequence[Box]) -> Iterator[Box]:
     )
     most = typeset(mul(mechanism.constant, held("distance")), {held("distance").name: (inputs, ATOM)})
     yield from (row(*runs, Op("∘"), t), row(images, AT_MOST, most))
+
+
+def shuffle(mechanism: Shuffle, runs: Sequence[Box]) -> Iterator[Box]:
+    """A part on the record of each person."""
+    yield row(Words("in no order, of each of "), typeset(mechanism.people), Words(" people: "), *runs)

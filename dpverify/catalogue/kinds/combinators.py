@@ -7,7 +7,7 @@ from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, it
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, mul
-from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample, once, repeated
+from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Shuffle, Subsample, once, repeated
 
 OF_PARTS = "the parts have their own; state it there."
 A_DELTA = 'delta = 0            # a delta above 0, such as "1e-6", allows a smaller epsilon'
@@ -181,5 +181,37 @@ part = { kind = "builtin", name = "discrete_laplace", scale = 4 }
 """,
         delta=A_DELTA,
         audit="pairs = [[[10], [11]]]    # neighbouring inputs: what the sampler is called with",
+    ),
+)
+
+
+SHUFFLE = Kind(
+    model=Shuffle,
+    what="What a local mechanism tells of each of so many people, in no order.",
+    fields=(fields.A_PART, fields.PEOPLE),
+    formula=law("combinators.shuffle"),
+    plain=itself,
+    neighbours=lambda mechanism, moved: "data of so many people, in which the record of one is replaced",
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="what each of many people tells by itself, in no order (the shuffle model).",
+        mechanism="""\
+# Each of so many people runs the part on their own record, and what they tell is seen in no order.
+kind = "shuffle"
+people = 1000
+# a table like [mechanism]: every two records are neighbours of it. A table, a response, noise, or { kind = "guarantee", epsilon = 1 }
+part = { kind = "builtin", name = "k_randomized_response", k = 4, p = "1/2" }
+""",
+        delta='delta = "1/100000"    # shuffling lowers delta at a small epsilon; the pure epsilon stays that of the part',
+        sampler="""\
+def sample(data, size, rng):
+    \"""How many of the people with the records `data` tell each of four answers; one row for each output.\"""
+    records = np.broadcast_to(np.asarray(data), (size, len(data)))
+    others = (records + rng.integers(1, 4, records.shape)) % 4
+    told = np.where(rng.random(records.shape) < 1 / 2, records, others)
+    return np.stack([(told == answer).sum(axis=1) for answer in range(4)], axis=1)
+""",
+        audit="pairs = [[[0, 0, 0, 0], [1, 0, 0, 0]]]    # neighbouring inputs: here lists of records, one for each person",
     ),
 )

@@ -447,6 +447,7 @@ MAP_ROWS: Final = Field(
     "With it the error of the answer is known.",
     default=(),
 )
+PEOPLE: Final = Field("people", NUMBER, "How many people tell something, each of their own record: an integer.")
 CONSTANT: Final = Field(
     "constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor.")
 )

@@ -29,6 +29,7 @@ from dpverify.trusted.theories.composition.rules import (
     loss_distribution,
     parallel_composition,
     renyi_composition,
+    shuffling,
     single_part,
 )
 from dpverify.trusted.theories.curves.rules import kernel_pair, lattice, optimal_composition, pure_guarantee
@@ -103,6 +104,9 @@ def single(proof: Proof, place: Place, plan: Plan) -> Fact:
         return proof.infer(name, place, own, [single(proof, place, inner) for inner in _inside(plan, "parts")])
     if isinstance(mechanism, Subsample):
         return proof.infer(name, place, own, [fact(proof, (*place, {"part": 0}), _inside(plan, "part"))])
+    if name == shuffling.NAME:
+        part = [_premise(proof, (*place, {"part": 0}), plan["premise"])] if "premise" in plan else []
+        return proof.infer(name, place, own, part)
     if isinstance(mechanism, NoisyKeys):
         noises = [{"noises": most_keys(mechanism) - number} for number in _inside(plan, "new")]
         return proof.infer(name, place, own, [fact(proof, (*place, at), one) for at, one in zip(noises, plan["parts"], strict=False)])
@@ -162,7 +166,7 @@ def plan_of(lines: Sequence[Line], number: int) -> Plan:
         found["premises"] = [None if index is None else below[index] for index in found.pop("known")]
     elif line.rule in (loss_distribution.NAME, parallel_composition.NAME, least.NAME, noisy_keys.NAME):
         found["parts"] = below
-    elif line.rule in (pure_guarantee.NAME, kernel_pair.NAME):
+    elif line.rule in (pure_guarantee.NAME, kernel_pair.NAME) or (line.rule == shuffling.NAME and below):
         found["premise"] = below[0]
     elif below:
         found["part"] = below[0]

@@ -17,6 +17,7 @@ from dpverify.search.additive import asymptotics, hints
 from dpverify.search.composition import closed_epsilon, combination, shares, stated_guarantee
 from dpverify.search.composition import loss_distribution as losses
 from dpverify.search.composition import plans as building
+from dpverify.search.composition import shuffling as shuffles
 from dpverify.search.composition.combination import shared
 from dpverify.search.composition.plans import COMPOSITIONS, Plan
 from dpverify.search.curves import every_shift
@@ -51,6 +52,7 @@ from dpverify.trusted.kernel.model import (
     Product,
     Radial,
     Selection,
+    Shuffle,
     Stream,
     Subsample,
     Translation,
@@ -67,6 +69,7 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
+    shuffling,
     single_part,
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
@@ -538,6 +541,10 @@ def _single(run: Run, target: Target) -> Plan:
         return selection_delta.plan(run, epsilon, delta, every, _premise(run, target))
     if isinstance(mechanism, Stream):
         return _of_a_stream(run, mechanism, target)
+    if isinstance(mechanism, Shuffle):
+        if not certainly_le(run.factor, ONE):
+            return _group(run, target)
+        return shuffles.plan(run, target.epsilon, target.delta or target.guess, target.premises)
     if isinstance(mechanism, NoisyKeys):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
@@ -781,28 +788,32 @@ def _at_a_delta(run: Run, plan: Plan, curve: Curve, delta: arb, digits: int) -> 
         found = every_shift.passes(run, float(delta))
         if found and curve.upper.worst(rational(Fraction(found["upper"]))) <= delta:
             return found
-    return _inverse(curve, delta, digits)
+    starts = shuffles.passes(run, plan, float(delta)) if plan["rule"] == shuffling.NAME else (None, None)
+    return _inverse(curve, delta, digits, starts)
 
 
-def _inverse(curve: Curve, delta: arb, digits: int) -> Plan:
-    """Rationals just above and just below where the upper and the lower bound pass delta."""
+def _inverse(curve: Curve, delta: arb, digits: int, starts: tuple[Fraction | None, Fraction | None] = (None, None)) -> Plan:
+    """Rationals just above and just below where the upper and the lower bound pass delta. starts: about where, if known."""
     found: Plan = {}
     rest = None if curve.lower is None else curve.lower.rest
     if rest is not None and rest() > delta:
         return {"lower": "inf"}
     if curve.upper is not None:
-        upper = _passes(curve.upper, delta, digits, 1)
+        upper = _passes(curve.upper, delta, digits, 1, starts[0])
         if upper is not None:
             found["upper"] = str(upper)
     if curve.lower is not None:
-        lower = _passes(curve.lower, delta, digits, -1)
+        lower = _passes(curve.lower, delta, digits, -1, starts[1])
         if lower is not None:
             found["lower"] = str(lower)
     return found
 
 
-def _passes(pair: Pair, delta: arb, digits: int, side: int) -> Fraction | None:
-    """An epsilon on one side of where the profile is delta, as near as digits ask; None where there is none in reach."""
+def _passes(pair: Pair, delta: arb, digits: int, side: int, start: Fraction | None = None) -> Fraction | None:
+    """An epsilon on one side of where the profile is delta, as near as digits ask; None where there is none in reach.
+
+    start: about where that is, if it is known.
+    """
 
     def holds(epsilon: Fraction) -> bool:
         value = pair.worst(rational(epsilon))
@@ -814,7 +825,7 @@ def _passes(pair: Pair, delta: arb, digits: int, side: int) -> Fraction | None:
         return Fraction(_LARGEST) if side < 0 and holds(Fraction(_LARGEST)) else None
     goal = _log(delta)
     with precision(_FIRST_BITS):
-        root = _crossing(lambda epsilon: _log(pair.worst(rational(epsilon))) - goal, min(digits, 14))
+        root = start or _crossing(lambda epsilon: _log(pair.worst(rational(epsilon))) - goal, min(digits, 14))
     root = _refined(pair, delta, root, digits)
     for slack in range(digits + 1, 1, -1):
         step = max(root, Fraction(1, 10**6)) / 10**slack

@@ -48,8 +48,8 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
     if isinstance(part.mechanism, model.Selection):
         apart = _compared(part.mechanism, factor, domains)
         return part.mechanism, further(part.mechanism, part.sensitivity or ONE, apart, domains)[0], None
-    if isinstance(part.mechanism, model.NoisyKeys):
-        raise Undecided("what several records do to noisy keys is not followed here; a group of such has the rule group-privacy.")
+    if isinstance(part.mechanism, model.NoisyKeys | model.Shuffle):
+        raise Undecided("what several records do there is not followed here; of a group there is the rule group-privacy.")
     if not isinstance(part.mechanism, model.Noise | model.Kernel | model.Sampled | model.Space | model.Combinator):
         assert_never(part.mechanism)
     if part.query is not None:

@@ -75,7 +75,7 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
         from dpverify.trusted.facts.assumed_of_inputs import of_inputs
 
         yield from of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
-    elif not isinstance(mechanism, model.NoisyKeys):  # its rule says what records do to it
+    elif not isinstance(mechanism, model.NoisyKeys | model.Shuffle):  # whose rules say what records do to them
         assert_never(mechanism)
     yield IDEAL
 

@@ -339,6 +339,17 @@ class Parallel:
 
 
 @dataclass(frozen=True, slots=True)
+class Shuffle:
+    """What a part tells of each of so many people, in no order. Neighbours replace the record of one of them (theory#shuffling).
+
+    part: a local mechanism, whose input is one record. Its neighbours are other ones than those of the whole, so that it is no combinator.
+    """
+
+    part: Part
+    people: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Lipschitz:
     """A part after a map of the data that moves neighbours apart by at most `constant` (theory#lipschitz-maps)."""
 
@@ -479,7 +490,7 @@ Selection = Compared | Stream
 """Comparisons of answers with noise: neighbours are answers that each move by at most the sensitivity."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-Leaf = Noise | Finite | Kernel | Selection | NoisyKeys | Guarantee | Space | Sampled
+Leaf = Noise | Finite | Kernel | Selection | NoisyKeys | Shuffle | Guarantee | Space | Sampled
 Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
@@ -514,10 +525,10 @@ def kind_of(mechanism: Mechanism) -> str:
 
 
 def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
-    """The parts of a combinator; none for a mechanism by itself."""
+    """The parts of a combinator, and what is shuffled; none for another mechanism."""
     if isinstance(mechanism, Compose | Parallel):
         return mechanism.parts
-    return (mechanism.part,) if isinstance(mechanism, Combinator) else ()
+    return (mechanism.part,) if isinstance(mechanism, Combinator | Shuffle) else ()
 
 
 LEFT_OUT: Final = (

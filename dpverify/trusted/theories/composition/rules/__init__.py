@@ -77,6 +77,8 @@ def _curves_l_to_s(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import renyi_composition as found
         case "sampling-without-replacement":
             from dpverify.trusted.theories.composition.rules import sampling_without_replacement as found
+        case "shuffling":
+            from dpverify.trusted.theories.composition.rules import shuffling as found
         case "single-part":
             from dpverify.trusted.theories.composition.rules import single_part as found
         case "stated-guarantee":

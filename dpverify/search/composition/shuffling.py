@@ -1,0 +1,142 @@
+"""Proposes the curve of a shuffle: how many clones are looked at, and which event of a table tells two records apart best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+from scipy import stats
+
+from dpverify.search.composition import plans as building
+from dpverify.search.composition.plans import Plan
+from dpverify.search.proposal import bound, of_run
+from dpverify.trusted.combinators.runs import Run, leaf
+from dpverify.trusted.facts.premises import pure_of
+from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.expr import Num
+from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
+from dpverify.trusted.theories.composition.rules import shuffling as rule
+
+_DEVIATIONS = 13
+"""What is left out beyond so many is less than what doubles can say of a delta."""
+_BITS = 64
+_MOST_EPSILON = 2.0**10
+_HALVINGS = 50
+_MOST_EVENTS = 400
+_MOST_OUTPUTS = 8
+
+
+def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Claim], Plan | None]) -> Plan:
+    """The curve of one run, from below where it passes a delta or at an epsilon. Raises Undecided, Rejected."""
+    shuffle = run.part.mechanism
+    assert isinstance(shuffle, Shuffle) and isinstance(shuffle.people, Num)
+    local, others = shuffle.part.mechanism, int(shuffle.people.value) - 1
+    found: Plan = {"rule": rule.NAME}
+    with precision(_BITS):
+        if not isinstance(local, Table | KaryResponse):
+            premise = premises(leaf(Run(shuffle.part)))
+            if premise is None:
+                raise Undecided("no bound is known on the pure epsilon of what is shuffled.")
+            found["premise"] = premise
+        found["ranges"] = [_range(others, share) for _, share in _laws(run, local, found)]
+        if isinstance(local, Table):
+            at = epsilon if epsilon is not None else passes(run, found, delta)[0] or Fraction(0)
+            below = list(_events(local))[:_MOST_EVENTS]
+            heights = [(_height(run, {**found, "below": one}, float(at)), -i) for i, one in enumerate(below)]
+            if heights and max(heights)[0] > 0:
+                found["below"] = below[-max(heights)[1]]
+    return found
+
+
+def _range(others: int, share: float) -> list[int]:
+    middle, far = others * share, _DEVIATIONS * math.sqrt(others * share * (1 - share)) + _DEVIATIONS
+    return [max(0, math.floor(middle - far)), min(others, math.ceil(middle + far))]
+
+
+def _height(run: Run, one: Plan, epsilon: float) -> float:
+    """About how much the event of a plan tells."""
+    with suppress(DpverifyError):
+        lower = building.curve_of_one(run, one).lower
+        if lower is not None:
+            return float(lower.worst(rational(Fraction(epsilon))).mid())
+    return -1.0
+
+
+def passes(run: Run, found: Plan, delta: float) -> tuple[Fraction | None, Fraction | None]:
+    """About where the bounds from above and from below pass a delta, in floats; None where they do not, or are not known."""
+    shuffle = run.part.mechanism
+    assert isinstance(shuffle, Shuffle) and isinstance(shuffle.people, Num)
+    local, others = shuffle.part.mechanism, int(shuffle.people.value) - 1
+    with precision(_BITS):
+        laws = _laws(run, local, found)
+    above = _crossing(lambda epsilon: max((_of_clones(others, *law, epsilon) for law in laws), default=0.0), delta)
+    if "below" not in found or not isinstance(local, Table):
+        return above, None
+    told, rows = found["below"], rule.rational_rows(local)
+    more, less, chance = (float(sum(rows[row][y] for y in told["outputs"])) for row in (*told["pair"], told["others"]))
+    orders = (more, less, chance), (1 - less, 1 - more, 1 - chance)
+    return above, _crossing(lambda epsilon: max(_of_ones(others, *order, epsilon) for order in orders), delta)
+
+
+def _laws(run: Run, local: object, found: Plan) -> list[tuple[float, float]]:
+    """rho and the share of clones of each two laws, as floats. Raises Rejected, Undecided."""
+    if isinstance(local, Table | KaryResponse):
+        return [(float(rho()), float(share())) for rho, share in rule.laws_of(local)]
+    shuffle = run.part.mechanism
+    assert isinstance(shuffle, Shuffle)
+    fact = bound(of_run(run), ({"part": 0},), found["premise"])
+    epsilon = float(constant(pure_of(fact, leaf(Run(shuffle.part)), rule.NAME)[0]))
+    return [(math.exp(epsilon), math.exp(-epsilon))]
+
+
+def _crossing(height: Callable[[float], float], delta: float) -> Fraction | None:
+    """About where a falling function passes a value."""
+    if height(0.0) <= delta:
+        return None
+    low, high = 0.0, 1.0
+    while height(high) > delta and high < _MOST_EPSILON:
+        high *= 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if height(middle) > delta else (low, middle)
+    return Fraction(high)
+
+
+def _of_clones(others: int, rho: float, share: float, epsilon: float) -> float:
+    """H of the pair of clones."""
+    factor = math.exp(epsilon)
+    if factor >= rho:
+        return 0.0
+    low, high = _range(others, share)
+    clones = np.arange(low, high + 1)
+    number = np.floor((factor * rho - 1) / ((1 + factor) * (rho - 1)) * (clones + 1)) + 1
+    weights = stats.binom.pmf(clones, others, share)
+    above, before = stats.binom.sf(number - 1, clones, 0.5), stats.binom.pmf(number - 1, clones, 0.5)
+    return float(weights @ ((rho - factor) * (above + before) + (1 - factor * rho) * above)) / (1 + rho)
+
+
+def _of_ones(others: int, more: float, less: float, chance: float, epsilon: float) -> float:
+    """H of how many outputs are counted."""
+    factor = math.exp(epsilon)
+    rises, stays = (1 - chance) * (more - factor * less), chance * (factor * (1 - less) - (1 - more))
+    if rises + stays <= 0:
+        return 0.0
+    number = math.floor((others + 1) * stays / (rises + stays)) + 1
+    above, before = stats.binom.sf(number - 1, others, chance), stats.binom.pmf(number - 1, others, chance)
+    return float((more - factor * less) * (above + before) + (1 - more - factor * (1 - less)) * above)
+
+
+def _events(local: Table) -> Iterator[Plan]:
+    """Two rows, the row of the others, and the outputs that the first row tells more often by a factor of at least so much."""
+    rows = rule.rational_rows(local)
+    for i, j in permutations(range(len(rows)), 2) if local.adjacent is None else local.adjacent:
+        ratios = sorted({p / q for p, q in zip(rows[i], rows[j], strict=True) if q}, reverse=True)
+        for least in ratios[: min(len(ratios) - 1, _MOST_OUTPUTS)]:
+            outputs = [y for y, (p, q) in enumerate(zip(rows[i], rows[j], strict=True)) if p and p >= least * q]
+            for others in range(len(rows)):
+                yield {"pair": [i, j], "others": others, "outputs": outputs}

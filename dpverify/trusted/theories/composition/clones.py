@@ -1,0 +1,124 @@
+"""The curve of clones: outputs of others that look like those of the one whose record is replaced (theory#shuffling).
+
+C of the others are clones, C ~ Bin(n - 1, share), each of the first sort or the second by a fair coin; the one is of the first sort with
+probability p = rho/(1 + rho) on the first data, and of the second on the other. What is told is how many there are of each sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from flint import arb, ctx
+
+from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.errors import Undecided
+
+_GUARD: Final = 64
+_HALF: Final = arb(1) / 2
+
+
+def at_least(count: int, least: int, chance: arb) -> arb:
+    """The probability that of so many trials, each with a chance above 0, at least so many succeed."""
+    if least <= 0 or least > count:
+        return arb(least <= 0)
+    found: arb = chance.beta_lower(least, count - least + 1, 1)
+    return found
+
+
+def exactly(count: int, number: int, chance: arb) -> arb:
+    """The probability that just so many succeed, for a chance between 0 and 1."""
+    if not 0 <= number <= count:
+        return arb(0)
+    ways = arb(count + 1).lgamma() - arb(number + 1).lgamma() - arb(count - number + 1).lgamma()
+    return (ways + number * chance.log() + (count - number) * (-chance).log1p()).exp()
+
+
+def floor(ball: arb) -> tuple[int, bool]:
+    """The greatest integer that is certainly no more than something in a ball, and whether it is the one of all of it."""
+    low, high = (end.floor().unique_fmpz() for end in (ball.lower(), ball.upper()))
+    if low is None or high is None or high > low + 1:
+        raise Undecided("a number of outputs is not known to less than one.")
+    return int(high), bool(low == high)
+
+
+@dataclass(frozen=True, slots=True)
+class Clones:
+    """n - 1 others. rho, above 1: of the losses of the one. share: of clones, above 0 and below 1. least, most: how many are looked at."""
+
+    others: int
+    rho: Callable[[], arb]
+    share: Callable[[], arb]
+    least: int
+    most: int
+
+    def profile(self, epsilon: arb) -> arb:
+        """H at an exact epsilon: of the numbers of clones between `least` and `most`, and at most all that is left."""
+        with precision(ctx.prec + _GUARD):
+            rho, share, factor = self.rho(), self.share(), epsilon.exp()
+            if factor >= rho:
+                return arb(0)
+            rest = 1 - at_least(self.others, self.least, share) + at_least(self.others, self.most + 1, share)
+            return self._inside(rho, share, factor) + arb(0).union(rest.upper())
+
+    def _inside(self, rho: arb, share: arb, factor: arb) -> arb:
+        """The sum over C of P[C = c] times what c clones leave, where more than a share of all outputs is of the first sort."""
+        of_first, of_other = (rho - factor) / (1 + rho), (1 - factor * rho) / (1 + rho)
+        least = (factor * rho - 1) / ((1 + factor) * (rho - 1))
+        odds, total, state = share / (1 - share), arb(0), None
+        weight = exactly(self.others, self.least, share)
+        for clones in range(self.least, self.most + 1):
+            number, sure = floor(least * (clones + 1))
+            number = min(number, clones) + 1
+            # the probabilities of at least `number` heads of `clones` coins, and of just one less
+            state = _moved(state, clones, number)
+            above, before = state[2:]
+            gained = of_first * (above + before) + of_other * above
+            if not sure:  # one less is as good, or better by what is enclosed here
+                less = before * (number - 1) / (clones - number + 2)
+                gained += (of_first * less + of_other * before).max(arb(0)).union(arb(0))
+            total += weight * gained
+            weight *= odds * (self.others - clones) / (clones + 1)
+        return total
+
+
+_State = tuple[int, int, arb, arb]
+
+
+def _moved(state: _State | None, clones: int, number: int) -> _State:
+    """The probabilities of at least `number` heads of `clones` coins, and of just one less, from those of one coin less, if told."""
+    if state is None or not 1 < state[1] <= state[0] - 1 or not state[1] <= number <= state[1] + 1:
+        return clones, number, at_least(clones, number, _HALF), exactly(clones, number - 1, _HALF)
+    _, heads, above, before = state
+    above, before = above + before / 2, before * clones / (2 * (clones - heads + 1))
+    if number > heads:
+        above, before = above - before * (clones - heads + 1) / heads, before * (clones - heads + 1) / heads
+    return clones, number, above, before
+
+
+@dataclass(frozen=True, slots=True)
+class Ones:
+    """How many of n people tell one of some outputs: the others with a chance each, the one with `first` on this data, `second` on that."""
+
+    others: int
+    first: arb
+    second: arb
+    chance: arb
+
+    def profile(self, epsilon: arb) -> arb:
+        """H at an exact epsilon: the best event is that of at least so many."""
+        with precision(ctx.prec + _GUARD):
+            factor = epsilon.exp()
+            rises = (1 - self.chance) * (self.first - factor * self.second)
+            stays = self.chance * (factor * (1 - self.second) - (1 - self.first))
+            if not rises + stays > 0:
+                return arb(0)
+            least, _ = floor((self.others + 1) * stays / (rises + stays))
+            found = [self._told(number, factor) for number in (least, least + 1)]
+            return found[0].max(found[1]).max(arb(0))
+
+    def _told(self, number: int, factor: arb) -> arb:
+        above = at_least(self.others, number, self.chance)
+        one_less = above + exactly(self.others, number - 1, self.chance)
+        return (self.first - factor * self.second) * one_less + (1 - self.first - factor * (1 - self.second)) * above

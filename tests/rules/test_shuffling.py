@@ -1,0 +1,213 @@
+"""Shuffling (theory#shuffling), held against all that n people may tell, by enumeration."""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from flint import arb
+from scipy import stats
+
+from dpverify.search.verify import verify
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, Claim, Compose, Group, Guarantee, KaryResponse, Part, Radial, Repeat, Shuffle, Table
+from dpverify.trusted.theories.composition.clones import Clones, Ones
+from dpverify.trusted.theories.composition.rules import shuffling
+from tests.refused import Refusals, each, require_refused
+
+BINARY = (("3/4", "1/4"), ("1/4", "3/4"))
+THREE = (("1/2", "1/4", "1/4"), ("1/4", "1/2", "1/4"), ("1/4", "1/4", "1/2"))
+UNEVEN = (("6/10", "3/10", "1/10"), ("3/10", "4/10", "3/10"), ("2/10", "5/10", "3/10"))
+
+
+def table(rows, adjacent=None):
+    return Table(tuple(tuple(map(parse, row)) for row in rows), adjacent)
+
+
+def shuffled(local, people):
+    return Shuffle(Part(local), num(people))
+
+
+def bounds(mechanism, epsilon):
+    judgement = verify(Claim(mechanism, parse(epsilon), None)).judgement
+    return tuple(None if end is None else float(constant(end)) for end in (judgement.delta_lower, judgement.delta_upper))
+
+
+def law_of_multiset(rows, inputs):
+    """What is told of people with these records, in no order."""
+    found = Counter({(): 1.0})
+    for x in inputs:
+        after = Counter()
+        for told, mass in found.items():
+            for y, p in enumerate(rows[x]):
+                after[tuple(sorted((*told, y)))] += mass * p
+        found = after
+    return found
+
+
+def truth(rows, people, epsilon, pairs=None):
+    """The greatest delta over the records of the others and the two of the one."""
+    rows = [[float(F(entry)) for entry in row] for row in rows]
+    best = 0.0
+    for others in itertools.combinations_with_replacement(range(len(rows)), people - 1):
+        for i, j in pairs or itertools.permutations(range(len(rows)), 2):
+            p, q = law_of_multiset(rows, (i, *others)), law_of_multiset(rows, (j, *others))
+            best = max(best, sum(max(0.0, mass - math.exp(epsilon) * q[told]) for told, mass in p.items()))
+    return best
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/10", "1/2", "1"])
+@pytest.mark.parametrize(("rows", "people"), [(BINARY, 1), (BINARY, 2), (BINARY, 7), (THREE, 3), (THREE, 5), (UNEVEN, 4)])
+def test_bounds_hold_for_all_that_people_may_tell(rows, people, epsilon):
+    true = truth(rows, people, float(F(epsilon)))
+    low, high = bounds(shuffled(table(rows), people), epsilon)
+    assert (low or 0) <= true + 1e-12
+    assert true <= high + 1e-12
+    if people == 1:
+        assert high == pytest.approx(true, abs=1e-12)
+    if rows == BINARY:
+        assert low == pytest.approx(true, rel=0.2, abs=1e-12)
+
+
+def test_pairs_that_are_listed_alone_count():
+    rows = (("1/2", "1/2"), ("2/5", "3/5"), ("1/10", "9/10"))
+    near = truth(rows, 4, 0.1, [(0, 1), (1, 0)])
+    low, high = bounds(shuffled(table(rows, ((0, 1), (1, 0))), 4), "1/10")
+    assert low - 1e-12 <= near <= high < truth(rows, 4, 0.1)
+
+
+def clones(people, rho, share, epsilon):
+    """The pair of clones by its definition: how many there are of both sorts."""
+    p, found = rho / (1 + rho), 0.0
+    for c in range(people):
+        heads = np.arange(c + 2)
+        first, other = stats.binom.pmf(heads - 1, c, 0.5), stats.binom.pmf(heads, c, 0.5)
+        gained = p * first + (1 - p) * other - math.exp(epsilon) * ((1 - p) * first + p * other)
+        found += stats.binom.pmf(c, people - 1, share) * np.maximum(gained, 0).sum()
+    return found
+
+
+@pytest.mark.parametrize(("people", "epsilon"), [(1, "1/2"), (2, "1/2"), (30, "0"), (100, "1/5"), (100, "9/10"), (400, "1/10")])
+def test_a_stated_epsilon_has_the_pair_of_clones(people, epsilon):
+    expected = clones(people, math.e, 1 / math.e, float(F(epsilon)))
+    low, high = bounds(shuffled(Guarantee("approximate", ((num(1), num(0)),)), people), epsilon)
+    assert low in (None, 0)
+    assert high == pytest.approx(expected, rel=1e-9, abs=1e-15)
+    if (people, epsilon) == (100, "1/5"):
+        assert high == pytest.approx(0.00757, abs=5e-6)  # the value of the published program
+
+
+def test_responses_and_noise_are_shuffled_too():
+    share, rho = 2 * (1 / 6) / (1 / 2 + 1 / 6), 3.0
+    _, high = bounds(shuffled(KaryResponse(num(4), parse("1/2")), 60), "1/5")
+    assert high == pytest.approx(clones(60, rho, share, 0.2), rel=1e-9)
+    laplace = Shuffle(Part(Radial(parse("exp(-r)"), L1, num(1), num(2)), num(1)), num(60))
+    assert bounds(laplace, "1/5")[1] == pytest.approx(clones(60, math.exp(0.5), math.exp(-0.5), 0.2), rel=1e-9)
+
+
+def test_at_the_epsilon_of_the_part_nothing_is_left():
+    assert bounds(shuffled(table(BINARY), 50), "log(3)")[1] < 1e-30
+    assert bounds(shuffled(table((("1/2", "1/2"),) * 2), 50), "0")[1] == 0
+
+
+def test_a_million_people_hide_each_other():
+    found = verify(Claim(shuffled(table(BINARY), 10**6), None, parse("1e-8"))).judgement
+    low, high = (float(constant(end)) for end in (found.lower, found.upper))
+    rho, share = 3.0, 0.5
+    c = np.arange(495_000, 505_001)
+    number = np.floor((math.exp(high) * rho - 1) / ((1 + math.exp(high)) * (rho - 1)) * (c + 1)) + 1
+    above, before = stats.binom.sf(number - 1, c, 0.5), stats.binom.pmf(number - 1, c, 0.5)
+    gained = ((rho - math.exp(high)) * (above + before) + (1 - math.exp(high) * rho) * above) / (1 + rho)
+    assert stats.binom.pmf(c, 10**6 - 1, share) @ gained == pytest.approx(1e-8, rel=1e-6)
+    assert 0.7 * high < low < high < 0.01
+
+
+def test_shuffles_compose_and_have_groups():
+    one = shuffled(table(BINARY), 50)
+    _, once = bounds(one, "1/4")
+    _, twice = bounds(Compose((Part(Repeat(Part(one), num(2))),)), "1/2")
+    p, first, second = 0.75, [], []
+    for c in range(50):
+        heads, weight = np.arange(c + 2), stats.binom.pmf(c, 49, 0.5)
+        one_more, as_many = stats.binom.pmf(heads - 1, c, 0.5), stats.binom.pmf(heads, c, 0.5)
+        first += list(weight * (p * one_more + (1 - p) * as_many))
+        second += list(weight * ((1 - p) * one_more + p * as_many))
+    expected = np.maximum(np.outer(first, first) - math.exp(0.5) * np.outer(second, second), 0).sum()
+    assert expected <= twice <= expected * 1.0001
+    _, both = bounds(Group(Part(one), num(2)), "1/2")
+    assert both == pytest.approx((1 + math.exp(0.25)) * once, rel=1e-3)
+
+
+# -- the sums ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("others", "least", "most"), [(0, 0, 0), (9, 0, 9), (300, 100, 200), (300, 0, 300)])
+@pytest.mark.parametrize("epsilon", [0.0, 0.25, 0.5, 0.999])
+def test_the_sum_over_clones_is_its_definition_and_what_is_left_out_is_counted(others, least, most, epsilon):
+    with precision(96):
+        found = Clones(others, lambda: arb(1).exp(), lambda: arb(2) / 5, least, most).profile(arb(epsilon))
+    expected = clones(others + 1, math.e, 0.4, epsilon)
+    assert float(found.lower()) <= expected * (1 + 1e-9)
+    assert expected <= float(found.upper()) * (1 + 1e-9) + 1e-18
+
+
+def test_the_best_event_of_ones_is_that_of_at_least_so_many():
+    for epsilon in (0.0, 0.1, 0.7):
+        k = np.arange(0, 42)
+        law = [chance * stats.binom.pmf(k - 1, 40, 0.3) + (1 - chance) * stats.binom.pmf(k, 40, 0.3) for chance in (0.6, 0.2)]
+        expected = np.maximum(law[0] - math.exp(epsilon) * law[1], 0).sum()
+        with precision(96):
+            found = Ones(40, arb(3) / 5, arb(1) / 5, arb(3) / 10).profile(arb(epsilon))
+        assert float(found.mid()) == pytest.approx(expected, rel=1e-9)
+
+
+# -- what is refused ------------------------------------------------------------------------------------------------
+
+
+def asked(local=None, people="5", factor="1", **parameters):
+    run = Run(Part(Shuffle(Part(local or table(BINARY)), parse(people))), parse(factor))
+    return lambda: shuffling.infer(run, {"ranges": [[0, 4]], **parameters}, ())
+
+
+BELOW = {"pair": [0, 1], "others": 0, "outputs": [0]}
+REFUSED: Refusals = {
+    "two people": (asked(factor="2"), "it is not shuffled, or neighbours differ by more than one person"),
+    "very many people": (asked(people="20000000"), "it wants an integer of at most 10000000"),
+    "numbers that fall": (asked(ranges=[[3, 2]]), "they do not rise"),
+    "more clones than others": (asked(ranges=[[0, 5]]), "not a whole number from 0 to 4"),
+    "very many clones": (asked(people="1000000", ranges=[[0, 300_000]]), "hold more than 200000 numbers"),
+    "an output of one record alone": (asked(table((("1", "0"), ("1/2", "1/2")))), "an output tells two records apart for certain"),
+    "others that never tell it": (
+        asked(table((("1/2", "1/4", "1/4"), ("1/4", "1/2", "1/4"), ("0", "1/2", "1/2")), ((0, 1), (1, 0)))),
+        "others may not tell what the one tells",
+    ),
+    "an irrational entry": (asked(table((("1/2", "1/2"), ("exp(-1)", "1 - exp(-1)")))), "its entries are not all rational numbers"),
+    "a response that is the truth": (asked(KaryResponse(num(3), num(1))), "the truth is certain"),
+    "a response that is mostly a lie": (asked(KaryResponse(num(3), parse("1/5"))), "the truth is certain, or not more probable"),
+    "rows that are no neighbours": (asked(table(BINARY, ((0, 1),)), below={**BELOW, "pair": [1, 0]}), "these rows are no neighbours"),
+    "outputs of everybody": (asked(below={**BELOW, "outputs": [0, 1]}), "the others tell them always, or never"),
+    "outputs that the first tells less often": (asked(below={**BELOW, "outputs": [1]}), "or the first of the pair no more often"),
+    "an event of a response": (asked(KaryResponse(num(3), parse("1/2")), below=BELOW), "what is shuffled is no table"),
+}
+
+
+@each(REFUSED)
+def test_what_hides_nobody_is_refused(asked, why):
+    require_refused(asked, why)
+
+
+def test_a_premise_of_a_table_is_refused():
+    run = Run(Part(shuffled(table(BINARY), 5)))
+    with precision(64), pytest.raises(CertificateError, match="of which no premise tells"):
+        shuffling.infer(run, {"ranges": [[0, 4]]}, (None,))
+
+
+def test_shuffling_is_about_records_that_are_replaced():
+    part = Part(Shuffle(Part(table(BINARY)), num(5)))
+    with pytest.raises(CertificateError, match="the claim of add-remove and shuffling of replace"):
+        verify(Claim(Compose((part,)), parse("1"), adjacency="add-remove"))
