@@ -209,7 +209,7 @@ EXAMPLES = {
         mechanism = {kind = "shuffle", people = 100, part = {kind = "guarantee", epsilon = 1}}
         claim = [{epsilon = "1/2", delta = "1/100"}]""",
     "noisy_keys": """
-        mechanism = {kind = "noisy_keys", noise = {kind = "builtin", name = "gumbel"}, threshold = 25, keys = 3, report = "keys"}
+        mechanism = {kind = "noisy_keys", noise = {kind = "builtin", name = "gumbel", scale = 2}, threshold = 25, keys = 3}
         claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
     "above_threshold": """
         mechanism.kind = "above_threshold"
