@@ -234,6 +234,15 @@ EXAMPLES = {
     "gumbel": """
         mechanism = {kind = "builtin", name = "gumbel", parameters = {scale = 2}}
         claim = [{sensitivity = 1, epsilon = 1}]""",
+    "poisson": """
+        mechanism = {kind = "builtin", name = "poisson", mean = 20}
+        claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
+    "binomial": """
+        mechanism = {kind = "builtin", name = "binomial", n = 40, p = "1/2"}
+        claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
+    "negative_binomial": """
+        mechanism = {kind = "builtin", name = "negative_binomial", eta = 2, gamma = "1/10"}
+        claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
     "logistic": """
         mechanism = {kind = "builtin", name = "logistic", scale = 2}
         claim = [{sensitivity = 1, epsilon = 1}]""",

@@ -289,8 +289,10 @@ EPSILON: Final = Field(
     RANGING,
     numbers("Of the builtins staircase and knorm: their parameter. Of a guarantee: it holds at this epsilon (in nats) and at delta.", True),
 )
-GAMMA: Final = Field("gamma", RANGING, numbers("Where the staircase steps, between 0 and 1.", True))
-P: Final = Field("p", RANGING, numbers("The probability of the truth.", True))
+GAMMA: Final = Field(
+    "gamma", RANGING, numbers("Where the staircase steps; of negative binomial noise the probability of success. Between 0 and 1.", True)
+)
+P: Final = Field("p", RANGING, numbers("The probability of the truth; of binomial noise that of success.", True))
 K: Final = Field("k", RANGING, "The number of values, at least 2.")
 COLUMNS: Final = Field("columns", ROWS, "The unit ball of the noise's norm is the hull of + and - each of these points.", default=None)
 FACETS: Final = Field("facets", ROWS, "The unit ball of the noise's norm is where |<a, x>| <= 1 for each row a.", default=None)

@@ -19,6 +19,12 @@ WHAT: Final = "A model by its name."
 _R, _Z = Sym("r"), Sym("z")
 _SCALE: Final = Field("scale", fields.RANGING, fields.SCALE.meaning)
 _DIMENSION: Final = fields.DIMENSION.optional()
+_MEAN: Final = Field("mean", fields.RANGING, fields.numbers("The mean of the noise, positive.", True))
+_TRIALS: Final = Field("n", fields.RANGING, "The number of trials, an integer of at least 1.")
+_CHANCE: Final = fields.P
+_ETA: Final = Field("eta", fields.RANGING, fields.numbers("The shape of the law, positive.", True))
+_SUCCESS: Final = fields.GAMMA
+_FEW: Final = 32
 Parameters = Mapping[str, Expr]
 
 
@@ -64,6 +70,25 @@ def _logistic(p: Parameters) -> Mechanism:
     return Translation(power(call("cosh", div(_Z, mul(num(2), p["scale"]))), num(-2)))
 
 
+def _poisson(p: Parameters) -> Mechanism:
+    return Translation(div(power(p["mean"], _Z), call("gamma", add(_Z, ONE))), (ZERO, None), integers=True)
+
+
+def _binomial(p: Parameters) -> Mechanism:
+    odds, left = div(p["p"], sub(ONE, p["p"])), sub(p["n"], _Z)
+    ways = mul(call("gamma", add(_Z, ONE)), call("gamma", add(left, ONE)))
+    return Translation(div(power(odds, _Z), ways), (ZERO, p["n"]), integers=True)
+
+
+def _negative_binomial(p: Parameters) -> Mechanism:
+    eta = p["eta"]
+    if isinstance(eta, Num) and eta.value.denominator == 1 and 1 <= eta.value <= _FEW:  # a quotient of gamma functions that is a polynomial
+        ways = mul(ONE, *(add(_Z, num(step)) for step in range(1, int(eta.value))))
+    else:
+        ways = div(call("gamma", add(_Z, eta)), call("gamma", add(_Z, ONE)))
+    return Translation(mul(power(sub(ONE, p["gamma"]), _Z), ways), (ZERO, None), integers=True)
+
+
 def _knorm(p: Parameters) -> Mechanism:
     """On the line, until the reader puts the body in (theory#gauges)."""
     return Radial(call("exp", neg(mul(p["epsilon"], _R))), L1, ONE)
@@ -92,6 +117,15 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
         ),
         Builtin("discrete_laplace", "The two-sided geometric noise on the integers.", (_SCALE,), _discrete_laplace),
         Builtin("discrete_gaussian", "The discrete Gaussian on the integers.", (fields.SIGMA,), _discrete_gaussian, note="as gaussian"),
+        Builtin("poisson", "Poisson noise on the integers, never below 0.", (_MEAN,), _poisson, note="private with a delta"),
+        Builtin("binomial", "Binomial noise: of n trials how many succeed.", (_TRIALS, _CHANCE), _binomial, note="as poisson"),
+        Builtin(
+            "negative_binomial",
+            "Negative binomial noise of shape eta: of eta = 1 how many fail before one succeeds, with probability gamma.",
+            (_ETA, _SUCCESS),
+            _negative_binomial,
+            note="as poisson",
+        ),
         Builtin(
             "exponential",
             "Exponential noise, never below 0.",
