@@ -13,7 +13,7 @@ from scipy.special import ndtr as phi
 from dpverify.catalogue.reader import read_tables
 from dpverify.search.verify import verify
 from dpverify.trusted.combinators.runs import whole
-from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.theories.selection.rules import told_sums
@@ -166,3 +166,19 @@ def test_what_is_no_gaussian_vector_is_refused(mechanism, said):
 
 def test_a_noise_told_twice_with_the_same_answer_tells_it_once():
     assert mu(stream(3, {"tell": ["q + nu", "2*q + 2*nu"]})) == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize("order", ["one-sided", "reverse"])
+def test_in_one_order_it_is_as_exact(order):
+    found = verify(claimed(stream(1, {"tell": "q + nu"}), order=order)).judgement
+    low, high = (float(constant(end)) for end in (found.delta_lower, found.delta_upper))
+    assert low == pytest.approx(of_pair(1 / 2), rel=1e-9) and high == pytest.approx(of_pair(1 / 2), rel=1e-9)
+    assert verify(claimed(stream(1, {"tell": "q + nu"}), order=order, delta=str(of_pair(1 / 2) * 0.99))).judgement.verdict == "REFUTED"
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before():
+    noise = {"w": {"kind": "translation", "log_density": "-(z - 1)**2/2"}}
+    claim = claimed(stream(1, {"tell": "q + w"}, fresh=noise), delta="1/5")
+    first, *others = (verify(claim).judgement for _ in range(3))
+    assert first.verdict == "PROVED"
+    assert all((other.verdict, other.delta_upper, other.rules) == (first.verdict, first.delta_upper, first.rules) for other in others)

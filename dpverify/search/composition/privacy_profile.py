@@ -199,7 +199,8 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
             assert isinstance(known.says, Curve)
             # beside what is asked only where evaluations are quick
             quick = cells(known.says) > _SLOW
-            found = _at_a_delta(Run(root), plan, known.says, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
+            curve = rule.curve_of_claim(claim, {}, [known])[0]
+            found = _at_a_delta(Run(root), plan, curve, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
             steps += closed_epsilon.propose(claim, Fraction(found["upper"])) if "upper" in found else []
         return [*steps, *_budget(claim, root, target)]

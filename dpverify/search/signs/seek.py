@@ -54,6 +54,7 @@ class Sought(Found):
 
     def __init__(self) -> None:
         super().__init__()
+        self.stamp = frozenset({"sought"})  # what was not decided where no signs are sought may be here
         self._tried: set[Any] = set()
 
     def seek(self, left: Expr, right: Expr, domains: Mapping[str, Domain], wanted: Sign) -> bool:
