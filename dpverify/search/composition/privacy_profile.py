@@ -205,7 +205,8 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
             quick = cells(asked) > _SLOW
             found = _at_a_delta(Run(root), plan, asked, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
-            steps += closed_epsilon.propose(claim, Fraction(found["upper"])) if "upper" in found else []
+            closed_ones = closed_epsilon.propose(claim, Fraction(found.get("upper", 0))) if found or claim.epsilon is None else []
+            steps += [*closed_ones, *([{**step, "evidence": {"lower": "0"}}] if closed_ones and not found else [])]
         return [*steps, *_budget(claim, root, target)]
 
 
