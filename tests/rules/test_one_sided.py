@@ -166,6 +166,25 @@ def test_a_sample_of_any_two_inputs_has_the_epsilon_of_its_order_at_a_delta(mech
         assert verdict(sample, order, str(round(epsilon - 1e-6, 8)), delta) == "REFUTED"
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_listed_table_beside_noise_loses_what_both_do_in_that_order(order):
+    first, second = (floats(row) for row in (ROWS if order == "one-sided" else ROWS[::-1]))
+    places = [x / 8 for x in range(-80, 81)]
+    epsilon = max(log(p / q) + abs(y - 1) - abs(y) for p, q in zip(first, second, strict=True) for y in places)
+    beside = Compose((Part(LISTED), Part(LAPLACE, ONE)))
+    assert known(beside, order) == pytest.approx((epsilon, epsilon))
+    assert verdict(beside, order, str(epsilon - 1e-6)) == "REFUTED"
+    found = verify(Claim(beside, ONE, order=order)).judgement
+    assert "the neighbours that are worst for one part are worst for all" in found.assumptions
+
+
+def test_two_tables_of_the_same_inputs_are_not_added_up_from_below():
+    other = Table(ROWS[::-1], ((0, 1),))
+    low, _ = known(Compose((Part(LISTED), Part(other))), "one-sided")
+    epsilon = max(log(p * r / (q * s)) for p, q in zip(*map(floats, ROWS), strict=True) for r, s in zip(*map(floats, ROWS[::-1]), strict=True))
+    assert low <= epsilon + 1e-12
+
+
 def of_words(laws, epsilon):
     """The greatest P(S) - e^epsilon Q(S) over sets of words of outputs, a pair of rows for each place."""
     words = [(1.0, 1.0)]
