@@ -106,6 +106,13 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
         with precision(precision_for(digits)):
             return in_measures.propose(claim, digits, pure, lambda single: known(single, "upper"))
 
+    if claim.domains:
+        from dpverify.search.composition import least_noise
+
+        steps = least_noise.propose(claim, lambda there: search(there, digits))
+        if steps:
+            proposal.steps += steps
+            return
     proposal.extend(search, claim, digits)
 
 
@@ -118,6 +125,13 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     def search(claim: Claim, digits: int) -> Steps:
         return privacy_profile.propose(claim, digits, lambda single: known(single, "upper"))
 
+    if claim.domains and claim.delta != ZERO:
+        from dpverify.search.composition import least_noise
+
+        steps = least_noise.propose(claim, lambda there: search(there, digits))
+        if steps:
+            proposal.steps += steps
+            return False  # a pure epsilon may be in the parameters
     found = proposal.extend(search, claim, digits)
     if claim.order:
         proposal.extend(privacy_profile.listed, claim, digits)
