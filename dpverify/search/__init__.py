@@ -109,6 +109,11 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
     if claim.domains:
         from dpverify.search.composition import least_noise
 
+        closed: Steps = [{"rule": "gaussian-measures", "evidence": {}}]
+        with suppress(DpverifyError):
+            Proof(claim).infer(closed[0]["rule"])
+            proposal.steps += closed
+            return
         steps = least_noise.propose(claim, lambda there: search(there, digits))
         if steps:
             proposal.steps += steps

@@ -20,7 +20,7 @@ from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Domain, Part
 from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.theories.composition.rules import least_noise as rule
-from dpverify.trusted.theories.composition.rules import privacy_profile
+from dpverify.trusted.theories.composition.rules import closed_profile, privacy_profile
 
 _MOST_VALUES: Final = 24
 _MOST_TRIED: Final = 3
@@ -75,7 +75,7 @@ def _moved(proof: Proof, at: dict[str, str], step: dict[str, Any]) -> Steps:
     told: dict[str, Any] = {"rule": rule.NAME, **({"prec": step["prec"]} if "prec" in step else {})}
     premises = [again(one) for one in step.get("premises", ())]
     if proof.claim.measure is None:
-        profile = step["rule"] == privacy_profile.NAME and premises
+        profile = step["rule"] == closed_profile.NAME or (step["rule"] == privacy_profile.NAME and premises)
         return [{**told, "evidence": {**step["evidence"], "at": at}, "premises": premises}] if profile else []
     with precision(step.get("prec", 128)):
         known = proof.infer(step["rule"], ({"at": at},), step["evidence"], premises)

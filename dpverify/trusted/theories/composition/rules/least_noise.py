@@ -28,7 +28,7 @@ from dpverify.trusted.kernel.fact import Fact, as_bounds
 from dpverify.trusted.kernel.model import Claim, Compose, Domain, Group, KaryResponse, Parallel, Part, PostProcess, Radial, Repeat
 from dpverify.trusted.kernel.model import Subsample, Table, Translation
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.theories.composition.rules import privacy_profile
+from dpverify.trusted.theories.composition.rules import closed_profile, privacy_profile
 
 NAME: Final = "least-noise"
 ASSUMED: Final = ()
@@ -37,15 +37,16 @@ ASSUMED: Final = ()
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
     """The bounds that a premise gives at values of the parameters, the upper ones for all. Raises Rejected, Undecided, CertificateError.
 
-    premises: the curve of all there is at the values, or a fact about the measure that is claimed there. parameters: the values under "at";
-    of a curve, what `privacy_profile` is asked.
+    premises: the curve of all there is at the values, none where the delta there has a closed form, or a fact about the measure that is
+    claimed. parameters: the values under "at"; of a curve, what `privacy_profile` is asked.
     """
     there, at = fixed(claim, parameters, NAME)
     if there.domains or not at:
         raise Rejected(NAME, "at", "it wants a value for every parameter")
     there = replace(there, epsilon=_put(claim.epsilon, at), delta=_put(claim.delta, at))
     if claim.measure is None:
-        bounds = privacy_profile.infer(there, {key: parameters[key] for key in parameters if key != "at"}, premises)
+        asked_of = {key: parameters[key] for key in parameters if key != "at"}
+        bounds = privacy_profile.infer(there, asked_of, premises) if premises else closed_profile.check(there, asked_of)
     else:
         asked = replace(leaf(whole(there)), measure=replace(claim.measure, value=None), order=claim.order)
         (premise,) = premises
