@@ -181,7 +181,9 @@ def test_a_listed_table_beside_noise_loses_what_both_do_in_that_order(order):
 def test_two_tables_of_the_same_inputs_are_not_added_up_from_below():
     other = Table(ROWS[::-1], ((0, 1),))
     low, _ = known(Compose((Part(LISTED), Part(other))), "one-sided")
-    epsilon = max(log(p * r / (q * s)) for p, q in zip(*map(floats, ROWS), strict=True) for r, s in zip(*map(floats, ROWS[::-1]), strict=True))
+    epsilon = max(
+        log(p * r / (q * s)) for p, q in zip(*map(floats, ROWS), strict=True) for r, s in zip(*map(floats, ROWS[::-1]), strict=True)
+    )
     assert low <= epsilon + 1e-12
 
 

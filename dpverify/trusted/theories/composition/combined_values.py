@@ -185,7 +185,11 @@ class Values:
         from dpverify.trusted.theories.composition.rules import poisson_subsampling
 
         rate, domains = mechanism.rate, self.domains
-        if self.side == "lower" and factor != ONE and not (mechanism.scheme == "poisson" and is_whole(factor, domains) and self._far_out(mechanism.part)):
+        if (
+            self.side == "lower"
+            and factor != ONE
+            and not (mechanism.scheme == "poisson" and is_whole(factor, domains) and self._far_out(mechanism.part))
+        ):
             raise Rejected(WHAT, "subsample", "no lower bound is known for neighbours further than one record apart")
         self.assumed.append(poisson_subsampling.SECRET)
         if rate == ZERO:

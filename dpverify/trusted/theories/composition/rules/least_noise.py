@@ -52,7 +52,9 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
         (premise,) = premises
         if premise.about != asked:
             raise CertificateError(f"{NAME}: its premise is not about the value in the measure that is claimed.")
-        bounds = tuple(replace(b, assumed=(*premise.assumed, *b.assumed), through=(premise.rule, *b.through)) for b in as_bounds(premise.says))
+        bounds = tuple(
+            replace(b, assumed=(*premise.assumed, *b.assumed), through=(premise.rule, *b.through)) for b in as_bounds(premise.says)
+        )
     claimed = (claim.epsilon, claim.delta, None if claim.measure is None else claim.measure.at)
     fixes = not any(isinstance(one, Expr) and symbols(one) for one in claimed)
     least = fixes and noisier(Part(claim.mechanism, claim.sensitivity, claim.query), whole(there).part, dict(claim.domains))
@@ -73,7 +75,9 @@ def noisier(one: Any, least: Any, domains: Mapping[str, Domain]) -> bool:
     if type(one) is not type(least):
         return False
     if isinstance(one, Radial):
-        return replace(one, scale=least.scale) == least and certainly_lt(ZERO, least.scale) and certainly_le(least.scale, one.scale, domains)
+        return (
+            replace(one, scale=least.scale) == least and certainly_lt(ZERO, least.scale) and certainly_le(least.scale, one.scale, domains)
+        )
     if isinstance(one, Translation):
         rates = _geometric(one, domains), _geometric(least, {})
         return None not in rates and certainly_le(*rates, domains)
