@@ -345,7 +345,9 @@ _TELLS: Final = Value(
 
 
 NOISE: Final = Field("noise", A_NOISE, "The noise of each answer, independent and alike: a table like [mechanism], of noise on one number.")
-CANDIDATES: Final = Field("candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters.")
+CANDIDATES: Final = Field(
+    "candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters."
+)
 NEIGHBOURS: Final = Field(
     "neighbours",
     Value(read_choice(WORDS), {"enum": list(WORDS)}, exact=False),
@@ -367,7 +369,9 @@ THRESHOLD_NOISE: Final = Field(
 )
 QUERY_NOISE: Final = Field("query_noise", A_NOISE, "The noise of each answer. Answers are exact where it is left out.", default=None)
 THRESHOLD: Final = Field("threshold", NUMBER, numbers("What answers are compared with, public. 0 where it is left out."), default=ZERO)
-QUERIES: Final = Field("queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters.")
+QUERIES: Final = Field(
+    "queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters."
+)
 POSITIVES: Final = Field(
     "positives",
     Value(_read_positives, {"anyOf": [{"enum": [UNLIMITED]}, _NUMBER]}, words=(UNLIMITED,)),
@@ -440,7 +444,9 @@ MAP_ROWS: Final = Field(
     "With it the error of the answer is known.",
     default=(),
 )
-CONSTANT: Final = Field("constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor."))
+CONSTANT: Final = Field(
+    "constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor.")
+)
 
 # -- what a part states, and a claim of a mechanism by itself -----------------------------------------------------
 

@@ -19,8 +19,8 @@ from dpverify.trusted.kernel.expr import substitute
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Domain, Part
 from dpverify.trusted.kernel.proof import Proof
-from dpverify.trusted.theories.composition.rules import least_noise as rule
 from dpverify.trusted.theories.composition.rules import closed_profile, privacy_profile
+from dpverify.trusted.theories.composition.rules import least_noise as rule
 
 _MOST_VALUES: Final = 24
 _MOST_TRIED: Final = 3
@@ -33,14 +33,10 @@ def propose(claim: Claim, at_values: Callable[[Claim], Steps]) -> Steps:
     for at in islice(_values(claim), _MOST_TRIED):
         with suppress(DpverifyError):
             there, chosen = fixed(claim, {"at": at}, rule.NAME)
-            put = {key: None if value is None else substitute(value, chosen) for key, value in _claimed(claim).items()}
-            for step in at_values(replace(there, **put)):
+            epsilon, delta = (None if value is None else substitute(value, chosen) for value in (claim.epsilon, claim.delta))
+            for step in at_values(replace(there, epsilon=epsilon, delta=delta)):
                 steps += _moved(Proof(claim), at, step)
     return steps
-
-
-def _claimed(claim: Claim) -> dict[str, Any]:
-    return {"epsilon": claim.epsilon, "delta": claim.delta}
 
 
 def _values(claim: Claim) -> Iterator[dict[str, str]]:

@@ -1,8 +1,9 @@
 """Noise with an end whose exponent is linear: uniform and exponential noise, also cut off. Its delta is a mass in closed form.
 
-Let p be 0 before its end a and not rise from there. Past a + s p is at most p(. - s), and before it p(. - s) is 0: the pair (p, p(. - s)) has
-delta = P([a, a + s)) at every eps >= 0, which is their distance, so that the other order has no more; and it grows with s. So answers D apart
-are the worst, and both orders together have the tight delta P([a, a + D)). Noise whose density does not fall up to an end is reflected.
+Let p be 0 before its end a and not rise from there. Past a + s p is at most p(. - s), and before it p(. - s) is 0: the pair (p, p(. - s))
+has delta = P([a, a + s)) at every eps >= 0, which is their distance, so that the other order has no more; and it grows with s. So answers D
+apart are the worst, and both orders together have the tight delta P([a, a + D)). Noise whose density does not fall up to an end is
+reflected.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ ASSUMED: Final = ("the sampler is ideal",)
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The bound 0, upper or lower as "side" asks for. Raises Rejected, Undecided.
 
-    evidence: "sensitivity" as in `geometry`; "normaliser" of a kernel, as in `normaliser`, and of noise, as in `integrable`, with "positive",
-    the ends of an interval (on the integers twice one) on which its density is positive.
+    evidence: "sensitivity" as in `geometry`; "normaliser" of a kernel, as in `normaliser`, and of noise, as in `integrable`, with
+    "positive", the ends of an interval (on the integers twice one) on which its density is positive.
     """
     side = evidence.get("side")
     if side not in ("upper", "lower"):

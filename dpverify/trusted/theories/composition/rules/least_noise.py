@@ -1,7 +1,7 @@
 """Claims for all parameters, by what is proved at the values of these at which there is least noise; refuted at any values.
 
-Theorem: What has less noise bounds what has more from above, in every measure and in each order: it is the same up to post-processing, or at
-answers that are closer. Noise of a norm at a scale s >= s0 is that of scale s0 for answers s0/s times as far apart, which a stated
+Theorem: What has less noise bounds what has more from above, in every measure and in each order: it is the same up to post-processing, or
+at answers that are closer. Noise of a norm at a scale s >= s0 is that of scale s0 for answers s0/s times as far apart, which a stated
 sensitivity allows. Two-sided geometric noise of density exp(-c |z|), c <= c0, is that of c0 plus independent noise. Of responses that tell
 the truth more seldom, but no more seldom than any lie, each is a random map of one that tells it more often.
 
@@ -25,8 +25,21 @@ from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certa
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, div, mul, num, sub, substitute, symbols
 from dpverify.trusted.kernel.fact import Fact, as_bounds
-from dpverify.trusted.kernel.model import Claim, Compose, Domain, Group, KaryResponse, Parallel, Part, PostProcess, Radial, Repeat
-from dpverify.trusted.kernel.model import Subsample, Table, Translation
+from dpverify.trusted.kernel.model import (
+    Claim,
+    Compose,
+    Domain,
+    Group,
+    KaryResponse,
+    Parallel,
+    Part,
+    PostProcess,
+    Radial,
+    Repeat,
+    Subsample,
+    Table,
+    Translation,
+)
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.theories.composition.rules import closed_profile, privacy_profile
 
@@ -79,8 +92,8 @@ def noisier(one: Any, least: Any, domains: Mapping[str, Domain]) -> bool:
             replace(one, scale=least.scale) == least and certainly_lt(ZERO, least.scale) and certainly_le(least.scale, one.scale, domains)
         )
     if isinstance(one, Translation):
-        rates = _geometric(one, domains), _geometric(least, {})
-        return None not in rates and certainly_le(*rates, domains)
+        rate, greatest = _geometric(one, domains), _geometric(least, {})
+        return rate is not None and greatest is not None and certainly_le(rate, greatest, domains)
     if isinstance(one, KaryResponse):
         return one.k == least.k and isinstance(one.k, Num) and _between(div(ONE, one.k), one.p, least.p, domains)
     if isinstance(one, Table):
