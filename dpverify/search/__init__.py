@@ -114,10 +114,7 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
             Proof(claim).infer(closed[0]["rule"])
             proposal.steps += closed
             return
-        steps = least_noise.propose(claim, lambda there: search(there, digits))
-        if steps:
-            proposal.steps += steps
-            return
+        proposal.steps += least_noise.propose(claim, lambda there: search(there, digits))
     proposal.extend(search, claim, digits)
 
 
@@ -133,10 +130,7 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     if claim.domains and claim.delta != ZERO:
         from dpverify.search.composition import least_noise
 
-        steps = least_noise.propose(claim, lambda there: search(there, digits))
-        if steps:
-            proposal.steps += steps
-            return False  # a pure epsilon may be in the parameters
+        proposal.steps += least_noise.propose(claim, lambda there: search(there, digits))
     found = proposal.extend(search, claim, digits)
     if claim.order:
         proposal.extend(privacy_profile.listed, claim, digits)
