@@ -655,7 +655,8 @@ def test_the_sign_that_parts_tell_is_the_sign_at_every_point_tried(a: Expr) -> N
         ("1 - q**2", {-1, 0, 1}), ("log(p) - q**2", {-1}), ("q**2 - log(p)", {1}), ("-q**2 - x**2", {-1, 0}),
         ("exp(b) - 1", {1}), ("1 - 2*exp(-b)/2", {1}), ("p*(exp(nu) - 1)", {1}), ("exp(x) - 1", {-1, 0, 1}), ("exp(-b) - 1", {-1}),
         ("exp(x**2) - 1", {0, 1}), ("log(1 + p*(exp(b) - 1))", {1}), ("3 - 3*exp(b)", {-1}),
-        ("floor(b)", {0, 1}), ("floor(-b)", {-1, 0}), ("floor(x)", {-1, 0, 1}), ("atanh(p)", {1}), ("atanh(-p)", {-1}),
+        ("floor(b)", {0, 1}), ("floor(-b)", {-1}), ("floor(-q)", {-1, 0}), ("floor(1 + b)", {1}), ("floor(x)", {-1, 0, 1}),
+        ("atanh(p)", {1}), ("atanh(-p)", {-1}),
     ],
 )  # fmt: skip
 def test_signs_of_parts_are_what_they_are_by_hand(text: str, signs: set[int]) -> None:

@@ -30,6 +30,7 @@ F = Fraction
 UNIT = Domain(F(0), F(1))
 CLOSED = Domain(F(0), F(1), lower_open=False, upper_open=False)
 POSITIVE = Domain(F(0))
+FROM_1 = Domain(F(1), lower_open=False)
 REAL = Domain()
 COUNT = Domain(F(1), F(4), lower_open=False, upper_open=False, integer=True)
 AT_LEAST, ABOVE, NULL = {0, 1}, {1}, {0}
@@ -141,6 +142,9 @@ def test_a_concave_function_at_integers_need_not_be_one_between_them():
         ("abs(2*u - 3)", "2*u + 3", {"u": POSITIVE}),
         ("floor(u)/v", "u/v", {"u": POSITIVE, "v": POSITIVE}),
         ("u - 1", "floor(u)", {"u": POSITIVE}),
+        ("1/u", "1/floor(u)", {"u": FROM_1}),
+        ("1/(floor(u) + 1)", "1/u", {"u": FROM_1}),
+        ("-1/floor(-u)", "1/u", {"u": FROM_1}),
     ],
 )
 def test_elementary_inequalities_are_found_and_shown_by_what_a_certificate_carries(low, high, domains):

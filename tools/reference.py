@@ -220,6 +220,10 @@ def claim_files() -> Iterator[str]:
         "## Expressions\n\nNumbers such as `1.775`, `887/500` and `1e-6`, the variables of the kind, the names in `parameters`, "
         f"`+ - * / **`, `pi`, and the functions {', '.join(map(code, sorted(FUNCTIONS)))}."
     )
+    yield (
+        "What is written is put in order before it is looked at, and is printed as it was understood: like terms and whole powers of equal "
+        "factors are put together, so `u/u` is 1 and `u - u` is 0 for every u, also where u is 0 or has no value."
+    )
     yield f"A parameter may be {DOMAIN_HELP}."
     for name in ("claim", "audit"):
         yield f"## {name}\n\n{plain(parts[name]['description'])}"

@@ -106,6 +106,15 @@ def extend_in_measure(proposal: Proposal, claim: Claim, digits: int) -> None:
         with precision(precision_for(digits)):
             return in_measures.propose(claim, digits, pure, lambda single: known(single, "upper"))
 
+    if claim.domains:
+        from dpverify.search.composition import least_noise
+
+        closed: Steps = [{"rule": "gaussian-measures", "evidence": {}}]
+        with suppress(DpverifyError):
+            Proof(claim).infer(closed[0]["rule"])
+            proposal.steps += closed
+            return
+        proposal.steps += least_noise.propose(claim, lambda there: search(there, digits))
     proposal.extend(search, claim, digits)
 
 
@@ -118,6 +127,10 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     def search(claim: Claim, digits: int) -> Steps:
         return privacy_profile.propose(claim, digits, lambda single: known(single, "upper"))
 
+    if claim.domains and claim.delta != ZERO:
+        from dpverify.search.composition import least_noise
+
+        proposal.steps += least_noise.propose(claim, lambda there: search(there, digits))
     found = proposal.extend(search, claim, digits)
     if claim.order:
         proposal.extend(privacy_profile.listed, claim, digits)

@@ -58,6 +58,33 @@ def combined(claim, evidence):
     return found
 
 
+def of_a_group(rate, size, *rates):
+    """The greatest log-ratio of a sum of Laplace noises of these slopes, each record of a group moving every answer by 1 if it is sampled.
+
+    At outputs beyond all answers, where each is k further from the outputs if k records are in the sample.
+    """
+    slope, seldom = sum(rates), 1 - rate
+    return math.log(sum(math.comb(size, k) * rate**k * seldom ** (size - k) * math.exp(slope * k) for k in range(size + 1)))
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("rates", [("1",), ("1/2", "2/3")])
+def test_far_out_every_record_of_a_group_that_is_sampled_counts(size, rates):
+    part = Part(Compose(tuple(map(laplace, rates)))) if len(rates) > 1 else laplace(*rates)
+    epsilon = of_a_group(0.25, size, *(float(Fraction(rate)) for rate in rates))
+    found = verify(Claim(Group(Part(Subsample(part, parse("1/4"))), num(size)), None)).judgement
+    assert [float(constant(end).mid()) for end in (found.lower, found.upper)] == pytest.approx([epsilon, epsilon])
+
+
+def test_of_a_group_of_samples_nothing_is_known_from_below_where_the_ratio_is_not_greatest_far_out():
+    heavy = Part(Radial(parse("exp(-sqrt(r))"), L1, num(1)), num(1))
+    cases = (("without_replacement", laplace(), "2"), ("poisson", laplace(), "3/2"), ("poisson", WARNER, "2"), ("poisson", heavy, "2"))
+    for scheme, part, size in cases:
+        around = Group if size == "2" else Lipschitz
+        claim = Claim(around(Part(Subsample(part, HALF, scheme)), parse(size)), None)
+        assert verify(claim).judgement.lower is None
+
+
 @pytest.mark.parametrize(
     ("mechanism", "plan", "value"),
     [
@@ -83,7 +110,7 @@ def filled(plan, leaf):
     return leaf
 
 
-def test_post_processing_and_groups_of_samples_have_an_upper_side_alone():
+def test_post_processing_and_groups_of_samples_by_what_is_not_lost_far_out_have_an_upper_side_alone():
     for mechanism in (PostProcess(laplace()), Group(Part(Subsample(laplace(), HALF)), num(2))):
         assert check(mechanism, UPPER).side == "upper"
         with pytest.raises(Rejected):

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpverify.search.additive import asymptotics
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
@@ -59,6 +60,55 @@ KERNELS = {
     "linear": Kernel(parse("1 + (y - 1/2)*theta"), (ZERO, ONE), (ZERO, ONE)),
     "disjoint": Kernel(parse("max(0, 1 - abs(y - theta))"), (None, None), (ZERO, num(5))),
 }
+
+
+SELDOM = "exp(-abs(z))*(1 + floor(z) + floor(-z))"
+"""0 but at the integers."""
+
+
+@pytest.mark.parametrize(
+    "claim", [Claim(Translation(parse(SELDOM)), ZERO, sensitivity=ZERO), Claim(Product(parse(SELDOM), num(2)), ZERO, sensitivity=ZERO)]
+)
+def test_what_is_0_but_at_single_points_is_no_density(claim):
+    assert verify(claim).judgement.verdict == "UNKNOWN"
+    beside = Compose((Part(claim.mechanism, ZERO), Part(LAPLACE, ONE)))
+    assert verify(Claim(beside, ONE)).judgement.verdict == "UNKNOWN"
+
+
+def test_on_the_integers_the_same_has_mass():
+    found = verify(Claim(Translation(parse(SELDOM), integers=True), ZERO, sensitivity=ZERO)).judgement
+    assert (found.verdict, found.upper) == ("PROVED", ZERO)
+
+
+@pytest.mark.parametrize(
+    ("noise", "told"),
+    [
+        ("one-sided", ["-2", "-1"]),
+        ("one-sided", ["1", "1"]),
+        ("a zero inside", ["-2", "-1"]),
+        ("a zero inside", ["1/2", "2"]),
+        ("one-sided", ["2", "1"]),
+    ],
+)
+def test_where_a_density_is_positive_is_told_by_an_interval_on_which_it_is(noise, told):
+    noise = NOISES[noise]
+    claim = Claim(noise, ZERO, sensitivity=ZERO)
+    shown = {"side": "upper", **asymptotics.evidence(noise)}
+    with precision(128):
+        assert rule.check(claim, {**shown, "positive": ["2", "17/8"]}).value == ZERO
+        with pytest.raises(DpverifyError):
+            rule.check(claim, {**shown, "positive": told})
+        with pytest.raises(CertificateError, match="the two ends of an interval"):
+            rule.check(claim, shown)
+
+
+def test_an_integer_at_which_noise_is_positive_is_one():
+    noise = Translation(parse(SELDOM), integers=True)
+    shown = {"side": "upper", **asymptotics.evidence(noise)}
+    with precision(128):
+        for told in (["1/2", "1/2"], ["0", "1"]):
+            with pytest.raises(Rejected, match="certainly positive"):
+                rule.check(Claim(noise, ZERO, sensitivity=ZERO), {**shown, "positive": told})
 
 
 def still(*rows, adjacency="add-remove"):

@@ -1,5 +1,6 @@
 """Upper bounds for one-parameter kernels, by trees of cuts (theory#kernel-box)."""
 
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -18,7 +19,7 @@ from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected
 from dpverify.trusted.kernel.expr import format_expr, num, parse
 from dpverify.trusted.kernel.model import Claim, Domain, KaryResponse, Kernel
 from dpverify.trusted.theories.finite import part_slopes
-from dpverify.trusted.theories.finite.densities import losses
+from dpverify.trusted.theories.finite.densities import linear_on, losses
 from dpverify.trusted.theories.finite.far_outputs import far
 from dpverify.trusted.theories.finite.rules import kernel_box, kernel_point
 
@@ -73,6 +74,49 @@ def test_the_bounds_are_the_exact_value(claim, tight):
     assert certainly_equal(found["upper"].value, parse(tight))
     assert certainly_le(found["lower"].value, parse(tight))
     assert certainly_lt(parse(f"{tight} - 1/10**20"), found["lower"].value)
+
+
+TRIANGLE = "min(2*y/theta, 2*(1 - y)/(1 - theta))"
+
+
+@pytest.mark.parametrize(("inputs", "tight"), [(("1/4", "3/4"), 3), (("1/3", "1/2"), Fraction(3, 2)), (("1/5", "1/2"), Fraction(5, 2))])
+def test_densities_that_are_0_together_at_an_end_lose_what_they_lose_beside_it(inputs, tight):
+    """The triangle on [0, 1] with its top at theta: by a grid the greatest quotient, which is that of the inputs at an end."""
+
+    def density(y, theta):
+        return min(2 * y / theta, 2 * (1 - y) / (1 - theta))
+
+    low, high = map(Fraction, inputs)
+    places, tops = [Fraction(i, 60) for i in range(1, 60)], [low + (high - low) * Fraction(i, 12) for i in range(13)]
+    assert max(density(y, a) / density(y, b) for y in places for a in tops for b in tops) == tight
+    found = bounds(kernel(TRIANGLE, inputs=inputs))
+    for side in ("upper", "lower"):
+        assert abs(float(constant(found[side].value).mid()) - math.log(tight)) < 1e-12
+    assert certainly_le(found["upper"].value, parse(f"log({tight}) + 1/10**18"))
+
+
+PART = box([(Fraction(0), Fraction(1)), (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 4), Fraction(3, 4))])
+
+
+@pytest.mark.parametrize(
+    ("expr", "coefficients"),
+    [
+        ("y - theta", (1, -1, 0, 0)),
+        ("log(y) - log(theta)", (1, -1, 0, 0)),
+        ("log(y) + log(1 - theta) - log(theta) - log(1 - y)", (1, -1, 0, 0)),
+        ("2*log(2) + log(y) - log(theta)", (4, -1, 0, 0)),
+        ("log(y - 1/2) - log(theta)", None),  # of what has no logarithm nothing is known
+        ("log(y)/2 - log(theta)", None),
+        ("log(y) + log(other) - log(theta)", None),  # the difference of the products is not linear
+        ("9*log(y) - 9*log(theta)", None),
+        ("log(y) - theta", None),
+        ("log(y**2) - log(theta)", None),
+    ],
+)
+def test_a_sum_of_logarithms_has_the_sign_of_a_difference_of_products_where_all_are_at_least_0(expr, coefficients):
+    with precision(128):
+        found = linear_on(parse(expr), PART)
+    assert found is None if coefficients is None else tuple(map(num, coefficients)) == found
 
 
 def test_the_piecewise_mechanism_of_local_privacy_costs_its_epsilon():

@@ -134,6 +134,59 @@ def test_delta_of_listed_pairs_is_that_of_the_worst_event_in_their_order(order, 
         assert known(mechanism, order, epsilon, None) == pytest.approx((delta, delta), abs=1e-15)
 
 
+def least_epsilon(pairs, delta):
+    """The least epsilon at which no event of any pair is above delta, by bisection over all events."""
+    low, high = 0.0, 20.0
+    while high - low > 1e-13:
+        middle = (low + high) / 2
+        low, high = (low, middle) if max(least_delta(p, q, middle) for p, q in pairs) <= delta else (middle, high)
+    return high
+
+
+THREE = ((10, 5, 5), (4, 10, 6), (1, 1, 18))
+FINITE = {
+    "response": (KaryResponse(num(3), parse("1/2")), [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]),
+    "table": (Table(tuple(tuple(num(Fraction(x, 20)) for x in row) for row in THREE)), [[x / 20 for x in row] for row in THREE]),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("mechanism", FINITE)
+@pytest.mark.parametrize("delta", ["1/100", "1/12"])
+def test_a_sample_of_any_two_inputs_has_the_epsilon_of_its_order_at_a_delta(mechanism, order, delta):
+    declared, rows = FINITE[mechanism]
+    mixed = [([0.25 * p + 0.75 * q for p, q in zip(a, b, strict=True)], b) for a, b in permutations(rows, 2)]
+    pairs = mixed if order == "one-sided" else [(b, a) for a, b in mixed]
+    epsilon = least_epsilon(pairs, float(Fraction(delta)))
+    sample = Subsample(Part(declared), parse("1/4"))
+    low, high = known(sample, order, None, delta)
+    assert (low or 0, high) == pytest.approx((epsilon, epsilon), abs=1e-9)  # no epsilon is below 0
+    if epsilon > 0.01:
+        assert verdict(sample, order, str(round(epsilon + 1e-6, 8)), delta) == "PROVED"
+        assert verdict(sample, order, str(round(epsilon - 1e-6, 8)), delta) == "REFUTED"
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_listed_table_beside_noise_loses_what_both_do_in_that_order(order):
+    first, second = (floats(row) for row in (ROWS if order == "one-sided" else ROWS[::-1]))
+    places = [x / 8 for x in range(-80, 81)]
+    epsilon = max(log(p / q) + abs(y - 1) - abs(y) for p, q in zip(first, second, strict=True) for y in places)
+    beside = Compose((Part(LISTED), Part(LAPLACE, ONE)))
+    assert known(beside, order) == pytest.approx((epsilon, epsilon))
+    assert verdict(beside, order, str(epsilon - 1e-6)) == "REFUTED"
+    found = verify(Claim(beside, ONE, order=order)).judgement
+    assert "the neighbours that are worst for one part are worst for all" in found.assumptions
+
+
+def test_two_tables_of_the_same_inputs_are_not_added_up_from_below():
+    other = Table(ROWS[::-1], ((0, 1),))
+    low, _ = known(Compose((Part(LISTED), Part(other))), "one-sided")
+    epsilon = max(
+        log(p * r / (q * s)) for p, q in zip(*map(floats, ROWS), strict=True) for r, s in zip(*map(floats, ROWS[::-1]), strict=True)
+    )
+    assert low <= epsilon + 1e-12
+
+
 def of_words(laws, epsilon):
     """The greatest P(S) - e^epsilon Q(S) over sets of words of outputs, a pair of rows for each place."""
     words = [(1.0, 1.0)]

@@ -1,5 +1,6 @@
 """A point witness bounds epsilon from below, shows an event, and refuses every corruption."""
 
+import math
 from fractions import Fraction
 
 import mpmath
@@ -8,6 +9,7 @@ import pytest
 from dpverify.report.dyadic import readable
 from dpverify.search.additive import asymptotics
 from dpverify.search.additive.point_witness import propose
+from dpverify.search.verify import verify
 from dpverify.search.witness_words import in_words
 from dpverify.trusted.kernel.bounds import INFINITE
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
@@ -158,8 +160,30 @@ def test_a_query_realises_its_own_differences_only():
     noise = Translation(parse("exp(-abs(z))"))
     good = {"a": ["0"], "b": ["2"], "radius": "1/1000", "value": "199/100"}
     assert check(claim(noise, None, query=query), good).value == Num(Fraction(199, 100))
-    with pytest.raises(Rejected, match="query gives"):
+    shorter = {**good, "b": ["1"], "value": "99/100"}
+    assert check(claim(noise, None, query=query), shorter).value == Num(Fraction(99, 100))  # of the other kind of records
+    with pytest.raises(Rejected, match="extreme differences"):
         check(claim(noise, None, query=query), {**good, "b": ["3/2"], "value": "1"})
+
+
+GAPS = Translation(parse("exp(-abs(z))*(1 + floor(z/2) + floor(-z/2))"), integers=True)
+"""Noise on the even integers alone."""
+
+
+@pytest.mark.parametrize(("moves", "loss"), [((2, 4), 4), ((4,), 4), ((1, 2), None), ((2, 3), None)])
+def test_noise_with_gaps_loses_without_bound_where_some_record_moves_the_answer_into_them(moves, loss):
+    """By enumeration of all integers near 0: log p(z) - log p(z + m) over the moves m, infinite where p(z + m) is 0."""
+
+    def p(z):
+        return math.exp(-abs(z)) * (z % 2 == 0)
+
+    losses = [math.inf if p(z + m) == 0 else math.log(p(z) / p(z + m)) for z in range(-9, 10) for m in moves if p(z)]
+    assert max(losses) == (math.inf if loss is None else pytest.approx(loss))
+    query = Query((tuple(map(Fraction, moves)),), "add-remove")
+    found = verify(Claim(GAPS, num(9), query=query)).judgement
+    assert (found.verdict == "REFUTED") == (loss is None)
+    below = verify(Claim(GAPS, parse("399/100"), query=query)).judgement
+    assert below.verdict == "REFUTED"
 
 
 def test_product_noise_wants_a_difference_of_the_query():

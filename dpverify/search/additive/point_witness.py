@@ -43,6 +43,8 @@ else:
 _POWERS = (*range(-100, -8, 4), *range(-8, 25), *range(28, 101, 4))
 _MOST_LATTICE = 64
 _MOST_JUMPS = 24
+_MOST_MOVES = 8
+"""Moves of the answer to a query at which losses are looked at."""
 
 
 @dataclass(frozen=True)
@@ -351,7 +353,11 @@ def losses(claim: Claim) -> list[list[Loss]]:
     if isinstance(noise, Translation):
         if noise.integers:
             reach = num(math.floor(number(reach) + 1e-9))
-        return [[Loss(noise.density, "z", False, reach, noise.integers, noise.support, only=claim.query is not None)]]
+        moves = [reach]
+        if claim.query is not None and claim.query.adjacency != "l2":
+            others = {abs(x) for (x,) in differences(claim.query)} if len(claim.query.rows) == 1 else set()
+            moves += [Num(x) for x in sorted(others, reverse=True)[:_MOST_MOVES] if Num(x) != reach]
+        return [[Loss(noise.density, "z", False, move, noise.integers, noise.support, only=claim.query is not None)] for move in moves]
     if claim.query is not None:
         return [
             [Loss(noise.density, "z", False, Num(abs(x)), sign=s if x >= 0 else -s) for x in vector]
@@ -393,13 +399,14 @@ def unequal_support(claim: Claim) -> tuple[Expr, Expr, Fraction] | None:
     """Points a, b and a radius with the density positive round a and exactly zero round b, if floats see some."""
     noise = claim.mechanism
     assert isinstance(noise, Radial | Translation | Product)
-    rows = losses(claim)
-    if not rows:
-        return None  # the query gives everybody one answer
-    loss = rows[0][0]
+    return next((found for loss, *_ in losses(claim) if (found := _one_alone(noise, loss)) is not None), None)
+
+
+def _one_alone(noise: Additive, loss: Loss) -> tuple[Expr, Expr, Fraction] | None:
+    """The same for one shift of one coordinate."""
     shift = loss.shift.value if isinstance(loss.shift, Num) else Fraction(loss.step).limit_denominator(1000)
     if loss.integers:
-        points = [Fraction(n) for n in range(-_MOST_LATTICE, _MOST_LATTICE + 1)]
+        points = sorted((Fraction(n) for n in range(-_MOST_LATTICE, _MOST_LATTICE + 1)), key=abs)
     else:
         edges = breaks(loss.density, loss.name) | {end.value for end in loss.support if isinstance(end, Num)}
         points = sorted({edge + s * shift * Fraction(n, 16) for edge in edges for s in (1, -1) for n in range(1, 16)})

@@ -11,9 +11,9 @@ from typing import Final
 
 from dpverify.search.additive.asymptotics import infinite_ends
 from dpverify.search.numeric import number
-from dpverify.trusted.kernel.balls import precision, rational, value
+from dpverify.trusted.kernel.balls import constant, precision, rational, value
 from dpverify.trusted.kernel.errors import DpverifyError
-from dpverify.trusted.kernel.expr import Expr, Num, format_expr
+from dpverify.trusted.kernel.expr import Expr, Num, format_expr, substitute
 from dpverify.trusted.kernel.model import Claim, Domain, Kernel, Mixture, Product, Radial, Translation
 from dpverify.trusted.language.noise import Additive, variable
 from dpverify.trusted.numbers.noise import domain, whole_density
@@ -64,7 +64,7 @@ def _at_points(noise: Additive) -> Iterator[str]:
     """Points where the density is certainly negative or undefined; a density that is zero at all of them."""
     name, density = variable(noise), noise.profile if isinstance(noise, Radial) else noise.density
     points = _points(noise, density)
-    heights = _heights(density, name, points)
+    heights = _heights(density, name, points, isinstance(noise, Translation) and noise.integers)
     what = f"the density {format_expr(density)}"
     for points_of, says in (
         ([p for p, h in zip(points, heights, strict=True) if h < 0], "is negative"),
@@ -84,14 +84,16 @@ def _at_points(noise: Additive) -> Iterator[str]:
         yield f"{what} is zero everywhere. Noise needs a density with a positive integral."
 
 
-def _heights(density: Expr, name: str, points: Sequence[Fraction]) -> Sequence[float]:
-    """About the density at the points; nan where it has no value."""
+def _heights(density: Expr, name: str, points: Sequence[Fraction], exactly: bool) -> Sequence[float]:
+    """About the density at the points; nan where it has no value. exactly: floors are those of the points themselves."""
     with precision(_ROUGH):
-        return [_height(density, name, point) for point in points]
+        return [_height(density, name, point, exactly) for point in points]
 
 
-def _height(density: Expr, name: str, point: Fraction) -> float:
+def _height(density: Expr, name: str, point: Fraction, exactly: bool) -> float:
     try:
+        if exactly:
+            return float(constant(substitute(density, {name: Num(point)})).mid())
         return float(value(density, {name: rational(point)}).mid())
     except DpverifyError:
         return math.nan

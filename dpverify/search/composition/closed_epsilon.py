@@ -14,11 +14,12 @@ from dpverify.search.composition.plans import Plan
 from dpverify.trusted.combinators.responses import randomized_response
 from dpverify.trusted.combinators.runs import Run, leaf, merged, reach, whole
 from dpverify.trusted.kernel.balls import constant, rational
-from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
 from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, neg, num, power, sub
 from dpverify.trusted.kernel.model import Claim, Exponential, KaryResponse, Table
 from dpverify.trusted.theories.composition.rules import closed_epsilon as rule
+from dpverify.trusted.theories.composition.rules.closed_profile import at
 from dpverify.trusted.theories.curves.faces import faces_of
 from dpverify.trusted.theories.curves.optimal_delta import MAX_TERMS
 from dpverify.trusted.theories.curves.rules import laplace
@@ -30,7 +31,7 @@ def propose(claim: Claim, near: Fraction) -> list[Plan]:
     if claim.domains or claim.delta is None or len(runs) != 1:
         return []
     try:
-        found = _closed(runs[0], claim.delta, rational(near))
+        found = ZERO if _holds_at_0(claim, claim.delta) else _closed(runs[0], claim.delta, rational(near))
         if found is None:
             return []
         if claim.epsilon is not None and certainly_equal(found, claim.epsilon):
@@ -39,6 +40,14 @@ def propose(claim: Claim, near: Fraction) -> list[Plan]:
         return [{"rule": rule.NAME, "evidence": {"epsilon": format_expr(found), "later": str(later)}}]
     except (DpverifyError, ValueError, OverflowError):
         return []
+
+
+def _holds_at_0(claim: Claim, delta: Expr) -> bool:
+    """Whether the closed form of the tight delta is at most a delta already at epsilon 0."""
+    try:
+        return certainly_le(at(claim, ZERO)[0], delta)
+    except DpverifyError:
+        return False
 
 
 def _closed(run: Run, delta: Expr, near: arb) -> Expr | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, islice, permutations, product
 from typing import Any
 
+from dpverify.search.additive import convex_exponent as convex
 from dpverify.search.composition import joint_moves
 from dpverify.search.proposal import bound
 from dpverify.trusted.combinators import at_pair, candidates, densities, neighbours
@@ -243,6 +244,11 @@ def _about(value: Expr) -> float:
         return 0.0
 
 
+def _far_out(claim: Claim, side: str) -> Plan | None:
+    """Evidence by the limit of a slope, where the exponent is convex."""
+    return next((step for step in convex.propose(claim, 0) if step["evidence"].get("side", "upper") == side), None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Search:
     """Looks for bounds on the parts of one claim."""
@@ -315,11 +321,11 @@ class _Search:
                 return {}
             return self.plan((*place, {"part": 0}), mechanism.part, mul(factor, times), side, left_out)
         if isinstance(mechanism, Subsample):
-            if side == "lower" and factor != ONE:
-                return None
             if mechanism.rate == ZERO:
                 return {}
             inside = (*place, {"part": 0})
+            if side == "lower" and factor != ONE:  # far out every record in the sample does the same to the ratio of probabilities
+                return replace(self, premises=_far_out).plan(inside, mechanism.part, ONE, side, left_out)
             if side == "upper" and neighbours.together(mechanism.part, linked=True, alone=True):
                 found = self.at_every_pair(inside, mechanism.part)
                 if found is not None:

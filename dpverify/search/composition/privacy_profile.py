@@ -140,6 +140,8 @@ _HIGH = 300
 """A dimension from which a curve by caps is tried out first."""
 _MOST_LONG = 12
 _MOST_WHOLE = 64
+_MOST_ROWS = 64
+"""Pairs of rows of which the worst for a sample, or in one order, is looked for."""
 _HALF = 96
 """Intervals on each side of the middle, in which values of a process are seen."""
 _WEIGHED = 1000
@@ -188,7 +190,14 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         if delta is None and _is_nested(plan):
             plan = _sharpened(root, plan, target)
         proof = Proof(claim)
-        known = building.fact(proof, (), plan)
+        known, asked = _told(proof, plan)
+        at = None if claim.epsilon is None else constant(claim.epsilon)
+        if at is None and claim.delta not in (None, ZERO) and _tells_a_row(plan) is not None:
+            found = _inverse(asked, constant(claim.delta), digits)
+            at = rational(Fraction(found["upper"])) if "upper" in found else None
+        if at is not None and (other := _with_worst_row(proof, plan, at)) != plan:
+            plan = other
+            known, asked = _told(proof, plan)
         step: Plan = {"rule": rule.NAME, "premises": [known], "prec": bits}
         steps: list[Plan] = []
         if claim.epsilon is not None:
@@ -196,14 +205,48 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
             steps += [closed] if _accepts(proof, closed_profile.NAME) else []
             steps.append({**step, "evidence": {"delta": True}})
         if claim.delta not in (None, ZERO):
-            assert isinstance(known.says, Curve)
             # beside what is asked only where evaluations are quick
-            quick = cells(known.says) > _SLOW
-            curve = rule.curve_of_claim(claim, {}, [known])[0]
-            found = _at_a_delta(Run(root), plan, curve, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
+            quick = cells(asked) > _SLOW
+            found = _at_a_delta(Run(root), plan, asked, constant(claim.delta), digits) if claim.epsilon is None or quick else {}
             steps += [{**step, "evidence": found}] if found or claim.epsilon is None else []
-            steps += closed_epsilon.propose(claim, Fraction(found["upper"])) if "upper" in found else []
+            closed_ones = closed_epsilon.propose(claim, Fraction(found.get("upper", 0))) if found or claim.epsilon is None else []
+            steps += [*closed_ones, *([{**step, "evidence": {"lower": "0"}}] if closed_ones and not found else [])]
         return [*steps, *_budget(claim, root, target)]
+
+
+def _told(proof: Proof, plan: Plan) -> tuple[Fact, Curve]:
+    """The curve by a plan, and the curve of the order of neighbours that is claimed."""
+    known = building.fact(proof, (), plan)
+    return known, rule.in_the_order(proof.claim, rule.curve_of_claim(proof.claim, {}, [known])[0])
+
+
+def _tells_a_row(plan: Plan) -> int | None:
+    """The pair of rows that a plan names for the lower bound of one finite mechanism, run so many times, by itself or in samples."""
+    if "part" in plan:
+        return _tells_a_row(plan["part"])
+    rows = [plan["row"]] if "row" in plan else plan.get("rows", [])
+    return rows[0] if len(rows) == 1 else None
+
+
+def _with_row(plan: Plan, row: int) -> Plan:
+    if "part" in plan:
+        return {**plan, "part": _with_row(plan["part"], row)}
+    return {**plan, **({"row": row} if "row" in plan else {"rows": [row]})}
+
+
+def _with_worst_row(proof: Proof, plan: Plan, at: arb) -> Plan:
+    """The plan with the pair of rows that is the worst at an epsilon in the order that is claimed, where it names one."""
+    named = _tells_a_row(plan)
+    if named is None:
+        return plan
+    heights = dict[int, arb]()
+    with suppress(DpverifyError):  # there are no more
+        for row in range(_MOST_ROWS):
+            lower = _told(proof, _with_row(plan, row))[1].lower
+            heights |= {} if lower is None else {row: lower.worst(at)}
+    top = max(heights.values(), key=lambda height: height.mid(), default=None)
+    tied = [row for row, height in heights.items() if top is not None and height.overlaps(top)]
+    return plan if not tied or named in tied else _with_row(plan, tied[0])
 
 
 def listed(claim: Claim, digits: int) -> list[Plan]:

@@ -32,6 +32,7 @@ from dpverify.trusted.theories.finite.densities import (
     has_floor,
     has_kinks,
     linear,
+    linear_on,
     losses,
     resolve,
 )
@@ -219,7 +220,7 @@ def _planes(expr: Expr, part: Polytope) -> Iterator[tuple[Vector, Fraction]]:
     """The planes <normal, x> = offset through the part where the loss has kinks or jumps."""
     for kink in _kinks(expr):
         jumps = isinstance(kink, Call) and kink.name == "floor"
-        found = linear(kink.args[0] if isinstance(kink, Call) and jumps else kink)
+        found = linear(kink.args[0]) if isinstance(kink, Call) and jumps else linear_on(kink, part)
         if found is None:
             continue
         numbers = _proportional(found)

@@ -12,7 +12,7 @@ from dpverify.search.signs.radicals import root
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
 from dpverify.trusted.kernel.model import Domain
-from dpverify.trusted.kernel.signs import AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE
+from dpverify.trusted.kernel.signs import AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, POSITIVE
 
 
 def ratio(field: Field, expr: Expr) -> Ratio:
@@ -116,6 +116,10 @@ def opaque(field: Field, name: str, args: tuple[Ratio, ...]) -> Ratio:
         if field.ratio_sign(args[-1]) != POSITIVE:
             raise Undecided(f"the argument of {name} is not proved to be positive.")
         bounds = Domain(Fraction(0))
+    elif name == "floor" and field.ratio_sign(field.subtract(args[0], UNIT)) <= AT_LEAST_ZERO:
+        bounds = Domain(Fraction(1), None, lower_open=False)
+    elif name == "floor" and field.ratio_sign(args[0]) == NEGATIVE:
+        bounds = Domain(None, Fraction(-1), upper_open=False)
     for i, atom in enumerate(field.atoms):
         if atom.kind == name and len(atom.args) == len(args) and all(map(field.same, atom.args, args)):
             return Ratio(ATOMS[i], ONE)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.search.signs.entries import Found, define, known, put, show
 from dpverify.search.signs.expressions import ratio
-from dpverify.search.signs.field import Effort, Field
+from dpverify.search.signs.field import Effort, Field, Ratio
 from dpverify.search.signs.polynomials import NONE, Poly, atoms_of, by_power, factored, fraction
 from dpverify.search.signs.positive import factor_sign
 from dpverify.trusted.kernel.errors import DpverifyError
@@ -36,7 +36,8 @@ from dpverify.trusted.kernel.expr import (
     symbols,
 )
 from dpverify.trusted.kernel.model import Domain
-from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign
+from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.order.local import difference
 from dpverify.trusted.order.shown_signs import choices
@@ -116,7 +117,18 @@ class _Search:
             return False
         if self._met(field.ratio_sign(quotient)) and self._met(show(expr, field.ratio_writing(quotient), field)):
             return True
-        return self._ends(expr, field)
+        return self._ends(expr, field) or self._above_the_line(expr, quotient, field)
+
+    def _above_the_line(self, expr: Expr, quotient: Ratio, field: Field) -> bool:
+        """By what stands above a line, where floors stand below it, which has one sign."""
+        below = field.sign(quotient.den)
+        if field.is_constant(quotient.den) or not calls(expr, "floor") or below not in (POSITIVE, NEGATIVE):
+            return False
+        turn = num(1 if below == POSITIVE else -1)
+        top = mul(turn, field.poly_expr(quotient.num))
+        if not self._again(top):
+            return False
+        return self._met(show(expr, div(mul(turn, field.gap("as", top)), field.writing(quotient.den)), field))
 
     def _without(self, expr: Expr, part: Multiple, field: Field) -> bool:
         """By what is less: a kink with a factor replaced by what it is beyond on one side."""

@@ -11,7 +11,7 @@ from dpverify.trusted.kernel.balls import constant, finite
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
 from dpverify.trusted.kernel.model import Domain
-from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sign_of_ball, square, times
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, sign_of_ball, square, times
 from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.laws import extreme, law
 
@@ -138,7 +138,8 @@ def _call(expr: Call, domains: Mapping[str, Domain]) -> Sign:
     if expr.name == "log" and signs[0] == POSITIVE:
         return sign_of(sub(expr.args[0], ONE), domains)
     if expr.name == "floor":
-        return signs[0] | NULL
+        least = sign_of(sub(expr.args[0], ONE), domains)
+        return POSITIVE if least <= AT_LEAST_ZERO else signs[0] if signs[0] == NEGATIVE else signs[0] | NULL
     if expr.name == "atanh" and sign_of(add(ONE, expr.args[0]), domains) == sign_of(sub(ONE, expr.args[0]), domains) == POSITIVE:
         return signs[0]
     found = law(expr.name, signs[-1])

@@ -153,6 +153,11 @@ def _check_difference(query: Query, noise: Additive, points: Points, reach: Expr
         return ()
     if query.adjacency in ("l1", "l2") and certainly_within(points.shifts[0], reach):
         return (REAL,)  # every smaller difference occurs too
+    if isinstance(noise, Translation):
+        from dpverify.trusted.theories.additive.moves import require_difference
+
+        require_difference(query, points.shifts)
+        return ()
     raise Rejected(RULE, "b", "its distance from a is not the sensitivity that the query gives")
 
 

@@ -185,7 +185,11 @@ class Values:
         from dpverify.trusted.theories.composition.rules import poisson_subsampling
 
         rate, domains = mechanism.rate, self.domains
-        if self.side == "lower" and factor != ONE:
+        if (
+            self.side == "lower"
+            and factor != ONE
+            and not (mechanism.scheme == "poisson" and is_whole(factor, domains) and self._far_out(mechanism.part))
+        ):
             raise Rejected(WHAT, "subsample", "no lower bound is known for neighbours further than one record apart")
         self.assumed.append(poisson_subsampling.SECRET)
         if rate == ZERO:
@@ -198,6 +202,15 @@ class Values:
         if isinstance(inside, Infinite) and self.side == "lower" and not certainly_lt(ZERO, rate, domains):
             raise Rejected(WHAT, "rate", "it is not certainly positive")
         return self._further(sampled(inside, rate, first=True), factor)
+
+    def _far_out(self, part: Part) -> bool:
+        """Whether each of k records that is in a sample multiplies the ratio of probabilities far out by the same: all by limits of slopes.
+
+        There sum over j of C(k, j) p^j (1 - p)^(k - j) e^(j eps) = (1 + p (e^eps - 1))^k.
+        """
+        from dpverify.trusted.theories.additive.rules import convex_exponent
+
+        return not has_inputs(part) and all(premise.rule == convex_exponent.NAME for premise in self.premises)
 
     def _second(self, mechanism: model.Subsample, factor: Expr, turned: set[Part | str]) -> bool:
         """Whether a sample is bounded by what it has in the order with the record second. turned: what inside loses in one order alone."""

@@ -16,11 +16,11 @@ from dpverify.trusted.kernel.fact import Fact, as_bounds
 from dpverify.trusted.kernel.model import CLAIMED_MEASURES, Claim, Measure
 
 
-def measure_of(claim: Claim, rule: str) -> Measure:
-    """The measure that a claim is in. Raises Rejected for a claim in epsilon, and where parameters are left open."""
+def measure_of(claim: Claim, rule: str, open_ones: bool = False) -> Measure:
+    """The measure that a claim is in. Raises Rejected for a claim in epsilon, and where parameters are left open but for `open_ones`."""
     if claim.measure is None or claim.measure.name not in CLAIMED_MEASURES:
         raise Rejected(rule, "the claim", "it is in no measure of privacy, or in epsilon and delta, and the rule is about another measure")
-    if claim.domains:
+    if claim.domains and not open_ones:
         raise Rejected(rule, "the parameters", "it wants a value for each; claim one value at a time")
     return claim.measure
 

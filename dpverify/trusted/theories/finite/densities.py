@@ -17,6 +17,7 @@ from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import (
     ZERO,
+    Add,
     Call,
     Expr,
     Num,
@@ -29,6 +30,7 @@ from dpverify.trusted.kernel.expr import (
     neg,
     num,
     rebuild,
+    scaled,
     sub,
     substitute,
     symbols,
@@ -38,6 +40,7 @@ from dpverify.trusted.kernel.model import Claim, Domain, Kernel, Vector
 from dpverify.trusted.language.calls import calls
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.numbers.expansion import expanded
 
 WHAT: Final = "kernel"
 NAMES: Final = ("y", "theta", "other")
@@ -45,6 +48,7 @@ NAMES: Final = ("y", "theta", "other")
 
 BITS: Final = 256
 MOST_VALUES: Final = 64
+MOST_FACTORS: Final = 8
 KINKS: Final = ("abs", "min", "max", "floor")
 
 
@@ -159,9 +163,27 @@ def linear(expr: Expr) -> tuple[Expr, Expr, Expr, Expr] | None:
     return slopes[0], slopes[1], slopes[2], expr
 
 
+def linear_on(expr: Expr, part: Polytope) -> tuple[Expr, Expr, Expr, Expr] | None:
+    """The coefficients of a linear expression that has the sign of expr on a polytope, wherever expr has a value; None where none is known.
+
+    A sum of whole multiples of logarithms of linear expressions has the sign of the difference of two products of these, all at least 0.
+    """
+    found = linear(expr)
+    if found is not None or not isinstance(expr, Add):
+        return found
+    products: tuple[list[Expr], list[Expr]] = [], []
+    for times, term in map(scaled, expr.args):
+        if times.denominator != 1 or abs(times) > MOST_FACTORS or not isinstance(term, Call) or term.name != "log":
+            return None
+        if linear(term.args[0]) is None or _side(term.args[0], part, ()) != 1:
+            return None
+        products[times < 0].extend([term.args[0]] * abs(int(times)))
+    return linear(expanded(sub(mul(*products[0]), mul(*products[1]))))
+
+
 def _side(expr: Expr, part: Polytope, rays: Sequence[Vector]) -> int | None:
     """1 where expr >= 0 on the whole polytope and its rays, -1 where <= 0, None where that is not certain."""
-    coefficients = linear(expr)
+    coefficients = linear(expr) if rays else linear_on(expr, part)
     if coefficients is None:
         if not rays:
             ball = value(expr, balls(part))

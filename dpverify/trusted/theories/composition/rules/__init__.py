@@ -33,6 +33,8 @@ def _claims(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import closed_epsilon as found
         case "closed-profile":
             from dpverify.trusted.theories.composition.rules import closed_profile as found
+        case "least-noise":
+            from dpverify.trusted.theories.composition.rules import least_noise as found
         case "one-sided":
             from dpverify.trusted.theories.composition.rules import one_sided as found
         case "positivstellensatz":

@@ -1,7 +1,7 @@
 """The tight delta as a closed form, where the mechanism has one: bounds that may be equal to the claim.
 
-Theorem: Gaussian mechanisms and their compositions, Laplace noise, finite tables and compositions of equal randomized responses have a
-tight delta in closed form at every epsilon.
+Theorem: Gaussian mechanisms and their compositions, Laplace noise, uniform and exponential noise, also cut off, finite tables and
+compositions of equal randomized responses have a tight delta in closed form at every epsilon of at least 0.
 
 Checked:
 - the mechanism is one of these
@@ -22,7 +22,7 @@ from dpverify.trusted.kernel.assumptions import IDEAL
 from dpverify.trusted.kernel.bounds import Bound, Quantity
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, format_expr
-from dpverify.trusted.kernel.model import Claim, Combinator, Exponential, KaryResponse, Table
+from dpverify.trusted.kernel.model import Claim, Combinator, Exponential, KaryResponse, Table, Translation
 from dpverify.trusted.theories.composition.rules import gaussian_composition, post_processing
 from dpverify.trusted.theories.curves.rules import gaussian
 
@@ -99,6 +99,13 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
             ratio = laplace.scale_ratio(noise, reach(run).upper)
             if ratio is not None:
                 return laplace.delta_expr(ratio, epsilon), (laplace.NAME,)
+        if isinstance(noise, Translation):
+            from dpverify.trusted.theories.curves import ended
+            from dpverify.trusted.theories.curves.rules import line
+
+            delta = ended.delta_expr(noise, reach(run).upper, epsilon)
+            if delta is not None:
+                return delta, (line.NAME,)
     if len(runs) == 1 and isinstance(noises[0], Table):
         from dpverify.trusted.combinators.responses import randomized_response
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpverify.trusted.combinators.exchanged import by_records, either_order, listed_both_ways
-from dpverify.trusted.combinators.neighbours import require_one_adjacency
+from dpverify.trusted.combinators.neighbours import apart, require_one_adjacency, undecided
 from dpverify.trusted.combinators.runs import Run, neighbours_assumed
 from dpverify.trusted.facts.premises import bound_of, curve_of, through_of
 from dpverify.trusted.kernel import model
@@ -113,7 +113,7 @@ class Values:
             epsilon, delta = self.of(mechanism.part, forward)
             return times_over(mechanism.times, epsilon), mul(mechanism.times, delta)
         if isinstance(mechanism, model.Compose):
-            return self._composed([self.of(inner, forward) for inner in mechanism.parts])
+            return self._composed(part, [self.of(inner, forward) for inner in mechanism.parts])
         if isinstance(mechanism, model.PostProcess) and self.side == "upper":
             self.assumed += post_processing.ASSUMED
             return self.of(mechanism.part, forward)
@@ -222,10 +222,11 @@ class Values:
 
     # -- what is made of parts
 
-    def _composed(self, losses: Sequence[Loss]) -> Loss:
-        """The sums; from below the worst part by itself, for which are at their worst together is not looked at."""
-        if self.side == "lower":
+    def _composed(self, part: Part, losses: Sequence[Loss]) -> Loss:
+        """The sums; from below, where parts share neighbours, the worst by itself: which are at their worst together is not looked at."""
+        if self.side == "lower" and undecided(part):
             return self._worst(losses)
+        self.assumed += apart(part) if self.side == "lower" else ()
         return total([epsilon for epsilon, _ in losses]), add(*(delta for _, delta in losses))
 
     def _worst(self, losses: Sequence[Loss]) -> Loss:

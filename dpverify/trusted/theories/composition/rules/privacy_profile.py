@@ -44,7 +44,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     curve, others = curve_of_claim(claim, parameters, premises)
     if others:
         raise CertificateError(f"{NAME}: it wants one premise, the curve of the whole, or none for listed pairs.")
-    curve = _in_the_order(claim, curve)
+    curve = in_the_order(claim, curve)
     bounds = [*_deltas(claim, curve, parameters), *_epsilons(claim, curve, parameters)]
     if not bounds:
         raise CertificateError(f"{NAME}: no bound is asked for, or one that the curve has not.")
@@ -73,7 +73,7 @@ def curve_of_claim(claim: Claim, parameters: Mapping[str, Any], premises: Sequen
     return (curve if known else replace(curve, lower=None)), premises[1:]
 
 
-def _in_the_order(claim: Claim, curve: Curve) -> Curve:
+def in_the_order(claim: Claim, curve: Curve) -> Curve:
     """The curve of the order of neighbours that is claimed, where that is one: its profile in both orders' place."""
     if not claim.order:
         return curve
