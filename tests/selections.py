@@ -57,7 +57,7 @@ def alone(claim, rule, **parameters):
 
 
 def from_above(claim, digits=20):
-    """The fact with the best bound from above, by a search for such alone: an output that shows a loss takes most of the time of `verify`."""
+    """The fact with the best bound from above, by a search for such alone: most of the time of `verify` goes into showing a loss."""
     step = premises(digits, above=True)(claim, "upper")
     with precision(precision_for(digits)):
         return bound(Proof(claim), (), step)
