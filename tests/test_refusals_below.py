@@ -213,3 +213,10 @@ def test_a_facet_falls_into_no_more_simplices_than_are_looked_at(monkeypatch):
     monkeypatch.setattr(cones, "MOST_SIMPLICES", 0)
     with pytest.raises(Undecided, match="a facet falls into too many simplices"):
         cones.Cones(corners, normals)
+
+
+def test_candidates_for_vertices_are_no_more_than_are_tried():
+    rows = ((F(1), F(0)), (F(0), F(1)), (F(1), F(1)))
+    assert {tuple(map(abs, vertex)) for vertex in vertices.half_of_vertices(rows, 6)} == {(1, 1), (0, 1), (1, 0)}
+    with pytest.raises(Undecided, match="3 rows in 2 dimensions have too many candidate vertices to try"):
+        list(vertices.half_of_vertices(rows, 5))

@@ -54,6 +54,7 @@ UNDEFINED = "log(0 - 1)"
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 PART = Part(LAPLACE, ONE)
 CLAIM = Claim(LAPLACE, ONE, sensitivity=ONE)
+UNKNOWN = Claim(LAPLACE, None, sensitivity=ONE)
 RATED = Claim(LAPLACE, ONE, sensitivity=ONE, domains=(("k", Domain(F(0), F(1), False, False)),))
 TABLE = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
 SCORES = ((ZERO, ONE), (ONE, ZERO))
@@ -127,6 +128,10 @@ REFUSED: Refusals = {
     "joint neighbours of what is seen after post-processing": (
         lambda: joint_neighbours.infer(Run(Part(Compose((PART, PART))), processed=True), {}, ()),
         "it is run several times, or stands behind a map",
+    ),
+    "an epsilon that is bounded from below alone": (
+        lambda: premises.epsilon_of(UNKNOWN, (saying(UNKNOWN, "concave-exponent", Bound("lower", ONE)),), "a-rule"),
+        "no premise bounds it from above",
     ),
     "a pair of the whole for a sample that has another one": (
         lambda: joint_neighbours._lower(REPLACED, [*candidates.choices(REPLACED)], (), {"choice": 0}, ()),
