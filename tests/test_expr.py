@@ -354,7 +354,16 @@ def test_the_depth_of_an_expression_is_that_of_its_deepest_part():
 
 @pytest.mark.parametrize(
     ("text", "kept"),
-    [("x**2", "x**2"), ("x**3", "abs(x**3)"), ("x*y", "abs(x*y)"), ("-2*x", "2*abs(x)"), ("-2*exp(x)", "2*exp(x)"), ("-3", "3")],
+    [
+        ("x**2", "x**2"),
+        ("x**3", "abs(x**3)"),
+        ("x*y", "abs(x*y)"),
+        ("-2*x", "2*abs(x)"),
+        ("-2*exp(x)", "2*exp(x)"),
+        ("-3", "3"),
+        ("x**2 + exp(x)", "x**2 + exp(x)"),
+        ("besselk(1, x)**3", "besselk(1, x)**3"),
+    ],
 )
 def test_an_absolute_value_is_left_out_where_no_sign_can_be_lost(text, kept):
     assert absolute(parse(text)) == parse(kept)
