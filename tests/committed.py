@@ -10,6 +10,13 @@ from typing import Any
 from dpverify.evidence.collected import SINGLE, by_name, read
 
 FOLDER = Path(__file__).parents[1] / "reports" / "certificates"
+DEAR = (
+    "compose_exponential", "compose_kernels", "delta_above_threshold_at_most", "delta_above_threshold_gaussian",
+    "delta_above_threshold_mixed", "delta_several_modes", "delta_zero_inside", "exponential_any_scores_zcdp", "least_error_parities",
+    "least_error_prefix_sums", "nested_sampling", "noisy_max_two_cauchy", "permute_and_flip_zcdp", "process_sequences",
+    "stream_heavy_tails", "stream_range_between_bounds", "threshold_of_words",
+)  # fmt: skip
+"""Mechanisms whose certificates take a second or more to be judged, or to be changed and judged."""
 
 
 @cache
@@ -48,3 +55,8 @@ def saved(name: str, folder: Path) -> Path:
 def place(name: str) -> Path:
     """Where a certificate is, as `dpverify check` takes it."""
     return _places()[name]
+
+
+def is_dear(name: str) -> bool:
+    """Whether a certificate is one of those that cost most."""
+    return name.partition(".")[0] in DEAR

@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(config, items):
     Tests in a row stay together in a part, for they remember much for each other."""
     by_function = {}
     for item in items:
-        if item.get_closest_marker("sampled"):
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("wide"):  # what is wide by itself is in no sample
             by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for group in by_function.values():
         [most] = group[0].get_closest_marker("sampled").args

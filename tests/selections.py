@@ -2,11 +2,16 @@
 
 from fractions import Fraction
 
+from dpverify.search import precision_for, premises
 from dpverify.search.certificates import pack
+from dpverify.search.proposal import bound
+from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.certificate import Line
 from dpverify.trusted.kernel.expr import ONE, ZERO, parse
+from dpverify.trusted.kernel.fact import as_bounds
 from dpverify.trusted.kernel.judgement import check
 from dpverify.trusted.kernel.model import L1, L2, AboveThreshold, Claim, Domain, NoisyMax, Radial, Translation
+from dpverify.trusted.kernel.proof import Proof
 
 NATURAL = Domain(Fraction(1), None, lower_open=False, integer=True)
 POSITIVE = Domain(Fraction(0))
@@ -49,3 +54,16 @@ def sparse(threshold_noise, query_noise, n, positives=1, **words):
 def alone(claim, rule, **parameters):
     """A certificate of one line, as anybody may write it."""
     return check(pack(claim, 128, "PROVED", [Line(rule, (), parameters, (), 128)]))
+
+
+def from_above(claim, digits=20):
+    """The fact with the best bound from above, by a search for such alone: most of the time of `verify` goes into showing a loss."""
+    step = premises(digits, above=True)(claim, "upper")
+    with precision(precision_for(digits)):
+        return bound(Proof(claim), (), step)
+
+
+def upper(claim, digits=20):
+    """That bound."""
+    [value] = [bound.value for bound in as_bounds(from_above(claim, digits).says) if bound.side == "upper"]
+    return value

@@ -22,12 +22,15 @@ def spread(
     most: int,
     covers: Callable[[Value], Iterable[Hashable]] = lambda value: (),
     name: Callable[[Value], str] = str,
+    dear: Callable[[Value], bool] = lambda value: False,
 ) -> list[Any]:
     """Parameters of a test, in their order. All but about `most` of them are wide.
 
-    covers: the features of a value, each of which some value of the sample has, though more than `most` were needed; name: its id."""
+    covers: the features of a value, each of which some value of the sample has, though more than `most` were needed; name: its id;
+    dear: whether it costs so much that the sample has it only where no other value has one of its features."""
     every = list(values)
-    chosen = sample([name(value) for value in every], most, [tuple(covers(value)) for value in every])
+    left_out = frozenset(number for number, value in enumerate(every) if dear(value))
+    chosen = sample([name(value) for value in every], most, [tuple(covers(value)) for value in every], left_out)
     return [
         pytest.param(value, id=name(value), marks=() if number in chosen else pytest.mark.wide)
         for number, value in enumerate(every)
@@ -35,17 +38,20 @@ def spread(
     ]
 
 
-def sample(names: Sequence[str], most: int, features: Sequence[Sequence[Hashable]] = ()) -> set[int]:
-    """The numbers of a sample of things: those that cover all features, each by the most that are new, and others up to `most`."""
+def sample(names: Sequence[str], most: int, features: Sequence[Sequence[Hashable]] = (), dear: frozenset[int] = frozenset()) -> set[int]:
+    """The numbers of a sample of things: those that cover all features, each by the most that are new, and others up to `most`.
+
+    dear: those that are taken after all others alone."""
     order = sorted(range(len(names)), key=lambda number: sha256(names[number].encode()).digest())
     left = [set(each) for each in features]
     chosen = set()
     while any(left):
-        number = max(order, key=lambda number: len(left[number]))
+        number = max(order, key=lambda number: (bool(left[number]) and number not in dear, len(left[number])))
         chosen.add(number)
         covered = left[number]
         left = [each - covered for each in left]
-    return chosen | set([number for number in order if number not in chosen][: max(0, most - len(chosen))])
+    rest = sorted((number for number in order if number not in chosen), key=dear.__contains__)
+    return chosen | set(rest[: max(0, most - len(chosen))])
 
 
 def of_certificate(data: Any) -> set[Hashable]:

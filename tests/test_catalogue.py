@@ -16,9 +16,8 @@ from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.canonical_form import from_json, to_json
 from dpverify.trusted.kernel.expr import ONE, Num, Sym, parse
 from dpverify.trusted.kernel.model import Domain
+from tests import shelved
 from tests.effort import examples
-
-SPECS = sorted((Path(__file__).parents[1] / "specs").rglob("*.toml"))
 
 STUDENT_T = """
 [mechanism]
@@ -90,7 +89,7 @@ def test_names_expectations_and_lines_of_claims(read):
 
 
 def test_every_claim_of_the_catalogue_reads_and_survives_its_canonical_form():
-    every = [stated for path in SPECS for stated in read_spec(path).claims]
+    every = [stated for path in shelved.SPECS for stated in shelved.read(path).claims]
     assert [stated.name for stated in every if from_json(to_json(stated.claim)) != stated.claim] == []
 
 
@@ -375,7 +374,7 @@ def test_a_name_that_means_nothing_is_refused(name, said):
 
 # -- mutations ----------------------------------------------------------------------------------------
 
-SEEDS = [STUDENT_T, *(path.read_text() for path in SPECS)]
+SEEDS = [STUDENT_T, *(path.read_text() for path in shelved.SPECS)]
 JUNK = st.sampled_from([*"[]{}()'\"=.,*/-0r\n\x00é", "[[", "inf", "nan", "1e999", "1/0", "'''", "positive", "**", "log(", "true"])
 
 

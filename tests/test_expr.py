@@ -31,6 +31,7 @@ from dpverify.trusted.kernel.expr import (
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.language.signs import absolute
 
 SMALL = st.fractions(-6, 6, max_denominator=12)
 LEAVES = st.one_of(SMALL.map(Num), st.sampled_from([Sym("r"), Sym("z"), Sym("nu_2"), PI]))
@@ -349,3 +350,20 @@ def test_the_exponential_that_falls_slowest_is_taken_out_and_extremes_are_of_log
 def test_the_depth_of_an_expression_is_that_of_its_deepest_part():
     for one in ("(1 + x)", "x**(-y)", "abs(x)", "max(x, (y))"):
         assert symbols(parse(" + ".join([one] * 300))) <= {"x", "y"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("x**2", "x**2"),
+        ("x**3", "abs(x**3)"),
+        ("x*y", "abs(x*y)"),
+        ("-2*x", "2*abs(x)"),
+        ("-2*exp(x)", "2*exp(x)"),
+        ("-3", "3"),
+        ("x**2 + exp(x)", "x**2 + exp(x)"),
+        ("besselk(1, x)**3", "besselk(1, x)**3"),
+    ],
+)
+def test_an_absolute_value_is_left_out_where_no_sign_can_be_lost(text, kept):
+    assert absolute(parse(text)) == parse(kept)

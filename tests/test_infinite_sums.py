@@ -8,7 +8,7 @@ import mpmath
 import pytest
 from flint import arb
 
-from dpverify.trusted.kernel.balls import precision
+from dpverify.trusted.kernel.balls import precision, value
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import parse
 from dpverify.trusted.theories.processes import infinite_sums
@@ -180,3 +180,22 @@ def test_a_slow_tail_with_a_logarithm_above_is_bounded():
     assert found.contains(arb((at**3 + 3 * at**2 + 6 * at + 6) / 1024)) and found < 4 * at**3 / 1024
     with pytest.raises(Undecided, match="too early"):
         infinite_sums._slowest(infinite_sums._germ(parse("log(u)**9/u**2"), Fraction(2) ** 4), Fraction(2) ** 4)
+
+
+@pytest.mark.parametrize(("terms", "truth"), [("sqrt((1 - k)**2)", 4), ("(1 - k)**2*(1 - k)", -64), ("sqrt(k**4)/k", 5)])
+def test_powers_are_merged_only_where_they_have_the_same_value(terms, truth):
+    assert value(infinite_sums._merged(parse(terms)), {"k": arb(5)}).overlaps(arb(truth))
+
+
+def test_terms_that_are_negative_on_a_part_of_the_end_have_no_sum_there():
+    """They are below 0 up to e**5, which is about 148, and positive from there on."""
+    told = infinite_sums.read({"start": 64, "order": 1, "logarithms": 1, "end": 4, "signs": {"logarithms": 1, "cells": 16}})
+    with pytest.raises(Undecided, match="the terms are not certainly at least 0 from k = 64 on"):
+        infinite_sums.total(parse("(log(k) - 5)/k**2"), told, 64)
+
+
+def test_terms_that_bend_the_other_way_on_a_part_of_the_end_are_not_summed():
+    """With L = log(k) the second derivative has the sign of 6 L**2 - 60 L + 132, below 0 for L from 3.27 to 6.73."""
+    told = infinite_sums.read({"start": 64, "order": 1, "logarithms": 1, "end": 4, "signs": {"logarithms": 1, "cells": 64}})
+    with pytest.raises(Undecided, match="the derivative of the order 2 of the terms is not certainly at least 0 from k = 64 on"):
+        infinite_sums.total(parse("log(k)**12/k**2"), told, 64)

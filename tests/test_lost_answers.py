@@ -105,7 +105,7 @@ def test_an_answer_that_cannot_be_told_is_code_2_from_every_verb(here):
         run(*args)  # told, they are 0
     ways = ((full, quiet), (os.close, quiet), (unheard, quiet), (full, full), (os.close, os.close))
     codes = {(" ".join(args), out.__name__, err.__name__): code_of(lambda args=args: cli.main(args), out, err)
-             for number, args in enumerate(ANSWERS) for out, err in (ways if number < 4 else ways[number % 3 :: 3])}  # fmt: skip
+             for number, args in enumerate(ANSWERS) for out, err in (ways if number in (0, 3) else ways[number % 5 :: 5])}  # fmt: skip
     assert {case: code for case, code in codes.items() if code != 2} == {}
 
 

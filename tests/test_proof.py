@@ -161,7 +161,9 @@ def at_one_pair(part):
 
 @pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:Using `assume` outside")
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.wide] * (name == "a sample of two")) for name in MECHANISMS]
+)
 def test_whatever_can_be_derived_of_tables_is_true(name):
     factor = F(3, 2)
     claim = Claim(MECHANISMS[name], call("log", num(factor)), None)

@@ -1,17 +1,18 @@
 """What is refused below the theories: numbers, forms, norms, certificates and claims; each guard by what it alone stops."""
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
 from flint import arb, fmpq_mat
 
-from dpverify.trusted.geometry import lengths, operator_norms, vertices
+from dpverify.trusted.geometry import cones, lengths, operator_norms, vertices
 from dpverify.trusted.kernel import certificate, fitting, judgement, registry
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.canonical_form import from_json, to_json
-from dpverify.trusted.kernel.errors import CertificateError, ExprError
+from dpverify.trusted.kernel.errors import CertificateError, ExprError, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Sym, num, parse
 from dpverify.trusted.kernel.model import (
     L1,
@@ -35,7 +36,7 @@ from dpverify.trusted.kernel.model import (
 )
 from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.language import rationals
-from dpverify.trusted.numbers import complex, jets, lattice_sums
+from dpverify.trusted.numbers import complex, jets, lattice_sums, quadrature
 from dpverify.trusted.numbers.asymptotics import End, Germ, Range, end_jet
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order import domains, enclosed, forms
@@ -197,3 +198,25 @@ def test_a_rule_that_there_is_not_is_named():
         from dpverify.trusted.kernel.proof import Proof
 
         Proof(ON_LINE).infer("no-theorem")
+
+
+def test_an_integral_over_a_pole_is_undecided():
+    with precision(64), pytest.raises(Undecided, match="the integral of the density from -1 to 1 has no finite enclosure"):
+        quadrature._quadrature(parse("1/z"), "z", F(-1), F(1), arb(2) ** -20, arb(2) ** -20)
+
+
+def test_a_facet_falls_into_no_more_simplices_than_are_looked_at(monkeypatch):
+    """A square does into two triangles."""
+    corners = tuple(tuple(map(F, corner)) for corner in itertools.product((-1, 1), repeat=3))
+    normals = tuple(tuple(F(sign * (i == axis)) for i in range(3)) for axis in range(3) for sign in (1, -1))
+    assert cones.Cones(corners, normals).shares == (F(1, 6),) * 6
+    monkeypatch.setattr(cones, "MOST_SIMPLICES", 0)
+    with pytest.raises(Undecided, match="a facet falls into too many simplices"):
+        cones.Cones(corners, normals)
+
+
+def test_candidates_for_vertices_are_no_more_than_are_tried():
+    rows = ((F(1), F(0)), (F(0), F(1)), (F(1), F(1)))
+    assert {tuple(map(abs, vertex)) for vertex in vertices.half_of_vertices(rows, 6)} == {(1, 1), (0, 1), (1, 0)}
+    with pytest.raises(Undecided, match="3 rows in 2 dimensions have too many candidate vertices to try"):
+        list(vertices.half_of_vertices(rows, 5))

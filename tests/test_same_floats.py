@@ -46,7 +46,12 @@ def test_an_array_in_pieces_has_the_same_digits():
 
 
 @pytest.mark.parametrize(
-    "mechanism", [sparse(laplace(20), laplace(40), 10, positives=2), sparse(gaussian(2), gaussian(4), 5), largest(laplace(2), 5)]
+    "mechanism",
+    [
+        sparse(laplace(20), laplace(40), 10, positives=2),
+        pytest.param(sparse(gaussian(2), gaussian(4), 5), marks=pytest.mark.wide),
+        largest(laplace(2), 5),
+    ],
 )
 def test_the_event_that_is_found_does_not_hang_on_the_last_digits_of_libraries(monkeypatch, mechanism):
     run = Run(Part(mechanism, ONE))

@@ -26,6 +26,14 @@ def test_without_features_the_sample_has_its_size_and_small_sets_are_whole(monke
     assert not wide(spread.spread(NAMES[:7], 20))
 
 
+def test_what_is_dear_is_in_the_sample_only_where_it_alone_has_a_feature(monkeypatch):
+    monkeypatch.setattr(spread, "collected", True)
+    parameters = spread.spread(NAMES, 30, lambda name: [("last", name[-1]), ("length", len(name))], dear=lambda name: len(name) < 9)
+    left = set(NAMES) - wide(parameters)
+    assert {name[-1] for name in left} == set("0123456789") and len(left) == 30
+    assert sorted(map(len, left))[:3] == [7, 8, 9], "one of each length that only dear ones have"
+
+
 def test_another_thing_moves_none_of_the_others_into_the_sample(monkeypatch):
     monkeypatch.setattr(spread, "collected", True)
     before = set(NAMES) - wide(spread.spread(NAMES, 20))

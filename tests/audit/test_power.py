@@ -66,8 +66,7 @@ def test_k_norm_noise_has_a_gamma_radius_and_is_spread_evenly(name, norm):
 # -- power ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("name", ["Laplace", "Gaussian, by its curve"])
+@pytest.mark.parametrize("name", ["Laplace", pytest.param("Gaussian, by its curve", marks=pytest.mark.wide)])
 def test_noise_that_is_10_percent_too_small_is_refuted_near_the_information_limit(name):
     limit = math.log(1000) / POWER.information(POWER.LAWS[name], 0.9)
     counts = [POWER.refuted(name, 0.9, True, POWER.SURE, POWER.PAIRS, seed)[0] for seed in range(11)]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dpverify.audits.query import search_sensitivity
 from dpverify.errors import AuditError
+from tests.effort import examples
 
 
 def largest(v):
@@ -15,7 +16,7 @@ def largest(v):
 
 
 def search(query, **options):
-    settings = {"sensitivity": 1.0, "norm": largest, "adjacency": "add-remove", "length": 5, "seed": 0, "examples": 200}
+    settings = {"sensitivity": 1.0, "norm": largest, "adjacency": "add-remove", "length": 5, "seed": 0, "examples": examples(200)}
     return search_sensitivity(query, **{**settings, **options}).finding
 
 

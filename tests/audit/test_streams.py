@@ -154,7 +154,11 @@ def kinds_of(finding):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("scales", "kind", "words"),
-    [((1, 4, 2), "VIOLATION", False), ((1, 4, 2), "NONCONFORMING", True), ((0, 16, 8), "NONCONFORMING", False)],
+    [
+        ((1, 4, 2), "VIOLATION", False),
+        ((1, 4, 2), "NONCONFORMING", True),
+        pytest.param((0, 16, 8), "NONCONFORMING", False, marks=pytest.mark.wide),
+    ],
     ids=["less noise", "less noise, words as texts", "threshold forgotten"],
 )
 def test_a_planted_fault_is_found(scales, kind, words):

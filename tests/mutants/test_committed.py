@@ -68,7 +68,7 @@ def covers(name):
     return [*own, *((*each, "opposed") for each in own if opposed)]
 
 
-@pytest.mark.parametrize("name", spread([name for name in NAMES if family(name)], 0, covers))
+@pytest.mark.parametrize("name", spread([name for name in NAMES if family(name)], 0, covers, dear=committed.is_dear))
 def test_a_committed_certificate_contradicts_no_other_of_its_mechanism_however_it_is_changed(name):
     _, own = asked(name)
     lines = unpack(data(name)).lines

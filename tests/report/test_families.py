@@ -16,6 +16,7 @@ from dpverify.cli import drawn, judging
 from dpverify.evidence.collected import by_name, read
 from dpverify.report import evidence
 from dpverify.report.families import GROUPS, OTHERS, QUESTIONS, family
+from dpverify.report.page import by_family
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel import model
 
@@ -40,16 +41,27 @@ def run(*args, code=0):
     return result
 
 
+def written(folder, count, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(drawn, "curves_and_pictures", lambda groups, *_: {stem: ([], []) for stem in groups})
+    Path("specs").mkdir()
+    for number in range(1, count + 1):
+        Path(f"specs/laplace_{number:02}.toml").write_text(LAPLACE.format(scale=number) + WRONG.format(ten=10 * number))
+    Path("specs/two_rows.toml").write_text(TABLE)
+    return folder
+
+
 @pytest.fixture
 def many(tmp_path, monkeypatch):
     """Claim files of two families, too many for one page. Nothing is drawn."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(drawn, "curves_and_pictures", lambda groups, *_: {stem: ([], []) for stem in groups})
-    Path("specs").mkdir()
-    for number in range(1, 22):
-        Path(f"specs/laplace_{number:02}.toml").write_text(LAPLACE.format(scale=number) + WRONG.format(ten=10 * number))
-    Path("specs/two_rows.toml").write_text(TABLE)
-    return tmp_path
+    return written(tmp_path, 21, monkeypatch)
+
+
+@pytest.fixture
+def some(tmp_path, monkeypatch):
+    """The same, of which four are too many."""
+    monkeypatch.setattr(by_family, "MOST", 3)
+    return written(tmp_path, 4, monkeypatch)
 
 
 class Links(HTMLParser):
@@ -99,16 +111,16 @@ def test_a_large_report_is_an_overview_and_a_page_for_each_family_whose_links_le
     assert "43 certificates, 43 valid\n" in run("check", "out").stdout
 
 
-def test_one_page_on_request_and_no_page_of_a_family_is_left_from_before(many):
+def test_one_page_on_request_and_no_page_of_a_family_is_left_from_before(some):
     run("report", "specs", "-o", "out", "--folders")
     theirs = Path("out/mine.html")
     theirs.write_text("mine")
     run("report", "specs", "-o", "out", "--folders", "--one-page")
     assert sorted(path.name for path in Path("out").glob("*.html")) == ["index.html", "mine.html"]
-    assert "laplace_07" in Path("out/index.html").read_text()
+    assert "laplace_03" in Path("out/index.html").read_text()
 
 
-def test_a_claim_that_a_page_of_a_family_tells_otherwise_is_found(many):
+def test_a_claim_that_a_page_of_a_family_tells_otherwise_is_found(some):
     run("report", "specs", "-o", "out", "--folders")
     Path("out/certificates/certificates.json").unlink()
     page = Path("out/table-epsilon.html")
@@ -122,24 +134,24 @@ def test_a_claim_that_a_page_of_a_family_tells_otherwise_is_found(many):
 # -- evidence ------------------------------------------------------------------------------------------------
 
 
-def test_evidence_is_a_collection_for_each_family_and_a_line_for_each_claim(many):
+def test_evidence_is_a_collection_for_each_family_and_a_line_for_each_claim(some):
     run("report", "specs", "-o", "out", "--evidence", "kept")
     assert sorted(path.relative_to("kept").as_posix() for path in Path("kept").rglob("*") if path.is_file()) == [
         "certificates/radial-l1-epsilon.certs.json", "certificates/table-epsilon.certs.json", "index.md", "verdicts.txt",
     ]  # fmt: skip
     lines = [line for line in Path("kept/verdicts.txt").read_text().splitlines() if line and not line.startswith("#")]
-    assert len(lines) == 43 and "PROVED\tspecs/laplace_02.toml\ttight\tepsilon tight\t1/2\t" in "\n".join(lines)
+    assert len(lines) == 9 and "PROVED\tspecs/laplace_02.toml\ttight\tepsilon tight\t1/2\t" in "\n".join(lines)
     page = Path("kept/index.md").read_text()
-    assert "43 claims, 43 as expected" in page and "Tables of probabilities: pure epsilon" in page and "1/21" in page
-    assert run("check", "kept").stdout.endswith("43 certificates, 43 valid\n")
+    assert "9 claims, 9 as expected" in page and "Tables of probabilities: pure epsilon" in page and "1/4" in page
+    assert run("check", "kept").stdout.endswith("9 certificates, 9 valid\n")
     first = {path: path.read_bytes() for path in Path("kept").rglob("*") if path.is_file()}
     run("report", "specs", "-o", "other", "--evidence", "kept", "--no-cache")
     assert {path: path.read_bytes() for path in Path("kept").rglob("*") if path.is_file()} == first
 
 
-def test_what_is_kept_is_judged_by_the_kernel_and_not_searched_again(many, monkeypatch):
+def test_what_is_kept_is_judged_by_the_kernel_and_not_searched_again(some, monkeypatch):
     run("report", "specs", "-o", "out", "--evidence", "kept", "--no-cache")
-    searched = many / "searched"  # of other processes too
+    searched = some / "searched"  # of other processes too
     searched.touch()
 
     def anew(self, claim):
@@ -148,23 +160,23 @@ def test_what_is_kept_is_judged_by_the_kernel_and_not_searched_again(many, monke
         return verify(claim, self.digits)
 
     monkeypatch.setattr(judging.Judge, "_anew", anew)
-    monkeypatch.setenv("DPVERIFY_CACHE_DIR", str(many / "cache"))
+    monkeypatch.setenv("DPVERIFY_CACHE_DIR", str(some / "cache"))
     run("report", "specs", "-o", "again", "--evidence", "kept", "--jobs", 1)
     assert searched.read_text() == ""
     listed = json.loads(Path("again/certificates.json").read_text())["found_by"]
-    assert [(group["sources"], len(group["certificates"])) for group in listed] == [("kept", 43)]
+    assert [(group["sources"], len(group["certificates"])) for group in listed] == [("kept", 9)]
     run("report", "specs", "-o", "again", "--evidence", "kept", "--jobs", 1, "--no-cache")
-    assert searched.read_text().count("\n") == 43, "what was kept is not taken for what a search of today found"
+    assert searched.read_text().count("\n") == 9, "what was kept is not taken for what a search of today found"
     kept = Path("kept/certificates/table-epsilon.certs.json")
     assert kept.read_text().count('"REFUTED"') == 0
     kept.write_text(kept.read_text().replace('"verdict": "PROVED"', '"verdict": "REFUTED"'))
     done = run("report", "specs", "-o", "once-more", "--evidence", "kept", "--jobs", 1)
-    assert "43 claims, 43 as expected" in done.stdout
+    assert "9 claims, 9 as expected" in done.stdout
     assert kept.read_text().count('"PROVED"') == 1
 
 
 @pytest.mark.parametrize("change", ["missing", "other", "extra"])
-def test_what_is_other_in_kept_evidence_than_its_list_says_is_found(many, change):
+def test_what_is_other_in_kept_evidence_than_its_list_says_is_found(some, change):
     run("report", "specs", "-o", "out", "--evidence", "kept")
     file, verdicts = Path("kept/certificates/table-epsilon.certs.json"), Path("kept/verdicts.txt")
     if change == "missing":
@@ -177,7 +189,7 @@ def test_what_is_other_in_kept_evidence_than_its_list_says_is_found(many, change
     assert said.startswith(f"{change}: kept/certificates/table-epsilon.certs.json/two_rows.response.cert.json")
 
 
-def test_evidence_takes_the_place_of_evidence_alone(many):
+def test_evidence_takes_the_place_of_evidence_alone(some):
     Path("kept").mkdir()
     Path("kept/index.md").write_text("mine")
     refused = run("report", "specs/two_rows.toml", "-o", "out", "--evidence", "kept", code=2)

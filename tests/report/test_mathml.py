@@ -11,7 +11,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpverify.catalogue import read_spec
 from dpverify.report.mathml import density, density_text, mathml, text
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import ONE, PI, Add, Call, Mul, Num, Pow, Sym, add, call, children, div, mul, num, parse, power, sub
@@ -33,10 +32,10 @@ from dpverify.trusted.kernel.model import (
     Translation,
     all_parts,
 )
+from tests import shelved
 from tests.effort import examples
 
 ROOT = Path(__file__).parents[2]
-SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 
 GREEK = {"ν": "nu", "θ": "theta", "σ": "sigma", "Δ": "Delta", "π": "pi", "ε": "eps"}
 CALLS = {
@@ -441,8 +440,8 @@ def test_a_block_stands_on_a_line_of_its_own():
 @pytest.fixture(scope="module")
 def mechanisms():
     found = {}
-    for path in SPECS:
-        for stated in read_spec(path).claims:
+    for path in shelved.SPECS:
+        for stated in shelved.read(path).claims:
             found.setdefault(stated.claim.mechanism, path.stem)
     return found
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 
 import dpverify as dp
-from dpverify.catalogue import read_spec, shelf
+from dpverify.catalogue import shelf
 from dpverify.catalogue.formulas.boxes import (
     APPLY,
     PRIME,
@@ -29,7 +29,7 @@ from dpverify.catalogue.formulas.boxes import (
 from dpverify.catalogue.formulas.latex import latex, words
 from dpverify.errors import DpverifyError
 from dpverify.report.laws import law
-from tests import committed
+from tests import committed, shelved
 
 x, y, two = Ident("x"), Ident("y"), Number("2")
 SPECS = sorted((shelf() / "specs").glob("*.toml"))
@@ -88,7 +88,7 @@ def test_words_are_shown_and_never_obeyed(text, said):
 
 def test_the_law_of_every_mechanism_is_latex_in_plain_letters():
     for spec in SPECS:
-        said = latex(law(read_spec(spec).claims[0].claim.mechanism))
+        said = latex(law(shelved.read(spec).claims[0].claim.mechanism))
         assert said.isascii() and said.isprintable() and balanced(said), spec
 
 
@@ -127,7 +127,7 @@ def test_a_theorem_of_all_parameters_names_them():
 
 
 def test_where_nothing_was_decided_there_is_no_theorem():
-    undecided = next(stated for spec in SPECS for stated in read_spec(spec).claims if stated.expect == "UNKNOWN")
+    undecided = next(stated for spec in SPECS for stated in shelved.read(spec).claims if stated.expect == "UNKNOWN")
     answer = dp.verify(undecided)
     assert answer.verdict == "UNKNOWN"
     with pytest.raises(DpverifyError, match="nothing was proved or refuted, so that there is no theorem"):

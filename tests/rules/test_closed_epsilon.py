@@ -78,3 +78,9 @@ def test_a_claim_without_delta_and_noise_without_a_closed_form_have_none():
     with pytest.raises(Rejected):
         bounds(Claim(WARNER, num(1)), epsilon="1", later="2")
     assert search.propose(claim(Radial(parse("exp(-r**2/2)"), L2, num(1)), "1/8", "1"), 1) == []
+
+
+def test_beyond_the_tight_epsilon_there_is_an_upper_bound_alone():
+    # 3/4 - e/4 is less than 1/8, so that the tight epsilon is below 1
+    (found,) = bounds(claim(WARNER, "1/8"), epsilon="1", later="21/20")
+    assert (found.side, found.value) == ("upper", num(1))

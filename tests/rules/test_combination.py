@@ -261,6 +261,7 @@ def test_an_end_of_the_support_betrays_one_of_the_two_answers(density, low, slop
 ROWS = [((1, -1), (1, 0)), ((2, 1), (-1, 2)), ((1, -2), (2, 1)), ((1, 1), (1, -1))]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", ROWS)
 def test_parts_that_are_not_even_lose_in_one_order_of_the_neighbours(rows):
     """theory#joint-neighbours: the greatest over neighbours and both orders of the sum of what the parts lose in that order."""
@@ -272,6 +273,7 @@ def test_parts_that_are_not_even_lose_in_one_order_of_the_neighbours(rows):
     assert pure(nested) == pytest.approx([truth, truth], abs=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", ROWS)
 def test_a_sample_of_them_mixes_the_output_with_the_record_into_the_one_without(rows):
     """theory#poisson-subsampling: log(1 + p (e^w - 1)) for the order with the record first, -log(1 - p + p e^-w) for the other."""

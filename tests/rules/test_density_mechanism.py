@@ -1,6 +1,7 @@
 """The exponential mechanism with a density on convex sets and on R^d: near and private as theory/spaces.md says, beside integrals."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -98,3 +99,9 @@ def test_what_is_too_far_has_no_epsilon_and_bounds_of_any_mechanism_hold_of_this
     with precision(128):
         assert density_mechanism.check(asked, {"side": "far"}).value == INFINITE
         assert float(constant(half_spaces.check(asked, {"axis": 0, "steps": 4}).value).mid()) == pytest.approx(10 * math.log(16))
+
+
+def test_a_space_without_a_rate_has_no_density():
+    asked = claim("1/4", "1/20", "1", **INTERVAL)
+    with pytest.raises(Rejected, match="none with a density on a convex set is given"):
+        density_mechanism.check(replace(asked, mechanism=replace(asked.mechanism, rate=None)), {"side": "lower"})

@@ -187,3 +187,8 @@ def test_a_zero_where_the_sign_may_change_refutes_by_assumption():
     assert check(claim(noise, "1"), evidence).assumed == ("the density is non-negative",)
     square = Translation(parse("(z**2 - 1)**2*exp(-abs(z))"))
     assert check(claim(square, "1"), evidence).assumed == ()
+
+
+def test_what_a_point_takes_for_granted_is_shown(monkeypatch):
+    monkeypatch.setattr(rule, "check_inner_point", lambda *_: ("the point is one",))
+    assert "the point is one" in check(claim(radial("(r - 1)**2*exp(-r)", 2)), INNER).assumed

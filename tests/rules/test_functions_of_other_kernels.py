@@ -225,6 +225,7 @@ def test_a_difference_that_is_not_0_where_the_noise_is_shows_everything():
         ("min(s, t)", "abs(t - 1/2) - 1/2", {"cells": 4, "at": "1/2"}, "abs has no derivative"),  # the kink is no cut
         ("min(s, t)*(1 - max(s, t))", "t*(1 - t)", {"cells": 4, "at": "1/2"}, "not certainly other than 0|not certainly smooth"),
         ("min(s, t)", "sqrt(t)", {"cells": 4, "at": "1/2"}, "not certainly smooth"),
+        ("min(s, t)*max(s, t)**2", "t**3", {"cells": 4, "at": "1/2"}, "its part of the later point is not certainly other than 0"),
     ],
 )
 def test_what_is_no_process_at_another_time_is_refused(kernel, h, told, why):

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpverify.search.additive import mixture_concave as search
+from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, ExprError, Rejected
 from dpverify.trusted.kernel.expr import num, parse, sub
@@ -83,3 +84,16 @@ def test_each_hypothesis_is_checked(claim, change):
 def test_evidence_of_another_form_is_refused(change):
     with pytest.raises((CertificateError, ExprError)):
         mixture_concave.check(GAMMA, {**EVIDENCE, **change})
+
+
+@pytest.mark.parametrize(("side", "truth"), [("upper", "4*log(3)"), ("lower", "4*log(2)")])
+def test_each_side_is_about_its_own_end_of_a_sensitivity_that_is_enclosed(monkeypatch, side, truth):
+    [evidence] = [step["evidence"] for step in search.propose(GAMMA, 20) if step["evidence"]["side"] == side]
+    monkeypatch.setattr(mixture_concave, "sensitivity_bounds", lambda *_: Sensitivity(num(2), num(1)))
+    value = mixture_concave.check(GAMMA, evidence).value
+    assert certainly_le(sub(value, parse(truth)), parse("1e-15")) and certainly_le(sub(parse(truth), value), parse("1e-15"))
+
+
+def test_a_mixture_that_is_infinite_at_0_is_refused():
+    with pytest.raises(Rejected, match="it is not certainly finite at 0"):
+        mixture_concave.check(mixture("exp(-r*v)*v/sqrt(r)", "v**2*exp(-v)"), EVIDENCE)

@@ -216,6 +216,7 @@ def test_a_tail_by_its_scale_is_a_power_of_its_end(power, zeta):
         ("1/k - 1/k**2 - 1/64", {}, "not certainly at least 0 from|not certainly"),
         ("-1/k**2", {}, "at least 0 from k = 64"),
         ("1/k**2", {"start": 1024}, "beyond the start"),
+        ("k**2*exp(-k/8)", {}, "the derivative of the order 4 of the terms is not certainly at least 0 from k = 64 on"),
         ("1/k", {}, "a < -1"),
         ("1/(k + 1)/log(k + 1)", {"start": 64}, "a < -1"),
     ],

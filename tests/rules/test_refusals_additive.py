@@ -33,6 +33,8 @@ WHOLE_STEPS = Translation(parse("exp(-floor(2*abs(z)))"), integers=True)
 HALF_PERIOD = {"start": 0, "period": "1/2"}
 BOWL = Radial(parse("exp(-r - exp(-r)*65/63)"), L2, num(2))
 """Its exponent turns near 1/32."""
+STEEP = Radial(parse("exp(-sqrt(r))"), L2, num(2))
+ODD = Translation(parse("exp(-abs(z))*besselk(2 + z, 1)"))
 POLE = Translation(parse("exp(-abs(z))/sqrt(abs(z))"))
 COPIES = Product(parse("exp(-abs(z))"), num(2), L1)
 MIXTURE = Mixture(parse("exp(-v*r)*v"), parse("exp(-v)"), (ONE, num(2)), L2, ONE)
@@ -59,6 +61,14 @@ REFUSED: Refusals = {
     "a bound with a symbol": (
         lambda: modulus.check(of(LINE), {"bound": "k", "far": 1, "near": 1, "pieces": []}),
         "bound: it has free symbols",
+    ),
+    "a loss near 0 that is above the bound": (  # h = sqrt(r): of two answers 1 apart the one at 0 loses 1
+        lambda: modulus.check(of(STEEP), {"bound": "1/2", "far": 64, "near": 16, "pieces": [["1/16", "up"]]}),
+        "at 0: the loss is not certainly below the bound near 0",
+    ),
+    "a cell of which nothing can be said": (
+        lambda: modulus._check_cells(Line.of(of(ODD), {}), {"cells": [["-9", "range"]], "stop": "9"}, num(99), 1, F(-1), F(1)),
+        r"at \[-9, 9\]: the order of besselk must not depend on the variable",
     ),
     "an end at 0 where the density turns": (
         lambda: modulus.check(of(BOWL), {"bound": "9", "far": 16, "near": 16, "pieces": [["1/16", "up"]]}),

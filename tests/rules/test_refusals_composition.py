@@ -33,6 +33,7 @@ from dpverify.trusted.theories.composition import score_range
 from dpverify.trusted.theories.composition.grid import Grid
 from dpverify.trusted.theories.composition.rules import (
     closed_epsilon,
+    closed_profile,
     combination,
     joint_neighbours,
     laplace_sums,
@@ -53,11 +54,14 @@ UNDEFINED = "log(0 - 1)"
 LAPLACE = Radial(parse("exp(-r)"), L1, ONE)
 PART = Part(LAPLACE, ONE)
 CLAIM = Claim(LAPLACE, ONE, sensitivity=ONE)
+UNKNOWN = Claim(LAPLACE, None, sensitivity=ONE)
 RATED = Claim(LAPLACE, ONE, sensitivity=ONE, domains=(("k", Domain(F(0), F(1), False, False)),))
 TABLE = Table(((parse("3/4"), parse("1/4")), (parse("1/4"), parse("3/4"))))
 SCORES = ((ZERO, ONE), (ONE, ZERO))
 ON_POINTS = Exponential(SCORES, ONE, points=((ZERO,), (ONE,)), metric="l1")
 FIRST = (("inputs", 2, ""), (F(0), F(1)))
+THIRDS = parse("sqrt(3)*gamma(1/3)*gamma(2/3)/(18*pi)")
+"""It is 1/9, by the reflection of gamma, which neither balls nor forms see."""
 TENTH = Curve(symmetric(lambda _: arb("0.1")), symmetric(lambda _: arb("0.1")), ())
 """A curve that is 1/10 everywhere."""
 
@@ -98,6 +102,13 @@ def pure(mechanism, upper):
     return lambda: premises.pure_of(saying(claim, "concave-exponent", Bound("upper", upper)), claim, "a-rule")
 
 
+def _replaced(*row):
+    return Part(LAPLACE, None, Query((tuple(map(F, row)),), "replace"))
+
+
+REPLACED = Part(Compose((Part(Subsample(_replaced(1, 0, 3), HALF, "without_replacement")), _replaced(0, 10, 5))))
+
+
 REFUSED: Refusals = {
     # claims that ask for something else
     "a closed epsilon without a delta": (
@@ -117,6 +128,18 @@ REFUSED: Refusals = {
     "joint neighbours of what is seen after post-processing": (
         lambda: joint_neighbours.infer(Run(Part(Compose((PART, PART))), processed=True), {}, ()),
         "it is run several times, or stands behind a map",
+    ),
+    "an epsilon that is bounded from below alone": (
+        lambda: premises.epsilon_of(UNKNOWN, (saying(UNKNOWN, "concave-exponent", Bound("lower", ONE)),), "a-rule"),
+        "no premise bounds it from above",
+    ),
+    "a pair of the whole for a sample that has another one": (
+        lambda: joint_neighbours._lower(REPLACED, [*candidates.choices(REPLACED)], (), {"choice": 0}, ()),
+        "choice: some part is at neighbours of its own there",
+    ),
+    "a table of which it is not certain what is likelier": (
+        lambda: closed_profile.at(Claim(Table(((parse("1/9"), THIRDS), (parse("1/9"), parse("1/9")))), None), ZERO),
+        "the sign of p - e.epsilon q is not certain somewhere",
     ),
     "queries of other neighbours in one": (stacked(asked(), asked("replace")), "the parts do not speak of the same neighbours"),
     "a loss that grows irrationally": (stacked(asked(profile="exp(-sqrt(2)*r)")), "how fast its loss grows is not a rational number"),

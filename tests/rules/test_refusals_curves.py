@@ -3,7 +3,7 @@
 from fractions import Fraction as F
 from types import SimpleNamespace
 
-from flint import arb
+from flint import acb, arb
 
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.geometry.sensitivity import Sensitivity
@@ -32,6 +32,12 @@ LEVEL = "exp((log(6) - log(2) - log(3))*z)"
 """It is 1 everywhere, which balls do not see."""
 ONE_WAY = Claim(AboveThreshold(num(2), LAPLACE, LAPLACE, positives=ONE, neighbours="increasing"), None, sensitivity=ONE)
 ROOT = parse("sqrt(2)")
+RISING = SimpleNamespace(
+    _rises=True, _limit=None, _last=arb(1), _shift=arb(1), _root=lambda *_: arb(2), _loss=lambda at: SimpleNamespace(v=arb(1, 1))
+)
+"""A loss along an axis that is known no better than to within 1."""
+ENDLESS = SimpleNamespace(_place=lambda *_: None, _lune=lambda *_: acb(1), _beyond=lambda far: arb("inf"))
+OUT = SimpleNamespace(size=arb(1), anchor=arb(1), at_distance=lambda v: v, distance=lambda v: v)
 ALONG = Sensitivity(ONE, ONE)
 
 
@@ -57,6 +63,14 @@ REFUSED: Refusals = {
     "a loss along the axis that bends beyond the last cut": (axis(LATE, 0, 16), "convex or concave beyond the last cut is not certain"),
     "a loss along the axis that turns in a wide cell": (axis(HEAVY, 0, 64), "neither rises, falls nor turns once between two cuts"),
     "a loss that may be epsilon": (lambda: crossings._exceeds(arb(1, 1), arb(1)), "the enclosure of a loss touches epsilon"),
+    "a loss that may be no more than epsilon where it first exceeds it": (
+        lambda: crossings.Loss._outer(RISING, arb(1), None),
+        "where the loss along the axis first exceeds epsilon is not certain",
+    ),
+    "lunes beyond which as much is left however far out": (
+        lambda: lunes.Lunes._outwards(ENDLESS, OUT, SimpleNamespace(known=None), arb(1), 64),
+        "how far out the noise matters is not certain",
+    ),
     # densities that cannot be read in pieces
     "a profile with a parameter": (read(Radial(parse("exp(-k*r)"), L1, ONE)), "a parameter of the noise has no value"),
     "a support with an irrational end": (read(Translation(ONE, (ZERO, ROOT))), "the ends of the support must be rational here"),

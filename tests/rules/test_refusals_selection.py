@@ -55,6 +55,12 @@ def up_and_down():
     return every_word_curve.read(words, [[[0, 1], [1, 0]]])
 
 
+def in_hull():
+    """All words of answers that move by a point of a hull."""
+    claim = claimed({**ABOVE, "neighbours": "hull", "hull": [[1]]})
+    return every_word.Words.of(SimpleNamespace(whole=True, claim=claim), {"cuts": [0, 9]})
+
+
 REFUSED: Refusals = {
     # programs that are none
     "a step that reads very much": (declared(answers=lambda _: ("q", *(f"q{i}" for i in range(8)))), "a step reads 9 answers; it may read"),
@@ -79,6 +85,7 @@ REFUSED: Refusals = {
         lambda: word_chances._row("a-rule", Form({}, parse("sqrt(2)")), {}, {}),
         "it has a part that is no rational number",
     ),
+    "every word of answers in a hull": (in_hull, "its answers are no integers between bounds, in a hull"),
     "very many cells": (
         lambda: word_chances._summed("a-rule", [], {}, {("a", 0): [None] * 501, ("b", 0): [None] * 501}),
         "they have more than 200,000 cells",

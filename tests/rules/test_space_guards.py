@@ -712,6 +712,7 @@ def test_a_stated_net_is_an_assumption():
 
 
 HALVES = [["4/5", "1/5"], ["1/5", "4/5"]]
+AS_FAR = "sqrt(3)*gamma(1/3)*gamma(2/3)/(2*pi)"  # it is 1, by the reflection of gamma, which neither balls nor forms see
 
 
 @pytest.mark.parametrize(
@@ -741,6 +742,7 @@ HALVES = [["4/5", "1/5"], ["1/5", "4/5"]]
         (given_mechanism, claim(BIT, table=HALVES, beta="1/5"), {"epsilon": "1386/1000"}, "allowed at their distance"),
         (given_mechanism, claim(BIT, table=[[1, 0], ["1/2", "1/2"]], beta="1/2"), {"epsilon": "99"}, "on the first alone"),
         (given_mechanism, claim(BIT, table=HALVES, beta="1/5"), {"far": 0}, "too far"),
+        (given_mechanism, claim(BIT, table=HALVES, beta="1/5", within=AS_FAR), {"far": 0}, "within gamma is not certain"),
         (given_mechanism, claim(BIT, table=HALVES), {"far": 2}, "whole number from 0 to 1"),
         (given_mechanism, claim(BIT, table=HALVES), {"far": True}, "whole number from 0 to 1"),
         (given_mechanism, claim(BIT, table=HALVES), {}, "not \\[x, x', y\\]"),

@@ -6,6 +6,7 @@ import copy
 import itertools
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -241,6 +242,7 @@ def test_what_holds_over_all_answers_holds_between_bounds_and_less_is_refuted_th
     assert 0.2 < float(enclose(found.lower)) <= math.log(p / q) + 1e-6
 
 
+@cache
 def eval_pattern(answers, pattern):
     def height(t):
         found = laplace.pdf(t, scale=2)

