@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.errors import CertificateError, certify
 from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import (
@@ -49,8 +49,7 @@ def require_words(mechanism: Selection, alone: bool) -> None:
     if isinstance(mechanism, NoisyMax) and mechanism.ties and (mechanism.ties not in TIES or mechanism.report == "value"):
         raise CertificateError("noisy max says of ties, where its report is no value, that the first is told, or one at random.")
     for noise in noises_of(mechanism):
-        if getattr(noise, "dimension", ONE) != ONE:
-            raise CertificateError("noise that is compared is not on the line: its dimension is not 1.")
+        certify(getattr(noise, "dimension", ONE) == ONE, "noise that is compared is not on the line: its dimension is not 1.")
         if isinstance(noise, Radial | Mixture | Product) and noise.norm.kind != "lp":
             # answers move by so much in size, which a norm by a matrix measures in another unit
             raise CertificateError("noise that is compared is in a norm by a matrix. State it in an lp norm, and its unit as a scale.")

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Num, parse
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import read_fraction
@@ -39,7 +39,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     if not (certainly_le(ZERO, epsilon) and certainly_lt(epsilon, later)):
         raise Rejected(NAME, "epsilon", "it is not certainly at least 0 and below the later one")
     (value, rests), (less, _) = at(claim, epsilon), at(claim, later)
-    if not certainly_le(value, claim.delta):
-        raise Rejected(NAME, "epsilon", "the tight delta there is not certainly at most the claimed one")
+    require(certainly_le(value, claim.delta), Rejected(NAME, "epsilon", "the tight delta there is not certainly at most the claimed one"))
     bounds = rests.bounds(claim, "epsilon", epsilon, epsilon)
     return bounds if certainly_le(claim.delta, value) and certainly_lt(less, value) else bounds[:1]

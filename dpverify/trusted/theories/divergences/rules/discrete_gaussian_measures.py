@@ -22,7 +22,7 @@ from dpverify.trusted.combinators.runs import reach
 from dpverify.trusted.combinators.runs import whole as whole_run
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_equal
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Measure, Translation
@@ -43,8 +43,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tup
     Raises Rejected, Undecided.
     """
     measure, noise = measure_of(claim, NAME), claim.mechanism
-    if measure.name == "gdp":
-        raise Rejected(NAME, "the measure", "its trade-off function is not that of a Gaussian pair")
+    require(measure.name != "gdp", Rejected(NAME, "the measure", "its trade-off function is not that of a Gaussian pair"))
     if not isinstance(noise, Translation) or not noise.integers or noise.support != (None, None):
         raise Rejected(NAME, "the mechanism", "it is not noise on all integers")
     if off_the_integers(noise, claim.query) is not None:

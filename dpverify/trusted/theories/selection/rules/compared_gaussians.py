@@ -21,7 +21,7 @@ from dpverify.trusted.combinators.gaussian_form import rate_on_line
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, call, div, mul, num, power, sqrt, sub
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import AboveThreshold, NoisyMax, OnLine, on_integers
@@ -50,8 +50,7 @@ def assumed_of(question: Asked) -> tuple[str, ...]:
 def distance(question: Asked) -> Expr:
     """mu, the most by which the differences of noisy answers move, in their own deviations. Raises Rejected."""
     mechanism = question.selection
-    if on_integers(mechanism):
-        raise Rejected(NAME, "the noise", "it lives on the integers")
+    require(not on_integers(mechanism), Rejected(NAME, "the noise", "it lives on the integers"))
     squares = _of_max(question, mechanism) if isinstance(mechanism, NoisyMax) else _of_threshold(question, mechanism)
     return mul(question.moved, sqrt(squares))
 

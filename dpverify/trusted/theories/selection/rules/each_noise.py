@@ -21,7 +21,7 @@ from flint import arb
 from dpverify.trusted.kernel.balls import exact, finite
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, call, mul, symbols
 from dpverify.trusted.kernel.model import Claim, Compared, NoisyMax
 from dpverify.trusted.order.enclosed import enclose
@@ -42,7 +42,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     count = mechanism.candidates if isinstance(mechanism, NoisyMax) else mechanism.queries
     if symbols(question.moved) or not certainly_lt(ZERO, question.moved):
         raise Rejected(NAME, "the sensitivity", "it is not certainly a positive number")
-    if question.whole:
-        raise Rejected(NAME, "the noise", "it is on the integers")
+    require(not question.whole, Rejected(NAME, "the noise", "it is on the integers"))
     each = finite(of_each(question)(enclose(epsilon).max(arb(0)))).upper().max(arb(0))
     return Bound("upper", call("min", ONE, mul(count, Num(exact(each)))), quantity="delta")

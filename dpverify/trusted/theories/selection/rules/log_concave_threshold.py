@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, mul, num, sub
 from dpverify.trusted.kernel.model import AboveThreshold, Claim
 from dpverify.trusted.language.rationals import read_whole, to_whole
@@ -158,8 +158,7 @@ def exact(question: Asked, mechanism: AboveThreshold) -> Bound:
         raise Rejected(NAME, "the threshold", "its noise is not certainly positive everywhere on the line")
     slopes(question, mechanism.threshold_noise)
     room = ONE if mechanism.bounds is None else sub(mechanism.bounds[1], mechanism.bounds[0])
-    if not certainly_le(num(2), mechanism.queries, domains):
-        raise Rejected(NAME, "the queries", "they are not certainly two or more")
+    require(certainly_le(num(2), mechanism.queries, domains), Rejected(NAME, "the queries", "they are not certainly two or more"))
     if not (certainly_lt(ZERO, question.moved, domains) and certainly_lt(ZERO, room, domains)):
         raise Rejected(NAME, "the sensitivity", "it is not certain that answers move")
     return question.bound(INFINITE, {"says": "two-near-answers"}, {"says": "until-they-meet"})

@@ -21,7 +21,7 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, hull, rational, value
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, div, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
@@ -86,8 +86,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 def within(rule: str, bound: Fraction, cuts: Sequence[Fraction], first: arb, most: Callable[[int], arb]) -> Bound:
     """The bound on log S(m)/S(m + r), with S one r beyond the first cut, and more than that between each cut and the next."""
-    if not -first.log() <= rational(bound):
-        raise Rejected(rule, "the first cut", "what is to the left of it is not certainly within the bound")
+    require(-first.log() <= rational(bound), Rejected(rule, "the first cut", "what is to the left of it is not certainly within the bound"))
     for i, (low, high) in enumerate(pairwise(cuts)):
         if not most(i) <= rational(bound):
             raise Rejected(rule, f"[{low}, {high}]", "the ratio is not certainly within the bound there; split the cell")

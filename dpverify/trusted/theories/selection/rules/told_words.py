@@ -23,7 +23,7 @@ from flint import arb, ctx
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Num, num
 from dpverify.trusted.kernel.fact import unasked
 from dpverify.trusted.kernel.loading import remembered
@@ -56,8 +56,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
             raise Rejected(NAME, "value", "the words are not certainly told on one neighbour, and never on the other")
         return Bound("lower", INFINITE, witness=witness, at=question.at)
     value = read_fraction(evidence, "value", NAME)
-    if not (here.lower() / there.upper()).log() >= rational(value):
-        raise Rejected(NAME, "value", "the words do not certainly lose as much")
+    require((here.lower() / there.upper()).log() >= rational(value), Rejected(NAME, "value", "the words do not certainly lose as much"))
     return Bound("lower", Num(value), witness=witness, at=question.at)
 
 
@@ -85,8 +84,7 @@ def _enclosed(claim: Claim, told: str, _: int) -> tuple[arb, arb]:
         found = arb(0)
         for told in words:
             for count, rows in enumerate(ways(question, stream, told, answers)):
-                if count > MOST:
-                    raise Rejected(NAME, "words", "they are told in too many ways")
+                require(count <= MOST, Rejected(NAME, "words", "they are told in too many ways"))
                 found += chance(NAME, rows, noises, parted)
         return found
 
@@ -115,11 +113,8 @@ def _answers(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> tu
         raise Rejected(NAME, "answers", "noise on the integers is added to integers")
     if stream.bounds is not None:
         low, high = (question.value(end, "bounds") for end in stream.bounds)
-        if not all(low <= x <= high for x in every):
-            raise Rejected(NAME, "answers", "they are not between the bounds")
-    if not moved > 0:
-        raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
+        require(all(low <= x <= high for x in every), Rejected(NAME, "answers", "they are not between the bounds"))
+    require(moved > 0, Rejected(NAME, "the sensitivity", "it is not certainly positive"))
     moves = [[(y - x) / moved for x, y in zip(*rows, strict=True)] for rows in zip(here, there, strict=True)]
-    if not together(stream, moves):
-        raise Rejected(NAME, "answers", "neighbours do not move so")
+    require(together(stream, moves), Rejected(NAME, "answers", "neighbours do not move so"))
     return here, there

@@ -26,7 +26,7 @@ from flint import arb
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Num, num, sub
 from dpverify.trusted.kernel.model import Claim, NoisyMax
 from dpverify.trusted.language.rationals import read_fraction, read_rising, read_whole, to_whole
@@ -82,8 +82,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def told_pair(question: Asked, evidence: Mapping[str, Any]) -> tuple[Output, Output]:
     """The output that is told of, at both neighbours. Raises Rejected where that may not occur, CertificateError."""
     move, counts = _told(question, evidence)
-    if not may_occur(question, *counts):
-        raise Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive")
+    require(may_occur(question, *counts), Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive"))
     way(question, move, counts)
     told = evidence.get("answers")
     return pair(question, move, counts, None if told is None else read_answers(told, NAME))
