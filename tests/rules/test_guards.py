@@ -63,7 +63,7 @@ from dpverify.trusted.theories.additive.rules import equal_answers, point_witnes
 from dpverify.trusted.theories.additive.rules import mixture_closed_form as mixture_closed
 from dpverify.trusted.theories.composition import gaussian_queries
 from dpverify.trusted.theories.composition.combined_values import Values
-from dpverify.trusted.theories.composition.rules import finite_composition, gaussian_composition, positivstellensatz
+from dpverify.trusted.theories.composition.rules import finite_composition, gaussian_composition
 from dpverify.trusted.theories.curves import lipschitz, mixing, optimal_delta, shapes, student, variances
 from dpverify.trusted.theories.curves.rules import gaussian, lattice
 from dpverify.trusted.theories.curves.rules import radial_caps as spherical_caps
@@ -696,18 +696,6 @@ def test_a_bound_on_a_mixture_rests_on_what_the_rule_for_its_radial_noise_rests_
         with precision(fact.prec):
             found = mixture_closed.infer(fact.about, fact.parameters, [replace(premise, says=said, assumed=("of the rule",))])
         assert all(bound.assumed == ("of the rule", "of this use") and bound.through[0] == premise.rule for bound in found)
-
-
-def test_a_relaxed_bound_rests_on_what_its_premise_rests_on():
-    domains = tuple((name, Domain(Fraction(0))) for name in "uvw")
-    claim = Claim(LAPLACE, parse("(u + v)*(v + w)*(w + u)"), sensitivity=parse("8*u*v*w"), domains=domains)
-    facts = kernel.replay(unpack(verify(claim).certificate))
-    (relaxed,) = [fact for fact in facts if fact.rule == positivstellensatz.NAME]
-    (premise,) = relaxed.premises
-    said = tuple(replace(each, assumed=("of this use",)) for each in premise.says)
-    with precision(relaxed.prec):
-        found = positivstellensatz.infer(claim, relaxed.parameters, [replace(premise, says=said, assumed=("of the rule",))])
-    assert found.assumed == ("of the rule", "of this use")
 
 
 @pytest.mark.parametrize(("epsilon", "closed"), [("1", True), ("a", False), ("-1", False)])

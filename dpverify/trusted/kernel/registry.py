@@ -22,7 +22,7 @@ _OF_THE_MECHANISM: Final[Names] = {
 }
 _OF_THE_CLAIM: Final[Names] = {
     "additive": "cosets",
-    "composition": "closed-epsilon closed-profile one-sided positivstellensatz privacy-profile stated-epsilon",
+    "composition": "closed-epsilon closed-profile one-sided privacy-profile stated-epsilon",
     "processes": "cameron-martin elliptical-process-unbounded evaluations-epsilon orthogonal-laws",
     "selection": "each-noise selection-event-at",
     "spaces": "cell-response density-mechanism given-mechanism grid-packing half-spaces near-dual near-table net-mechanism noise-near "

@@ -35,8 +35,6 @@ def _claims(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import closed_profile as found
         case "one-sided":
             from dpverify.trusted.theories.composition.rules import one_sided as found
-        case "positivstellensatz":
-            from dpverify.trusted.theories.composition.rules import positivstellensatz as found
         case "privacy-profile":
             from dpverify.trusted.theories.composition.rules import privacy_profile as found
         case "stated-epsilon":
