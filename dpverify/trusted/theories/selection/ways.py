@@ -138,12 +138,7 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
     starts = [_index(mode) for mode in given.get("starts", [0])]
     leads = [
         Lead(
-            _index(mode),
-            _index(branch),
-            moves is True,
-            _index(to),
-            _vectors(question, shifts, stream.fresh),
-            _turns(rule, stream, *turns),
+            _index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh), _turns(rule, stream, *turns)
         )
         for mode, branch, moves, to, shifts, *turns in given["steps"]
     ]
