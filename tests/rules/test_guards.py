@@ -98,7 +98,7 @@ HYPOTHESES = {
             "curves.gaussian_scale_mixture", "curves.radial_caps", "curves.student_t", "curves.uniform_ball", "finite.exponential_general",
             "finite.finite_table", "finite.kernel_box", "finite.kernel_point", "finite.kary_response", "divergences.finite_measures",
             "divergences.gaussian_measures",
-            "divergences.discrete_gaussian_measures", "processes.orthogonal_laws",
+            "processes.orthogonal_laws",
             "divergences.laplace_measures", "spaces.cell_response", "spaces.density_mechanism", "spaces.given_mechanism",
             "spaces.near_table",
             "spaces.net_mechanism", "spaces.noise_near", "utility.expected_loss", "utility.far_noise", "utility.far_outputs",
@@ -134,9 +134,6 @@ HYPOTHESES = {
     "composition.poisson_subsampling": KEPT,
     "divergences.sampled_measures": IDEAL + KEPT,
     "composition.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),
-    "divergences.parallel_measures": (
-        "the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",
-    ),
     "composition.parallel_composition": (
         "the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",
     ),

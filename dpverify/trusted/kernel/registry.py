@@ -46,8 +46,8 @@ _OF_ERRORS: Final[Names] = {
 }
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {
-    "divergences": "added-measures discrete-gaussian-measures finite-measures gaussian-measures implied-measures laplace-measures "
-    "measures-of-a-curve parallel-measures sampled-measures selection-measures"
+    "divergences": "added-measures finite-measures gaussian-measures implied-measures laplace-measures measures-of-a-curve "
+    "sampled-measures selection-measures"
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 
