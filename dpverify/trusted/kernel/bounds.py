@@ -10,6 +10,8 @@ from dpverify.trusted.kernel.errors import certify
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.kernel.model import Claim
 
+Parameters = Mapping[str, Any]
+"""What a rule is told by the line that names it."""
 Side = Literal["upper", "lower"]
 Quantity = Literal["pure", "epsilon", "delta", "zcdp", "gdp", "renyi", "beta"]
 

@@ -13,10 +13,9 @@ Source: docs/theory/curves.md#closed-epsilon
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Num, parse
@@ -28,7 +27,7 @@ NAME: Final = "closed-epsilon"
 ASSUMED: Final = ()
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+def check(claim: Claim, evidence: Parameters) -> tuple[Bound, ...]:
     """Both bounds on the tight epsilon, equal; of post-processed parts the upper one. Raises Rejected, Undecided, CertificateError.
 
     evidence: "epsilon", a constant where the tight delta is the claimed one; "later", a rational beyond it where it is less.

@@ -15,9 +15,8 @@ Proposition 7; Canonne, Kamath & Steinke 2020, Proposition 5
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators import neighbours
 from dpverify.trusted.combinators.gaussian_form import gaussian_form
@@ -28,7 +27,7 @@ from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import mul, num
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Claim, Guarantee, Measure, Part, Translation
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.composition.rules import gaussian_composition, post_processing
@@ -44,7 +43,7 @@ SAYS: Final = {"pair": {"says": "as-far-as-they-can"}}
 GREATEST: Final = {"pair": {"says": "greatest-integer-apart"}}
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:
+def infer(claim: Claim, parameters: Parameters, _: Premises) -> tuple[Bound, ...]:
     """Both bounds, the lower one where some neighbours certainly have it. Raises Rejected where a part is not Gaussian."""
     measure = measure_of(claim, NAME)
     if isinstance(claim.mechanism, Translation) and claim.mechanism.integers:
@@ -65,7 +64,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tup
     return tuple(bounds)
 
 
-def _on_integers(claim: Claim, noise: Translation, measure: Measure, parameters: Mapping[str, Any]) -> tuple[Bound, ...]:
+def _on_integers(claim: Claim, noise: Translation, measure: Measure, parameters: Parameters) -> tuple[Bound, ...]:
     """The upper bound, and the lower one where the mean of the tilted law is an integer; in zCDP the order 2 attains it.
 
     parameters: "sensitivity", if given, the certificate of a gauge. Raises Rejected, Undecided.

@@ -14,16 +14,15 @@ Theorem 2.1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators import stated
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected, certify, require
 from dpverify.trusted.kernel.expr import Expr, num
-from dpverify.trusted.kernel.fact import Fact, unasked
+from dpverify.trusted.kernel.fact import Parameters, Premises, unasked
 from dpverify.trusted.kernel.model import Claim, Exponential, Guarantee, Measure
 from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
 from dpverify.trusted.theories.composition.score_range import exponential_range
@@ -33,7 +32,7 @@ NAME: Final = "implied-measures"
 ASSUMED: Final = ()
 
 
-def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
+def infer(claim: Claim, _: Parameters, premises: Premises) -> Bound:
     """An upper bound: by the premise about the pure epsilon, where there is one; else by what is stated. Raises Rejected, Undecided."""
     measure, mechanism = measure_of(claim, NAME), claim.mechanism
     certify(len(premises) <= 1, f"{NAME}: it wants one premise, the pure epsilon, or none.")

@@ -13,9 +13,8 @@ Source: docs/theory/measures.md#laplace-measures, Mironov 2017, Proposition 6; D
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from flint import arb
 
@@ -24,7 +23,7 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, add, call, neg
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Claim, Combinator, Measure
 from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
 from dpverify.trusted.theories.curves.rules import laplace
@@ -37,7 +36,7 @@ SAYS: Final = {"pair": {"says": "whole-sensitivity-apart"}}
 _ORDERS: Final = {"zcdp": {"order": {"says": "order-1-in-the-limit"}}}
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:
+def infer(claim: Claim, parameters: Parameters, _: Premises) -> tuple[Bound, ...]:
     """Both bounds. parameters: "sensitivity", if given, the certificate of a gauge. Raises Rejected, Undecided."""
     measure = measure_of(claim, NAME)
     if isinstance(claim.mechanism, Combinator):

@@ -13,13 +13,12 @@ Source: docs/theory/selection.md#each-noise
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from flint import arb
 
 from dpverify.trusted.kernel.balls import exact, finite
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, call, mul, symbols
@@ -32,7 +31,7 @@ NAME: Final = "each-noise"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """An upper bound on the tight delta at the claimed epsilon, in the number of answers. Raises Rejected, Undecided, CertificateError."""
     epsilon = claim.epsilon
     if epsilon is None or symbols(epsilon) or not certainly_le(ZERO, epsilon):

@@ -14,9 +14,8 @@ Source: docs/theory/selection.md#greatest-noise
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from flint import acb, arb, ctx
 
@@ -28,7 +27,7 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import AboveThreshold, NoisyMax
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.gaussian import gaussian_delta
@@ -98,7 +97,7 @@ class Greatest:
         return found
 
 
-def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
     """The curve of one run of a selection, from above. Raises Rejected, Undecided, CertificateError.
 
     parameters: "prec"; for noise on the integers "cuts", two of them between which probabilities are added.

@@ -19,11 +19,10 @@ Source: docs/theory/selection.md#log-concave-threshold
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.bounds import INFINITE, Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, mul, num, sub
@@ -36,7 +35,7 @@ NAME: Final = "log-concave-threshold"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """The bound that "side" asks for. Raises Rejected, Undecided, CertificateError.
 
     evidence: of an upper bound "shift", which way the noise of the threshold goes for all counts: "up" with what negatives do, "down"
@@ -106,7 +105,7 @@ def _peak(question: Asked, loss: Loss, queries: int, limit: int, positives: Any,
     return value
 
 
-def _lower(question: Asked, mechanism: AboveThreshold, losses: list[Loss], evidence: Mapping[str, Any], queries: Expr, most: Expr) -> Bound:
+def _lower(question: Asked, mechanism: AboveThreshold, losses: list[Loss], evidence: Parameters, queries: Expr, most: Expr) -> Bound:
     """What one output loses."""
     negatives, positives, raised = (read_whole({"raised": 0, **evidence}, key, NAME, 0) for key in ("negatives", "positives", "raised"))
     move = read_whole(evidence, "move", NAME, 0, len(losses) - 1)

@@ -14,7 +14,6 @@ Source: docs/theory/selection.md#told-words
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Num, num
-from dpverify.trusted.kernel.fact import unasked
+from dpverify.trusted.kernel.fact import Parameters, unasked
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, Stream
 from dpverify.trusted.language.rationals import read_fraction, read_rising, to_fraction
@@ -40,7 +39,7 @@ ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of
 Answers = list[list[Fraction]]
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """The lower bound "value", a fraction, or infinite. Raises Rejected, Undecided, CertificateError.
 
     evidence: "side" lower; "at"; "words", a list of what is told step by step, of several the event that any of them is told; "answers",
@@ -60,7 +59,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return Bound("lower", Num(value), witness=witness, at=question.at)
 
 
-def probabilities(question: Asked, evidence: Mapping[str, Any]) -> tuple[arb, arb]:
+def probabilities(question: Asked, evidence: Parameters) -> tuple[arb, arb]:
     """Those of the words on both neighbours, enclosed. Raises Rejected, Undecided, CertificateError."""
     told = json.dumps({key: evidence[key] for key in ("words", "answers", "pivots", "grids") if key in evidence})
     return _enclosed(unasked(question.claim), told, ctx.prec)
@@ -105,7 +104,7 @@ def read_words(question: Asked, stream: Stream, told: Any) -> list[list[str]]:
     return words
 
 
-def _answers(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> tuple[Answers, Answers]:
+def _answers(question: Asked, stream: Stream, evidence: Parameters) -> tuple[Answers, Answers]:
     """Those of both neighbours, in each step. Raises Rejected, CertificateError."""
     here, there = ([[to_fraction(text, NAME) for text in row] for row in side] for side in evidence["answers"])
     every, moved = [x for row in (*here, *there) for x in row], question.value(question.moved, "the sensitivity")
