@@ -21,7 +21,7 @@ from flint import arb
 from dpverify.trusted.combinators.runs import reach, whole
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, add, call, neg
 from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Claim, Combinator, Measure
@@ -39,8 +39,7 @@ _ORDERS: Final = {"zcdp": {"order": {"says": "order-1-in-the-limit"}}}
 def infer(claim: Claim, parameters: Parameters, _: Premises) -> tuple[Bound, ...]:
     """Both bounds. parameters: "sensitivity", if given, the certificate of a gauge. Raises Rejected, Undecided."""
     measure = measure_of(claim, NAME)
-    if isinstance(claim.mechanism, Combinator):
-        raise Rejected(NAME, "the mechanism", "it is about additive noise by itself")
+    require(not isinstance(claim.mechanism, Combinator), Rejected(NAME, "the mechanism", "it is about additive noise by itself"))
     most, attained = laplace.ratios(claim.mechanism, reach(whole(claim), parameters.get("sensitivity")), stated=claim.query is None)
     upper, lower = of_ratio(most, measure), of_ratio(attained, measure)
     # Laplace noise is even: the same pair in the other order is a reflection of this one

@@ -85,8 +85,7 @@ def _beyond(claim: Claim, kernel: Kernel, inputs: tuple[Expr, Expr], evidence: M
     from dpverify.trusted.shapes.limits import log_slope, outgrows, slope_limit
 
     side = to_fraction(evidence["beyond"], NAME)
-    if abs(side) != 1 or kernel.output[side > 0] is not None:
-        raise Rejected(NAME, "event", "the outputs have an end there")
+    require(abs(side) == 1 and kernel.output[side > 0] is None, Rejected(NAME, "event", "the outputs have an end there"))
     shapes, away = Shapes("y", True, {}), mul(Num(side), Sym("y"))
     p, q = (substitute(kernel.density, {"theta": x, "y": away}) for x in inputs)
     loss = expanded(sub(neg_log(q), neg_log(p)))
