@@ -2,11 +2,10 @@
 
 from contextlib import suppress
 from fractions import Fraction
-from functools import reduce
 from itertools import combinations, permutations
 
 import noise
-from algebra import ONE, add, constant, mul, scale, sub, whole_power
+from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table
 from noise import IDEAL, INFINITE, LINE, Noise, Question, dot, rational, sided, total, whole
 from terms import Malformed, Refused, Undecided, must, require, sure
@@ -39,7 +38,7 @@ def infer(claim, field, line, facts, rules, made):
         require(not several or step["part"] == 0, Malformed, "the place is none in this mechanism")
         q = q if several else down(q, step["part"])
         several = not several and q.part["times"] != "1"
-    whole_claim = {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves, "positivstellensatz": positivstellensatz}
+    whole_claim = {"combination": combination, "one-sided": one_sided, "joint-moves": joint_moves}
     known = rule in rules and not several and not (q.kind in COMBINATORS and place)
     sure(known or (rule in whole_claim and not place), "the rule is not known here")
     premises = [facts[n] for n in line.get("premises", [])]
@@ -319,20 +318,3 @@ def one_sided(claim, q, evidence, _):
         pairs = [tuple(Fraction((i == j) * (1 if forward else -1)) for i in range(n)) for j in range(n)]
     losses = [Joint(side, x if forward or type(x[0]) is not int else x[::-1], [], False, assumed).once(q, None) for x in pairs]
     return side, total("max", q.field, [{}, *losses]), {}, [*assumed, "the guarantee is for one order of the data alone", IDEAL]
-
-
-def positivstellensatz(claim, q, evidence, premises):
-    """docs/theory/optimum.md#positivstellensatz, without multipliers."""
-    (premise,), field = premises, q.field
-    sure(premise and claim["epsilon"] != "tight" and not evidence.get("multiplier"), "no premise, no claimed number, or a multiplier")
-    must(premise.about == "whole" and premise.side == "upper" and premise.value != INFINITE, "the premise is no upper bound of the whole")
-    made, epsilon = {}, q.form(claim["epsilon"])
-    for each in evidence["terms"]:
-        sure(all(way in ("lower", "upper", "zero") for _, way in each["constraints"]), "what holds between two integers")
-        ends = [(q.form(x), constant(0 if way == "zero" else field.domains[x][way == "upper"]), way) for x, way in each["constraints"]]
-        factors = [constant(rational(each["weight"])), *(sub(end, x) if way == "upper" else sub(x, end) for x, end, way in ends)]
-        must(all(field.at_most({}, x) for x in factors), "a weight or a constraint that may be below 0")
-        made = add(made, reduce(mul, factors, whole_power(q.form(each["square"]), 2)))
-    (a, _, left), (b, _, right) = (field.content(field.cleared(p)) for p in (sub(epsilon, premise.value), made))
-    sure(left == right and a == b, "whether the two sides are the same but for what is positive")
-    return "upper", epsilon, {}, premise.assumed

@@ -454,6 +454,5 @@ COUNTED: Final[Mapping[str, Claim]] = {
     "gaussian-measures": _often("gaussian", 3, **MEASURES["gdp"]),
     "combination": _often("table", 2, ("laplace", 3)),
     "parallel-composition": Claim(Parallel((repeated(LEAVES["laplace"].part, 3), LEAVES["laplace"].part)), **MEASURES["epsilon-at"]),
-    "parallel-measures": Claim(Parallel((repeated(LEAVES["table"].part, 3), LEAVES["table"].part)), **MEASURES["zcdp"]),
 }
 """For each rule that puts parts together, by its name, claims that rest on it and of which the bound is above 0."""

@@ -76,8 +76,6 @@ def _given(proof: Proof, claim: Claim, step: Step) -> tuple[dict[str, Any], list
         premises = [_share(proof, number, share) for number, share in enumerate(shares)]
         spent = {str(number): told for number, share in enumerate(shares) if (told := _spent(share)) is not None}
         return {"side": "upper", **evidence, "spent": spent}, premises
-    if step.rule == "positivstellensatz" and "rule" in evidence:
-        return evidence, [proof.infer(evidence.pop("rule"), (), evidence.pop("evidence"))]
     if "curve" in evidence:
         return evidence, [plans.fact(proof, (), evidence.pop("curve"))]
     if "premise" in evidence:

@@ -11,7 +11,6 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
-from dpverify.trusted.kernel.fact import unasked
 from dpverify.trusted.kernel.model import (
     L1,
     L2,
@@ -38,7 +37,6 @@ from dpverify.trusted.theories.composition.rules import (
     joint_neighbours,
     laplace_sums,
     one_sided,
-    positivstellensatz,
     privacy_profile,
     several_guarantees,
     single_part,
@@ -72,16 +70,6 @@ def asked(adjacency="add-remove", profile="exp(-r)"):
 
 def stacked(*parts):
     return lambda: combination.stacked(Part(Compose(parts)), ())
-
-
-def relaxed(upper=ONE, claim=CLAIM, **told):
-    """An upper bound on the epsilon of the claim, made the claimed one."""
-    premise = saying(unasked(claim), "concave-exponent", Bound("upper", upper))
-    return lambda: positivstellensatz.infer(claim, told, [premise])
-
-
-def summand(weight="1", square="1"):
-    return lambda: positivstellensatz.summed([{"weight": weight, "square": square, "constraints": []}], {})
 
 
 def at_curve(evidence, epsilon=ONE, delta=HALF):
@@ -156,21 +144,6 @@ REFUSED: Refusals = {
         lambda: one_sided.Values(RATED, "lower", iter(()), 0, set(), {})._sampled((INFINITE, ZERO), parse("k"), True),
         "rate: it is not certainly positive",
     ),
-    # the identity that relaxes a bound
-    "nothing to relax to": (relaxed(claim=Claim(LAPLACE, None, sensitivity=ONE)), "it claims no epsilon to relax the bound to"),
-    "nothing to relax": (lambda: positivstellensatz.infer(CLAIM, {}, ()), "it wants one premise"),
-    "an infinite bound": (relaxed(INFINITE), "it does not prove a finite upper bound"),
-    "a bound without a value": (relaxed(parse(UNDEFINED)), "the bound: it is not certainly defined for all parameters"),
-    "a denominator of 0": (relaxed(denominator="0"), "the denominator: it is not certainly positive"),
-    "a negative denominator": (relaxed(denominator="-1"), "the denominator: it is not certainly positive"),
-    "two sides that differ": (
-        relaxed(terms=[{"weight": "1", "square": "1", "constraints": []}]),
-        "the two sides differ when multiplied out",
-    ),
-    "summands that are a text": (lambda: positivstellensatz.summed("11", {}), "not a list of at most 2000"),
-    "too many summands": (lambda: positivstellensatz.summed([{}] * 2001, {}), "not a list of at most 2000"),
-    "a negative weight": (summand(weight="-1"), "a weight: -1 is negative"),
-    "a square without a value": (summand(square=UNDEFINED), "a square: it is not certainly defined for all parameters"),
     # bounds by a curve, here by one that is 1/10 at every epsilon
     "a delta at no epsilon": (at_curve({"delta": True}, epsilon=None), "no epsilon is claimed"),
     "a delta at an epsilon below 0": (at_curve({"delta": True}, epsilon=NEGATIVE), "at epsilons that are certainly at least 0 alone"),
@@ -251,11 +224,6 @@ REFUSED: Refusals = {
 @each(REFUSED)
 def test_what_a_composition_is_not_about_is_refused(asked, why):
     require_refused(asked, why)
-
-
-def test_what_a_bound_rests_on_is_shown_of_a_greater_one_too():
-    found = relaxed()()
-    assert (found.value, found.assumed, found.through) == (ONE, ("the sampler is ideal",), ("concave-exponent",))
 
 
 def test_very_many_pairs_none_of_which_is_worse_are_refused(monkeypatch):

@@ -1,6 +1,6 @@
 """Rules that forget a field: each read of a field of a part or a combinator below the trust line, replaced by the value that says nothing.
 
-    python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/theories/divergences/rules/parallel_measures.py] [--field times]
+    python tools/mutants/fields.py [--seconds 10] [--file dpverify/trusted/theories/divergences/rules/added_measures.py] [--field times]
         [--slice 0/1] [--tests tests/curves/test_runs.py] [--only law] [--list]
 
 Each change is tried against the claims of the law that every field counts (tests/laws/test_every_field.py): those of its sample that

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import lcm, prod
 from typing import Any, Final
 
 from flint import fmpq, fmpq_mpoly_ctx
 
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided
-from dpverify.trusted.kernel.expr import ZERO, Add, Expr, Mul, Num, Pow, Sym, children, sub
+from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, children, mul, num, parse, sub
 from dpverify.trusted.kernel.model import Domain
-from dpverify.trusted.theories.composition.rules.positivstellensatz import NAME as RULE
-from dpverify.trusted.theories.composition.rules.positivstellensatz import bounded_constraint, stripped, summed
 
+RULE: Final = "an identity"
 MAX_DEGREE: Final = 128
+_RISING: Final = ("log", "exp", "asinh", "sinh", "atanh", "tanh")
+"""Functions of one argument that rise."""
 
 
 MAX_PRODUCT: Final = 200_000
@@ -58,10 +59,6 @@ class Gap:
         self.numerator, self.denominator = difference.num, difference.den
 
     # evidence
-
-    def total(self, summands: Any) -> Poly:
-        """The sum that evidence spells out, at least zero on the domains."""
-        return self.polynomial(summed(summands, self.domains))
 
     def constraint(self, expr: Expr, side: str) -> Poly:
         """A polynomial that is at least zero on the domains."""
@@ -162,3 +159,36 @@ def _raised(p: Poly, n: int) -> Poly:
     for _ in range(n):
         result = _product(result, p)
     return result
+
+
+def stripped(low: Expr, high: Expr) -> tuple[Expr, Expr]:
+    """Both sides without the functions that they share and that rise."""
+    while isinstance(low, Call) and isinstance(high, Call) and low.name == high.name and low.name in _RISING:
+        low, high = low.args[0], high.args[0]
+    return low, high
+
+
+def bounded_constraint(expr: Expr, side: str, domains: Mapping[str, Domain]) -> Expr:
+    """What is at least zero of an expression: beyond an end of its domain, itself, or, of integers, the product beside an integer.
+
+    Raises Rejected where that is not known.
+    """
+    if side == "zero" and certainly_le(ZERO, expr, domains):
+        return expr
+    domain = domains.get(expr.name) if isinstance(expr, Sym) else None
+    if domain is not None and domain.integer and side.removeprefix("-").isdecimal():
+        return mul(sub(expr, num(int(side))), sub(expr, num(int(side) + 1)))
+    end = None if domain is None else {"lower": domain.lower, "upper": domain.upper}.get(side)
+    if end is None:
+        raise Rejected(RULE, "a constraint", f"no {side} end of it is known")
+    return sub(expr, Num(end)) if side == "lower" else sub(Num(end), expr)
+
+
+def total(gap: Gap, summands: Any) -> Poly:
+    """The sum that summands spell out."""
+    found = gap.ring.constant(0)
+    for summand in summands:
+        weight, square = Fraction(summand["weight"]), gap.polynomial(parse(summand["square"]))
+        held = prod((gap.constraint(parse(of), side) for of, side in summand["constraints"]), start=gap.ring.constant(1))
+        found += square * square * held * fmpq(weight.numerator, weight.denominator)
+    return found

@@ -1,4 +1,4 @@
-"""Claims over domains that the order of closed forms leaves open: identities that prove them, and z3's counterexamples.
+"""Claims over domains that the order of closed forms leaves open: identities that show the order, and z3's counterexamples.
 
 Weights of squares and constraints are found by linear programming: it asks for weights >= 0 with S P = T. Where the squares at hand do
 not do, its dual solution is a linear functional that is at least zero on all of them and not on P; an eigenvector of a negative moment
@@ -21,20 +21,23 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from dpverify.search.additive.closed_form import BITS
-from dpverify.search.composition.gap import MAX_DEGREE, Gap
+from dpverify.search.composition.gap import MAX_DEGREE, Gap, bounded_constraint, stripped
 from dpverify.search.composition.smt import counterexample, installed
 from dpverify.search.counterexample import find_counterexample
 from dpverify.search.proposal import bound
+from dpverify.search.signs.entries import put, show
+from dpverify.search.signs.field import Effort, Field
+from dpverify.search.signs.positive import factor_sign
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
-from dpverify.trusted.kernel.expr import ZERO, Expr, Num, Sym, add, format_expr, mul, neg, num, power
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Num, Sym, add, call, div, format_expr, mul, neg, num, parse, power, sub
 from dpverify.trusted.kernel.fact import Fact, as_bounds
-from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.kernel.model import Claim, Domain
 from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.kernel.registry import OF_THE_MECHANISM
-from dpverify.trusted.theories.composition.rules.positivstellensatz import NAME
+from dpverify.trusted.order.local import difference
 
 ROUNDS = 12
 MAX_MONOMIALS = 30
@@ -61,7 +64,7 @@ Steps = list[dict[str, Any]]
 
 
 def propose(claim: Claim, steps: Steps) -> Steps:
-    """What settles a claim over domains whose bounds, of the steps given, neither prove nor refute it: an identity or values that refute.
+    """What refutes a claim over domains whose bounds, of the steps given, neither prove nor refute it; nothing where an identity does it.
 
     Raises Undecided where neither is found.
     """
@@ -83,9 +86,8 @@ def propose(claim: Claim, steps: Steps) -> Steps:
         if values is not None and (refuting := _refuting(claim, steps, step, values)) is not None:
             return [refuting]
     for step, value in uppers:
-        widened = _widened(claim, step, value) if step["rule"] in OF_THE_MECHANISM else None
-        if widened is not None:
-            return [widened]
+        if step["rule"] in OF_THE_MECHANISM and shown(value, claim.epsilon, domains):
+            return []
     for step, value in uppers:
         found = counterexample(value, claim.epsilon, domains)
         values = None if found is None else {name: Num(number) for name, number in found.items()}
@@ -139,17 +141,41 @@ def _fact(claim: Claim, step: dict[str, Any]) -> Fact:
         return bound(Proof(claim), (), step)
 
 
-def _widened(claim: Claim, step: dict[str, Any], upper: Expr) -> dict[str, Any] | None:
-    assert claim.epsilon is not None
+def shown(low: Expr, high: Expr, domains: Mapping[str, Domain]) -> bool:
+    """Whether high is shown to be at least low, by an identity that is found and put into the table of signs that is in force."""
     try:
-        gap = Gap(upper, claim.epsilon, dict(claim.domains))
+        gap = Gap(low, high, domains)
         found = summands(gap)
     except DpverifyError:
-        return None
+        return False
     if found is None:
-        return None
-    below = {} if gap.denominator.is_one() else {"denominator": format_expr(expr(gap, gap.denominator))}
-    return {"rule": NAME, "evidence": {"terms": found[0], "multiplier": found[1], **below}, "premises": [_fact(claim, step)]}
+        return False
+    field, ends = Field(domains, Effort(factor_sign)), stripped(low, high)
+    terms, multiplier = (_sum(gap, some, field) for some in found)
+    show(difference(*ends, domains), div(terms, mul(expr(gap, gap.denominator), add(ONE, multiplier))), field)
+    if ends != (low, high) and isinstance(low, Call) and low.name == "log":
+        beyond = sub(div(ends[1], ends[0]), ONE)
+        show(beyond, div(field.gap("as", difference(*ends, domains)), ends[0]), field)
+        show(difference(low, high, domains), call("log", add(ONE, field.gap("as", beyond))), field)
+    return certainly_le(low, high, domains)
+
+
+def _sum(gap: Gap, summands: Sequence[Mapping[str, Any]], field: Field) -> Expr:
+    """A sum that evidence spells out, as a tree in which the signs of parts tell its sign."""
+    terms = []
+    for summand in summands:
+        held = [_constraint(gap, parse(of), side, field) for of, side in summand["constraints"]]
+        terms.append(mul(Num(Fraction(summand["weight"])), power(parse(summand["square"]), num(2)), *held))
+    return add(*terms)
+
+
+def _constraint(gap: Gap, of: Expr, side: str, field: Field) -> Expr:
+    """What is at least zero; of two factors at integers between which it is below zero it is shown on both sides of these."""
+    held = bounded_constraint(of, side, gap.domains)
+    if side in ("zero", "lower", "upper") or not isinstance(of, Sym):
+        return held
+    put(held, gap.domains, {"split": [of.name, [str(int(side) + Fraction(1, 2))]]})
+    return field.gap("as", held)
 
 
 def summands(gap: Gap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:

@@ -13,11 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dpverify.search import outside
+from dpverify.search.composition.gap import stripped
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, substitute, symbols
 from dpverify.trusted.kernel.model import Domain
-from dpverify.trusted.theories.composition.rules.positivstellensatz import stripped
 
 SCRIPT = Path(__file__).with_name("smt_process.py")
 SECONDS = 5.0

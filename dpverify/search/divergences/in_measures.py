@@ -32,13 +32,11 @@ from dpverify.trusted.theories.divergences.chords import Chords, within_gaussian
 from dpverify.trusted.theories.divergences.orders import MOST_CUTS
 from dpverify.trusted.theories.divergences.rows import Rows, rows_of
 from dpverify.trusted.theories.divergences.rules import added_measures as added
-from dpverify.trusted.theories.divergences.rules import discrete_gaussian_measures as discrete_gaussian
 from dpverify.trusted.theories.divergences.rules import finite_measures as finite
 from dpverify.trusted.theories.divergences.rules import gaussian_measures as gaussian
 from dpverify.trusted.theories.divergences.rules import implied_measures as implied
 from dpverify.trusted.theories.divergences.rules import laplace_measures as laplace
 from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as of_a_curve
-from dpverify.trusted.theories.divergences.rules import parallel_measures as parallel
 from dpverify.trusted.theories.divergences.rules import sampled_measures as sampled
 from dpverify.trusted.theories.divergences.rules import selection_measures as selections
 
@@ -107,7 +105,7 @@ class _Search:
         """Facts about what is at a place, without curves."""
         if not place and not isinstance(question.mechanism, Combinator) and neighbours.together(whole(question).part, True, alone=True):
             yield from self._of_one_pair(question)
-        for rule in (gaussian.NAME, laplace.NAME, discrete_gaussian.NAME, sampled.NAME):
+        for rule in (gaussian.NAME, laplace.NAME, sampled.NAME):
             with suppress(DpverifyError):
                 yield self.proof.infer(rule, place)
                 return
@@ -138,11 +136,11 @@ class _Search:
         facts = [self._inside((*place, {"part": number})) for number in range(len(mechanism.parts))]
         with suppress(DpverifyError, ValueError):  # of a part that nothing bounds there is no least bound
             least = [min((fact for fact in those if _says(fact, "upper")), key=_value("upper")) for those in facts]
-            yield self.proof.infer(parallel.NAME, place, {"side": "upper"}, least)
+            yield self.proof.infer(added.NAME, place, {"side": "upper"}, least)
         below = [(_value("lower")(fact), number, fact) for number, those in enumerate(facts) for fact in those if _says(fact, "lower")]
         with suppress(DpverifyError, ValueError):
             _, index, fact = min(below, key=lambda one: one[:2])
-            yield self.proof.infer(parallel.NAME, place, {"side": "lower", "index": index}, [fact])
+            yield self.proof.infer(added.NAME, place, {"side": "lower", "index": index}, [fact])
 
     def _inside(self, place: Place) -> list[Fact]:
         """Facts about what is at a place; none where it is not known what is asked there."""

@@ -4,70 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import CertificateError, certify
 from dpverify.trusted.kernel.expr import PI, format_expr
-from dpverify.trusted.kernel.model import (
-    NEARNESS,
-    VARIABLES,
-    Claim,
-    Guarantee,
-    Mechanism,
-    NoisyKeys,
-    Part,
-    Selection,
-    Space,
-    Stream,
-    all_parts,
-    kind_of,
-    names_of,
-    noises_of,
-)
 
 
-def require_fitting(claim: Claim) -> None:
+def require_fitting(claim: model.Claim) -> None:
     """Raises CertificateError where it does not fit together."""
-    everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
+    everything: tuple[model.Claim | model.Part, ...] = (claim, *model.all_parts(claim.mechanism))
     for asked in everything:
-        if isinstance(asked.mechanism, Selection | NoisyKeys):
+        if isinstance(asked.mechanism, model.Selection | model.NoisyKeys):
             from dpverify.trusted.claims.selections import require_words
 
             require_words(asked.mechanism, alone=asked is claim)
-    near = claim.measure is not None and claim.measure.name == NEARNESS
+    near = claim.measure is not None and claim.measure.name == model.NEARNESS
     if near or claim.distance:
         from dpverify.trusted.claims.nearness import require_alone
 
         require_alone(claim)
-    if (claim.within is not None and not near) or any(isinstance(asked.mechanism, Space) for asked in everything):
+    if (claim.within is not None and not near) or any(isinstance(asked.mechanism, model.Space) for asked in everything):
         _require_space(claim)
-    if claim.measure is not None or claim.order or any(isinstance(asked.mechanism, Guarantee) for asked in everything):
+    if claim.measure is not None or claim.order or any(isinstance(asked.mechanism, model.Guarantee) for asked in everything):
         from dpverify.trusted.claims import orders
 
         orders.require_words(claim)
 
 
-def require_names(claim: Claim) -> None:
+def require_names(claim: model.Claim) -> None:
     """Raises CertificateError where a parameter has the name of a variable, or one that is none."""
-    asked: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
-    bound = {name for one in asked for held in (one.mechanism, *noises_of(one.mechanism)) for name in variables_of(held)}
+    asked: tuple[model.Claim | model.Part, ...] = (claim, *model.all_parts(claim.mechanism))
+    bound = {name for one in asked for held in (one.mechanism, *model.noises_of(one.mechanism)) for name in variables_of(held)}
     for name, _ in claim.domains:
         free = name.isidentifier() and name.isascii() and "__" not in name and name not in bound and name != format_expr(PI)
         certify(free, f"{name[:40]!r} cannot name a parameter of this mechanism.")
 
 
-def variables_of(mechanism: Mechanism) -> Iterator[str]:
+def variables_of(mechanism: model.Mechanism) -> Iterator[str]:
     """The variables of the expressions that a mechanism has."""
-    if isinstance(mechanism, Stream):
-        yield from names_of(mechanism)
-    for name, symbols in VARIABLES.get(kind_of(mechanism), {}).items():
+    if isinstance(mechanism, model.Stream):
+        yield from model.names_of(mechanism)
+    for name, symbols in model.VARIABLES.get(model.kind_of(mechanism), {}).items():
         if getattr(mechanism, name):
             yield from symbols
 
 
-def _require_space(claim: Claim) -> None:
+def _require_space(claim: model.Claim) -> None:
     """Raises CertificateError for a space that is a part, or is claimed what spaces have not; and for nearness to no point of a space."""
-    if any(isinstance(part.mechanism, Space) for part in all_parts(claim.mechanism)):
+    if any(isinstance(part.mechanism, model.Space) for part in model.all_parts(claim.mechanism)):
         raise CertificateError("a space is no mechanism by itself, so it is no part of one.")
-    if isinstance(claim.mechanism, Space) and (claim.measure is not None or claim.order):
+    if isinstance(claim.mechanism, model.Space) and (claim.measure is not None or claim.order):
         raise CertificateError("of a space pure privacy is claimed, in both orders.")
-    if claim.within is not None and not isinstance(claim.mechanism, Space):
-        raise CertificateError(f"the claim states how near answers are of the kind {kind_of(claim.mechanism)}, which is no space.")
+    if claim.within is not None and not isinstance(claim.mechanism, model.Space):
+        raise CertificateError(f"the claim states how near answers are of the kind {model.kind_of(claim.mechanism)}, which is no space.")

@@ -9,15 +9,7 @@ from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import DpverifyError, Rejected
 from dpverify.trusted.kernel.expr import ONE, Num, format_expr
 from dpverify.trusted.kernel.fitting import unseen
-from dpverify.trusted.kernel.model import (
-    Domain,
-    Exponential,
-    Matrix,
-    Mechanism,
-    Selection,
-    Table,
-    Vector,
-)
+from dpverify.trusted.kernel.model import Domain, Exponential, Matrix, Mechanism, Selection, Table, Vector
 
 
 def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]:

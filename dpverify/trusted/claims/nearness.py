@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.errors import CertificateError, certify
 from dpverify.trusted.kernel.model import NEARNESS, Answering, Claim, Exponential, Staircase, Table
 
 DISTANCES: Final = ("l1", "l2", "linf")
@@ -13,8 +13,7 @@ DISTANCES: Final = ("l1", "l2", "linf")
 
 def require_alone(claim: Claim) -> None:
     """Raises CertificateError unless it is a claim of how near the answers of one mechanism are, and of nothing else."""
-    if claim.measure is None or claim.measure.name != NEARNESS:
-        raise CertificateError("the claim states a distance, and not how near answers are.")
+    certify(claim.measure is not None and claim.measure.name == NEARNESS, "the claim states a distance, and not how near answers are.")
     if claim.within is None or not isinstance(claim.mechanism, Answering | Staircase | Table | Exponential):
         raise CertificateError("how near answers are is claimed of additive noise, tables and exponential mechanisms, with `within`.")
     beside = claim.sensitivity, claim.query, claim.beta

@@ -5,72 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.errors import CertificateError, certify
 from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
 from dpverify.trusted.kernel.integers import is_whole
-from dpverify.trusted.kernel.model import (
-    ONE_WAY,
-    AboveThreshold,
-    Mixture,
-    NoisyKeys,
-    NoisyMax,
-    Product,
-    Radial,
-    Selection,
-    Stream,
-    kind_of,
-    names_of,
-    noises_of,
-    on_integers,
-)
 
 REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
-    NoisyMax: ("index", "value", "index+gap"),
-    AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
-    Stream: (),
-    NoisyKeys: ("counts", "keys"),
+    model.NoisyMax: ("index", "value", "index+gap"),
+    model.AboveThreshold: ("answers", "answers+gap", "answers+value", "fresh"),
+    model.Stream: (),
+    model.NoisyKeys: ("counts", "keys"),
 }
 """What selections may tell, and noisy keys."""
 TOGETHER: Final[Mapping[type, tuple[str, ...]]] = {
-    NoisyMax: ("all", "monotone", "one"),
-    AboveThreshold: ("all", "monotone", "one", *ONE_WAY),
-    Stream: ("all", "monotone", "one", *ONE_WAY, "hull"),
+    model.NoisyMax: ("all", "monotone", "one"),
+    model.AboveThreshold: ("all", "monotone", "one", *model.ONE_WAY),
+    model.Stream: ("all", "monotone", "one", *model.ONE_WAY, "hull"),
 }
 """How the answers of neighbours may move: each on its own, all the same way, one alone, or in the order of the data one way only."""
 TIES: Final = ("first", "random")
 """Which of several answers that are the greatest noisy max tells, where it is said."""
 
 
-def require_words(mechanism: Selection | NoisyKeys, alone: bool) -> None:
+def require_words(mechanism: model.Selection | model.NoisyKeys, alone: bool) -> None:
     """Raises CertificateError for a word that means nothing here. alone: whether it is the whole claim."""
-    told = isinstance(mechanism, Stream) or mechanism.report in REPORTS[type(mechanism)]
+    told = isinstance(mechanism, model.Stream) or mechanism.report in REPORTS[type(mechanism)]
     neighbours = getattr(mechanism, "neighbours", "")
     if not told or neighbours not in TOGETHER.get(type(mechanism), ("",)):
-        raise CertificateError(f"a selection has a report or neighbours that {kind_of(mechanism)} does not have.")
-    if isinstance(mechanism, AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
+        raise CertificateError(f"a selection has a report or neighbours that {model.kind_of(mechanism)} does not have.")
+    if isinstance(mechanism, model.AboveThreshold) and (mechanism.report == "fresh") != (mechanism.fresh is not None):
         raise CertificateError("above_threshold has fresh noise where it reports it, and nowhere else.")
-    if isinstance(mechanism, NoisyMax) and mechanism.ties and (mechanism.ties not in TIES or mechanism.report == "value"):
+    if isinstance(mechanism, model.NoisyMax) and mechanism.ties and (mechanism.ties not in TIES or mechanism.report == "value"):
         raise CertificateError("noisy max says of ties, where its report is no value, that the first is told, or one at random.")
-    for noise in noises_of(mechanism):
-        if getattr(noise, "dimension", ONE) != ONE:
-            raise CertificateError("noise that is compared is not on the line: its dimension is not 1.")
-        if isinstance(noise, Radial | Mixture | Product) and noise.norm.kind != "lp":
+    for noise in model.noises_of(mechanism):
+        certify(getattr(noise, "dimension", ONE) == ONE, "noise that is compared is not on the line: its dimension is not 1.")
+        if isinstance(noise, model.Radial | model.Mixture | model.Product) and noise.norm.kind != "lp":
             # answers move by so much in size, which a norm by a matrix measures in another unit
             raise CertificateError("noise that is compared is in a norm by a matrix. State it in an lp norm, and its unit as a scale.")
-    if neighbours in ONE_WAY and not alone:
+    if neighbours in model.ONE_WAY and not alone:
         raise CertificateError(f"neighbours = {neighbours!r} is for one order of the data alone, which parts cannot be.")
 
 
-def of_selection(mechanism: Selection) -> Iterator[str]:
+def of_selection(mechanism: model.Selection) -> Iterator[str]:
     """A program that is none, answers whose noises do not say whether they are integers, and bounds that no integers are."""
-    if isinstance(mechanism, Stream):
+    if isinstance(mechanism, model.Stream):
         from dpverify.trusted.combinators import streams
 
         yield from streams.faults(mechanism)
     for end in mechanism.bounds or ():
-        if on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
+        if model.on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
             yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."
-    unsaid = on_integers(mechanism) and not _settled(mechanism)
+    unsaid = model.on_integers(mechanism) and not _settled(mechanism)
     if unsaid and not getattr(mechanism, "whole_answers", False):
         yield (
             "noises: some are on the integers, and some answers meet others, or none, so that it is not said whether answers are integers. "
@@ -80,15 +65,15 @@ def of_selection(mechanism: Selection) -> Iterator[str]:
         yield "whole_answers: the noises say already whether answers are integers. Leave it out."
 
 
-def _settled(mechanism: Selection) -> bool:
+def _settled(mechanism: model.Selection) -> bool:
     """Whether each answer that is used meets noise on the integers alone. What is compared, told or kept together meets."""
-    if not isinstance(mechanism, Stream):
-        return all(map(on_integers, noises_of(mechanism)))
-    lasting = frozenset(names_of(mechanism)) - {limit.name for limit in mechanism.limits}
+    if not isinstance(mechanism, model.Stream):
+        return all(map(model.on_integers, model.noises_of(mechanism)))
+    lasting = frozenset(model.names_of(mechanism)) - {limit.name for limit in mechanism.limits}
     changes = [named for branch in mechanism.steps for named in branch.change]
     met = [symbols(expr) for branch in mechanism.steps for expr in (*(guard.left for guard in branch.when), *branch.tell)]
     met += [symbols(named.value) | {named.name} for named in (*mechanism.state, *changes)]
-    whole = {drawn.name: on_integers(drawn.noise) for drawn in mechanism.once + mechanism.fresh}
+    whole = {drawn.name: model.on_integers(drawn.noise) for drawn in mechanism.once + mechanism.fresh}
     for answer in frozenset(mechanism.answers).intersection(frozenset[str]().union(*met)):
         reached, before = frozenset({answer}), frozenset[str]()
         while reached != before:

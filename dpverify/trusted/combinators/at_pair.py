@@ -15,7 +15,7 @@ from dpverify.trusted.combinators.one_pair import Choice, OnePair, Space, Vector
 from dpverify.trusted.combinators.runs import is_uneven
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Sym, mul, neg, num, substitute
 from dpverify.trusted.kernel.model import Mechanism, Part, Repeat, repeated
 
@@ -131,12 +131,10 @@ def read(part: Part, evidence: Any) -> Choice:
             lists = ([shared] if shared else []) + [[leaf.part] for leaf in those if not leaf.linked]
             whole = factor >= 1 and factor.denominator == 1
             fine = len(value) == 2 and whole and all(value[1] in reached_from(some, int(factor)).get(int(value[0]), ()) for some in lists)
-        if not fine:
-            raise Rejected(NAME, "the pair", "it is not of neighbours as far apart as the mechanism says")
+        require(fine, Rejected(NAME, "the pair", "it is not of neighbours as far apart as the mechanism says"))
         choice[space] = value
     missing = [space for space in together(part, linked=False) if space not in choice]
-    if missing:
-        raise Rejected(NAME, "the pair", "it says nothing of what some parts share")
+    require(not missing, Rejected(NAME, "the pair", "it says nothing of what some parts share"))
     return tuple(choice.items())
 
 

@@ -19,7 +19,7 @@ from dpverify.trusted.combinators.densities import coordinate, even, log_concave
 from dpverify.trusted.combinators.neighbours import NAME, leaves, together
 from dpverify.trusted.combinators.one_pair import Choice, Space, Vector, joined
 from dpverify.trusted.kernel import model
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul
 from dpverify.trusted.kernel.model import Exponential, Mechanism, Part, Query, Table, parts_of
 
@@ -47,8 +47,7 @@ def choices(part: Part) -> tuple[Choice, ...]:
     """Pairs of neighbours one of which is certainly worst. Raises Undecided where there are too many, or they are not known."""
     spaces, factor = together(part, linked=True, alone=True), root_factor(part)
     sampled = any(isinstance(inner, model.Subsample) for inner in mechanisms(part))
-    if not spaces:
-        raise Undecided(f"{NAME}: no parts share their neighbours.")
+    require(bool(spaces), Undecided(f"{NAME}: no parts share their neighbours."))
     linked = [leaf for leaf in leaves(part) if leaf.linked and leaf.space in spaces]
     # what has an order of its own may have it with the inputs of tables in the one order and in the other
     oriented = sampled or len(spaces) > 1 or not all(leaf.part.query is None or even(leaf.part.mechanism) for leaf in leaves(part))
@@ -62,8 +61,7 @@ def choices(part: Part) -> tuple[Choice, ...]:
     count = 1
     for some in listed:
         count *= len(some)
-    if count > MOST_RAW:
-        raise Undecided(f"{NAME}: {count} pairs of neighbours are more than {MOST_RAW}.")
+    require(count <= MOST_RAW, Undecided(f"{NAME}: {count} pairs of neighbours are more than {MOST_RAW}."))
     different: dict[Any, Choice] = {}
     for values in product(*listed):
         choice = tuple(zip(spaces, values, strict=True))
@@ -140,8 +138,7 @@ def _differences(space: Space, factor: Fraction, convex: bool) -> list[Vector]:
 
 def vertices(n: int, adjacency: str) -> Iterator[Vector]:
     """The extreme differences of neighbouring histograms, one of each v and -v. Raises Rejected for real ones without vertices."""
-    if adjacency not in ("add-remove", "replace", "l1"):
-        raise Rejected(NAME, "adjacency", f"{adjacency!r} has no vertices")
+    require(adjacency in ("add-remove", "replace", "l1"), Rejected(NAME, "adjacency", f"{adjacency!r} has no vertices"))
     if adjacency == "replace":
         return (_sparse(n, {i: Fraction(1), j: Fraction(-1)}) for i, j in combinations(range(n), 2))
     return (_sparse(n, {i: Fraction(1)}) for i in range(n))
@@ -156,8 +153,7 @@ def _whole(n: int, most: int) -> Iterator[Vector]:
     layer: list[tuple[Vector, int]] = [((), most)]
     for _ in range(n):
         layer = [((*v, Fraction(x)), left - abs(x)) for v, left in layer for x in range(-left, left + 1)]
-        if len(layer) > MOST_RAW:
-            raise Undecided(f"{NAME}: more than {MOST_RAW} differences of histograms.")
+        require(len(layer) <= MOST_RAW, Undecided(f"{NAME}: more than {MOST_RAW} differences of histograms."))
     return (v for v, _ in layer)
 
 
@@ -165,8 +161,7 @@ def _pairs(parts: Sequence[Part], factor: Fraction, oriented: bool) -> list[Vect
     """The pairs of inputs up to `factor` steps apart, where two inputs are neighbours if one part says so."""
     near = reached_from(parts, -int(-factor // 1))
     pairs = sorted((Fraction(a), Fraction(b)) for a, those in near.items() for b in those if a != b and (oriented or a < b))
-    if not pairs:
-        raise Undecided(f"{NAME}: no two inputs are neighbours.")
+    require(bool(pairs), Undecided(f"{NAME}: no two inputs are neighbours."))
     return list(pairs)
 
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Call, Expr, Num, Sym, add, call, div, mul, neg, num, power, sqrt, sub, symbols
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, Domain, Mixture, Radial
@@ -52,8 +52,7 @@ def radial(claim: Claim) -> Claim:
     if step is None:
         raise Rejected(NAME, "the form", "its exponent is not linear in one power v^k and its inverse, k = 1 or 2")
     s = div(sub(exponent, ONE), num(step))
-    if "r" in symbols(s):
-        raise Rejected(NAME, "the form", "the power of v depends on r")
+    require("r" not in symbols(s), Rejected(NAME, "the form", "the power of v depends on r"))
     below, above = parts.get(-step, ZERO), parts.get(step, ZERO)
     signs = [NULL if part == ZERO else in_r.shape(in_r.tidy(part)).value for part in (below, above)]
     factor = call("exp", neg(rest))

@@ -9,7 +9,7 @@ from typing import Final
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, num, power, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Domain, Mechanism, Norm, Product, Radial, Translation
 from dpverify.trusted.language.logarithms import neg_log
@@ -87,8 +87,7 @@ def stretch(shape: Exponent, q: Fraction | None) -> tuple[Expr, Expr]:
     """
     if not shape.independent:
         return ONE, ONE
-    if shape.norm.kind != "lp":
-        raise Rejected(WHAT, "the norm", "independent coordinates want their sensitivity in an lp norm here")
+    require(shape.norm.kind == "lp", Rejected(WHAT, "the norm", "independent coordinates want their sensitivity in an lp norm here"))
     gain = _inverse(q) - _inverse(shape.norm.p)
     other = power(num(shape.dimension), Num(gain))
     return (ONE, other) if gain >= 0 else (other, ONE)

@@ -10,7 +10,7 @@ from typing import Final
 from dpverify.trusted.combinators.runs import count
 from dpverify.trusted.geometry.linear import matrix, to_fraction
 from dpverify.trusted.kernel import model
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Num
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, Matrix, Mechanism, Part, Query
@@ -41,15 +41,13 @@ def released(mechanism: Mechanism) -> Released:
     """What a composition of additive noises, or a linear map of one, releases. Raises Rejected for every other mechanism."""
     rows, part = None, Part(mechanism)
     if isinstance(mechanism, model.PostProcess):
-        if not mechanism.matrix:
-            raise Rejected(WHAT, "the map", "no matrix says what it is")
+        require(bool(mechanism.matrix), Rejected(WHAT, "the map", "no matrix says what it is"))
         rows, part = mechanism.matrix, mechanism.part
     elif not isinstance(mechanism, model.Compose):
         raise Rejected(WHAT, "the mechanism", "it is no composition, and no linear map of one")
     noises = tuple(_noises(part, 1))
     total = sum(noise.size * noise.times for noise in noises)
-    if total > MOST:
-        raise Rejected(WHAT, "the parts", f"they put out more than {MOST} numbers")
+    require(total <= MOST, Rejected(WHAT, "the parts", f"they put out more than {MOST} numbers"))
     if rows is not None and any(len(row) != total for row in rows):
         raise Rejected(WHAT, "the matrix", f"its rows do not have {total} entries, one for each number that the parts put out")
     return Released(noises, rows)

@@ -14,7 +14,7 @@ from typing import Any, Final, assert_never
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.compare import NO_DOMAINS, certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Domain, Part, Repeat, all_parts, on_integers
@@ -79,8 +79,7 @@ def merged(part: Part, factor: Expr = ONE) -> tuple[Run, ...]:
     """The runs of a part, equal ones counted together. Raises Rejected for too many."""
     counts: dict[Run, int] = {}
     for number, run in enumerate(runs(part, Run(part, factor))):
-        if number >= MOST_RUNS:
-            raise Rejected(WHAT, "parts", f"more than {MOST_RUNS} of them; give equal parts once, with times")
+        require(number < MOST_RUNS, Rejected(WHAT, "parts", f"more than {MOST_RUNS} of them; give equal parts once, with times"))
         key = replace(run, times=1)
         counts[key] = counts.get(key, 0) + run.times
     return tuple(replace(run, times=times) for run, times in counts.items())

@@ -10,7 +10,7 @@ from flint import arb, ctx, fmpz
 
 from dpverify.trusted.facts.pairs import Pair, Profile, Rest
 from dpverify.trusted.kernel.balls import MAX_PRECISION, constant, finite, precision
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.numbers.each_precision import per_precision
 
@@ -80,8 +80,7 @@ def falling(at: Callable[[arb], arb]) -> Profile:
     def profile(epsilon: arb) -> arb:
         if epsilon.is_exact() and epsilon.is_finite():
             return at(epsilon)
-        if not epsilon.is_finite():
-            raise Undecided("a privacy profile at an epsilon that is not enclosed.")
+        require(epsilon.is_finite(), Undecided("a privacy profile at an epsilon that is not enclosed."))
         return at(epsilon.lower()).union(at(epsilon.upper()))
 
     return profile

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from typing import Any
 
-from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.errors import certify
 from dpverify.trusted.kernel.fact import Fact
 
 
@@ -19,17 +19,12 @@ class Given(Sequence[Fact]):
     def __len__(self) -> int:
         return len(self._premises)
 
-    @overload
-    def __getitem__(self, number: int) -> Fact: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[Fact, ...]: ...
-    def __getitem__(self, number: int | slice) -> Fact | tuple[Fact, ...]:
+    def __getitem__(self, number: Any) -> Any:
         read = range(len(self))[number]
         self._unread.difference_update((read,) if isinstance(read, int) else read)
         return self._premises[number]
 
     def require_read(self, rule: str) -> None:
         """Raises CertificateError where some have not been looked at."""
-        if self._unread:
-            unread = len(self._unread)
-            raise CertificateError(f"{rule}: it does not use {unread} of its {len(self)} premises; give it those alone that it rests on.")
+        why = f"{rule}: it does not use {len(self._unread)} of its {len(self)} premises; give it those alone that it rests on."
+        certify(not self._unread, why)

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb
 
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 
 Profile = Callable[[arb], arb]
 """Encloses H at an epsilon of at least 0 (a ball in nats; its lower end is at least 0), at the working precision."""
@@ -65,8 +65,7 @@ class Pair:
         if epsilon <= 0:
             factor = epsilon.exp()
             return 1 - factor + factor * self.backward(-epsilon)
-        if not epsilon.is_finite():
-            raise Undecided("a privacy profile at an epsilon that is not enclosed.")
+        require(epsilon.is_finite(), Undecided("a privacy profile at an epsilon that is not enclosed."))
         # a ball across 0: H falls and is 1-Lipschitz in e^epsilon
         zero = self.forward(arb(0))
         reach = (epsilon.abs_upper().exp() - 1).abs_upper()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.kernel.bounds import Bound, Infinite, Side
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, certify
 from dpverify.trusted.kernel.expr import ZERO, Expr, symbols
 from dpverify.trusted.kernel.fact import Fact, as_bounds, unasked
 from dpverify.trusted.kernel.model import ONE_WAY, Claim
@@ -40,8 +40,7 @@ def curves_of(premises: Sequence[Fact], runs: Sequence[Run], rule: str) -> list[
 
 def bound_of(premise: Fact, claim: Claim, side: Side, rule: str) -> Bound:
     """The bound on one side of the pure epsilon that a premise states of a claim, for all parameters. Raises CertificateError, Rejected."""
-    if premise.about != claim:
-        raise CertificateError(f"{rule}: a premise is not about the pure epsilon of the part that it stands for.")
+    certify(premise.about == claim, f"{rule}: a premise is not about the pure epsilon of the part that it stands for.")
     found = [bound for bound in as_bounds(premise.says) if bound.quantity == "pure" and bound.side == side and not bound.at]
     if not found:
         raise Rejected(rule, premise.rule, f"it does not prove {'an upper' if side == 'upper' else 'a lower'} bound for all parameters")
@@ -64,8 +63,7 @@ def epsilon_of(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[Expr,
     Raises Rejected where the claim states none and no premise bounds it, CertificateError for a premise where it states one.
     """
     if claim.epsilon is not None:
-        if premises:
-            raise CertificateError(f"{rule}: the claim states an epsilon, so that no premise is to bound it.")
+        certify(not premises, f"{rule}: the claim states an epsilon, so that no premise is to bound it.")
         return claim.epsilon, ()
     for premise in premises:
         for bound in as_bounds(premise.says):

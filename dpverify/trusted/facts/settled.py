@@ -16,7 +16,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.certificate import PRECISIONS
 from dpverify.trusted.kernel.compare import certainly_equal
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.kernel.model import Compose, Noise, Part
 
@@ -43,8 +43,7 @@ def single(run: Run, found: Curve) -> Curve:
 
     Raises Rejected for what is run several times.
     """
-    if run.times != 1:
-        raise Rejected(WHAT, "the run", "it is of several times, and the rule speaks of one")
+    require(run.times == 1, Rejected(WHAT, "the run", "it is of several times, and the rule speaks of one"))
     if run.mapped:
         found = in_either_order(found)
     return found if occurs(run) else replace(found, lower=None)

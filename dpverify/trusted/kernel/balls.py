@@ -15,7 +15,7 @@ from typing import Final
 
 from flint import arb, ctx, fmpq
 
-from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.errors import ExprError, Undecided, require
 from dpverify.trusted.kernel.expr import Add, Expr, Mul, Num, Pow, Sym
 
 MAX_PRECISION: Final = 20_000
@@ -56,8 +56,7 @@ def rational(value: Fraction | int) -> arb:
 def exact(point: arb) -> Fraction:
     """The rational that an exact ball is. Raises Undecided where that is not finite, or too long to write out."""
     mantissa, exponent = map(int, finite(point).man_exp())
-    if abs(exponent) > MAX_PRECISION:
-        raise Undecided("a number too large or too small to write out.")
+    require(abs(exponent) <= MAX_PRECISION, Undecided("a number too large or too small to write out."))
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
@@ -70,8 +69,7 @@ def hull(lower: Fraction | arb, upper: Fraction | arb) -> arb:
 
 def finite(ball: arb) -> arb:
     """The ball itself; raises Undecided where it is not finite."""
-    if not ball.is_finite():
-        raise Undecided("an enclosure is not finite; split the cell or raise the precision.")
+    require(ball.is_finite(), Undecided("an enclosure is not finite; split the cell or raise the precision."))
     return ball
 
 

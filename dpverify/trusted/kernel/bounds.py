@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.errors import certify
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.kernel.model import Claim
 
+Parameters = Mapping[str, Any]
+"""What a rule is told by the line that names it."""
 Side = Literal["upper", "lower"]
 Quantity = Literal["pure", "epsilon", "delta", "zcdp", "gdp", "renyi", "beta"]
 
@@ -56,10 +58,8 @@ def sided(claim: Claim, evidence: Mapping[str, Any], rule: str) -> tuple[Side, C
     evidence: "side", "upper" by default, and "at".
     """
     side: Side = evidence.get("side", "upper")
-    if side not in ("upper", "lower"):
-        raise CertificateError(f"{rule}: 'side' is {side!r}, not upper or lower.")
-    if side == "upper" and "at" in evidence:
-        raise CertificateError(f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
+    certify(side in ("upper", "lower"), f"{rule}: 'side' is {side!r}, not upper or lower.")
+    certify(not (side == "upper" and "at" in evidence), f"{rule}: an upper bound holds for all parameters; it has no 'at'.")
     if "at" not in evidence:
         return side, claim, {}
     from dpverify.trusted.combinators.parameters import fixed

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Parameters as Parameters
 from dpverify.trusted.kernel.expr import ZERO
 from dpverify.trusted.kernel.model import Claim
 
@@ -36,6 +37,10 @@ class Fact:
     parameters: Mapping[str, Any]
     premises: tuple[Fact, ...]
     prec: int
+
+
+Premises = Sequence[Fact]
+"""The facts that a rule is given."""
 
 
 def unasked(claim: Claim) -> Claim:

@@ -532,21 +532,9 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
 
 
 LEFT_OUT: Final = (
-    "matrix",
-    "order",
-    "atoms",
-    "transform",
-    "covariance",
-    "shape",
-    "interval",
-    "places",
-    "count",
-    "differences",
-    "hull",
-    "between",
-    "whole_answers",
-    "ties",
-)
+    "matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count",
+    "differences", "hull", "between", "whole_answers", "ties",
+)  # fmt: skip
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {

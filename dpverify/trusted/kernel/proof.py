@@ -13,7 +13,7 @@ from flint import ctx
 
 from dpverify.trusted.kernel import loading
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Rejected, Undecided, certify
 from dpverify.trusted.kernel.fact import Fact, Says, as_bounds, unasked
 from dpverify.trusted.kernel.loading import asked_for, note
 from dpverify.trusted.kernel.model import Claim
@@ -78,8 +78,7 @@ class Proof:
             measure = self.claim.measure
             tight = None if measure is None else replace(measure, value=None)
             return replace(self.places.question(place), measure=tight, order=self.claim.order)
-        if rule not in ANYWHERE:
-            raise CertificateError(f"{rule}: it speaks of the whole claim, not of a part.")
+        certify(rule in ANYWHERE, f"{rule}: it speaks of the whole claim, not of a part.")
         return self.places.question(place)
 
 

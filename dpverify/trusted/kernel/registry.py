@@ -22,7 +22,7 @@ _OF_THE_MECHANISM: Final[Names] = {
 }
 _OF_THE_CLAIM: Final[Names] = {
     "additive": "cosets",
-    "composition": "closed-epsilon closed-profile least-noise one-sided positivstellensatz privacy-profile stated-epsilon",
+    "composition": "closed-epsilon closed-profile least-noise one-sided privacy-profile stated-epsilon",
     "processes": "cameron-martin elliptical-process-unbounded evaluations-epsilon orthogonal-laws",
     "selection": "each-noise selection-event-at",
     "spaces": "cell-response density-mechanism given-mechanism grid-packing half-spaces near-dual near-table net-mechanism noise-near "
@@ -38,25 +38,20 @@ _OF_CURVES: Final[Names] = {
     "processes": "elliptical-process process-evaluations",
     "selection": "compared-gaussians every-word-curve first-positive greatest-noise noisy-keys selection-event told-sums unseen-shifts",
 }
-_OF_BODIES: Final[Names] = {
-    "utility": "independent-columns polytope simple-body",
-}
+_OF_BODIES: Final[Names] = {"utility": "independent-columns polytope simple-body"}
 """Rules about the volume and the moments of convex bodies."""
 _OF_ERRORS: Final[Names] = {
     "utility": "expected-loss infinite-moments lattice-lower-bound linear-map lines-lower-bound log-concave-noise lp noise-moments "
-    "noise-quantile polytope-tails radial-lower-bound randomized-response-estimate root-of-squares union-bound volume-lower-bound",
+    "noise-quantile polytope-tails radial-lower-bound randomized-response-estimate root-of-squares union-bound volume-lower-bound"
 }
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {
-    "divergences": "added-measures discrete-gaussian-measures finite-measures gaussian-measures implied-measures laplace-measures "
-    "measures-of-a-curve parallel-measures sampled-measures selection-measures",
+    "divergences": "added-measures finite-measures gaussian-measures implied-measures laplace-measures measures-of-a-curve "
+    "sampled-measures selection-measures"
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 
-_BESIDE: Final[Names] = {
-    "composition": "post-processing",
-    "curves": "student-t",
-}
+_BESIDE: Final[Names] = {"composition": "post-processing", "curves": "student-t"}
 """Theorems that others go through, which no line names."""
 
 

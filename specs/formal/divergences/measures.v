@@ -129,7 +129,7 @@ split=> [h1 h2 b x x' b0 [[xx e]|[e xx]]|b x1 x1' x2]; last exact: parallel_prof
 Qed.
 
 (* Two parts; more by repetition, and the second like the first by exchange. *)
-(* Rule: parallel-measures, in part: two parts (more by repetition). *)
+(* Rule: added-measures, in part: of parts on disjoint parts of the data two (more by repetition). *)
 Theorem parallel_measures :
   [/\ forall a t, 1 < a -> renyi_private N1 M1 a t -> renyi_private N2 M2 a t -> renyi_private one_part whole a t,
       forall rho, zcdp_private N1 M1 rho -> zcdp_private N2 M2 rho -> zcdp_private one_part whole rho,

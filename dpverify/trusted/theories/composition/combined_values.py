@@ -14,7 +14,7 @@ from dpverify.trusted.facts.premises import bound_of, through_of
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, format_expr, neg
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.integers import is_whole
@@ -84,8 +84,7 @@ class Values:
     def _post_processed(self, mechanism: model.PostProcess, factor: Expr, evidence: Any) -> Value:
         from dpverify.trusted.theories.composition.rules import post_processing
 
-        if self.side == "lower":
-            raise Rejected(WHAT, "post_process", "what a map of the output leaves to be seen is not known")
+        require(self.side != "lower", Rejected(WHAT, "post_process", "what a map of the output leaves to be seen is not known"))
         self.assumed += post_processing.ASSUMED
         return self.of(mechanism.part, factor, evidence)
 

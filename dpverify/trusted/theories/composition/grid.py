@@ -32,7 +32,7 @@ from flint import arb, fmpz_poly
 
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.kernel.balls import finite, precision, rational
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.loading import remembered
 
 RULE: Final = "loss-distribution"
@@ -71,14 +71,12 @@ class Grid:
         if self.far is not None and self.far <= 0:
             raise Rejected(RULE, "grid", "the far loss must be positive.")
         for number, (low, high) in enumerate(self.ranges):
-            if not 0 < high - low <= MAX_CELLS:
-                raise Rejected(RULE, f"range {number}", f"it must hold between 1 and {MAX_CELLS} cells.")
+            require(0 < high - low <= MAX_CELLS, Rejected(RULE, f"range {number}", f"it must hold between 1 and {MAX_CELLS} cells."))
         for number, steps in enumerate(self.strides):
             if any(k < 1 for _, k in steps) or any(here >= after for (here, _), (after, _) in pairwise(steps)):
                 raise Rejected(RULE, f"strides {number}", "they must be at least 1, each from a later place on than the one before.")
         for name, listed in (("strides", self.strides), ("touching", self.touching)):
-            if listed and len(listed) != len(self.ranges):
-                raise Rejected(RULE, name, "each part needs its own, or none.")
+            require(not (listed and len(listed) != len(self.ranges)), Rejected(RULE, name, "each part needs its own, or none."))
 
     def places(self, part: int) -> list[int]:
         """The multiples of h at which a part's masses lie, from the lower end of its range to the upper."""
@@ -138,8 +136,7 @@ def floor(ball: arb, bits: int) -> int:
     """The greatest integer, in units of 2^-bits, that is certainly not above the ball's true value."""
     mantissa, exponent = finite(ball).lower().man_exp()
     shift = int(exponent) + bits
-    if shift > MAX_BITS:
-        raise Undecided("a profile's value is far from the interval from 0 to 1.")
+    require(shift <= MAX_BITS, Undecided("a profile's value is far from the interval from 0 to 1."))
     return int(mantissa) << shift if shift >= 0 else int(mantissa) >> min(-shift, 4 * MAX_BITS)
 
 
@@ -174,8 +171,7 @@ def rest_of(pair: Pair, grid: Grid, high: int) -> int:
     """A lower bound on H at the far loss; 0 where none is asked for or to be had."""
     if grid.far is None:
         return 0
-    if grid.far < high * grid.spacing:
-        raise Rejected(RULE, "far", "the far loss must be at or beyond the end of every range.")
+    require(grid.far >= high * grid.spacing, Rejected(RULE, "far", "the far loss must be at or beyond the end of every range."))
     try:
         return max(0, floor(pair.delta(rational(grid.far)), grid.bits))
     except Undecided:

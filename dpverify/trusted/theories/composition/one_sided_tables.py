@@ -10,7 +10,7 @@ from dpverify.trusted.combinators.exchanged import by_records, listed_both_ways
 from dpverify.trusted.combinators.neighbours import leaves, rows_assumed
 from dpverify.trusted.combinators.runs import merged, whole
 from dpverify.trusted.facts.pairs import Curve, greatest
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.model import Claim, Compose, Exponential, Part, Repeat, Subsample, Table, all_parts
 from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.theories.composition.laws import Choice, dominating_pair, product_pair
@@ -28,8 +28,7 @@ def curve(claim: Claim, number: Any) -> Curve:
     root = whole(claim).part
     made = all(_is_made(part) for part in (root, *all_parts(claim.mechanism)))
     listed = listed_pairs(root) if made and claim.order and by_records(claim) else ()
-    if not listed:
-        raise Rejected(RULE, "the mechanism", "it is not made of tables that list the same pairs in one order")
+    require(bool(listed), Rejected(RULE, "the mechanism", "it is not made of tables that list the same pairs in one order"))
     (space,) = {leaf.space for leaf in leaves(root)}
     assert space is not None
     there = [at_pair.at(root, ((space, (Fraction(a), Fraction(b))),), lower=True) for a, b in listed]

@@ -12,7 +12,7 @@ from math import gcd, lcm
 from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, rational
-from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, call, div, mul
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, call, div, mul, scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +65,10 @@ def _factors(expr: Expr) -> Iterator[tuple[Expr, Fraction]]:
             yield base, exponent * expr.exponent.value
     elif isinstance(expr, Call) and expr.name == "exp":
         for term in expr.args[0].args if isinstance(expr.args[0], Add) else expr.args:
-            coefficient, rest = _scaled(term)
+            coefficient, rest = scaled(term)
             yield Call("exp", (rest,)), coefficient
     else:
         yield expr, Fraction(1)
-
-
-def _scaled(term: Expr) -> tuple[Fraction, Expr]:
-    """A term as a rational number times the rest."""
-    if isinstance(term, Num):
-        return term.value, ONE
-    if isinstance(term, Mul) and isinstance(term.args[0], Num):
-        return term.args[0].value, mul(*term.args[1:])
-    return Fraction(1), term
 
 
 def coprime(integers: Iterable[int]) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul, sub
 from dpverify.trusted.kernel.model import Exponential
 
@@ -27,7 +27,6 @@ def exponential_range(mechanism: Exponential, sensitivity: Expr) -> Expr:
     for i, j in pairs:
         gaps = [sub(a, b) for a, b in zip(rows[i], rows[j], strict=True)]
         values = [gap.value for gap in gaps if isinstance(gap, Num)]
-        if len(values) < len(gaps):
-            raise Rejected(NAME, "the scores", "their differences are not rational")
+        require(len(values) >= len(gaps), Rejected(NAME, "the scores", "their differences are not rational"))
         most = max(most, max(values) - min(values))
     return mul(mechanism.beta, Num(most))

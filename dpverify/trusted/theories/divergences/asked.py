@@ -10,7 +10,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import exact, finite
 from dpverify.trusted.kernel.bounds import Bound, Infinite, Quantity, Side
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, num
 from dpverify.trusted.kernel.fact import Fact, as_bounds
 from dpverify.trusted.kernel.model import CLAIMED_MEASURES, Claim, Measure
@@ -20,8 +20,8 @@ def measure_of(claim: Claim, rule: str, open_ones: bool = False) -> Measure:
     """The measure that a claim is in. Raises Rejected for a claim in epsilon, and where parameters are left open but for `open_ones`."""
     if claim.measure is None or claim.measure.name not in CLAIMED_MEASURES:
         raise Rejected(rule, "the claim", "it is in no measure of privacy, or in epsilon and delta, and the rule is about another measure")
-    if claim.domains and not open_ones:
-        raise Rejected(rule, "the parameters", "it wants a value for each; claim one value at a time")
+    wanted = Rejected(rule, "the parameters", "it wants a value for each; claim one value at a time")
+    require(open_ones or not claim.domains, wanted)
     return claim.measure
 
 

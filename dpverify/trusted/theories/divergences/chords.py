@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.facts.pairs import Pair, Profile
 from dpverify.trusted.kernel.balls import rational
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 
 RULE: Final = "measures-of-a-curve"
 
@@ -62,8 +62,7 @@ def within_gaussian(profile: Profile, mu: arb, points: Sequence[Fraction]) -> No
 
     In x = e^epsilon the profile is at most its chord, and the other at least its tangent at the middle.
     """
-    if not mu > 0:
-        raise Rejected(RULE, "value", "it is not positive")
+    require(mu > 0, Rejected(RULE, "value", "it is not positive"))
     heights = [(rational(x).exp(), profile(rational(x))) for x in points[:-1]] + [(rational(points[-1]).exp(), arb(0))]
     root = arb(2).sqrt()
     for (u, low), (v, high) in pairwise(heights):

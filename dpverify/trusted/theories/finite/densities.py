@@ -14,7 +14,7 @@ from dpverify.trusted.geometry.linear import dot
 from dpverify.trusted.geometry.polytopes import Polytope, box
 from dpverify.trusted.kernel.balls import constant, exact, hull, precision, value
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import (
     ZERO,
     Add,
@@ -80,8 +80,7 @@ def losses(claim: Claim, reach: tuple[Fraction, Fraction]) -> Losses:
     if not isinstance(kernel, Kernel):
         raise Rejected(WHAT, "mechanism", "only a density in y and theta is a kernel")
     free = symbols(kernel.density) - {"y", "theta"}
-    if claim.domains or free:
-        raise Rejected(WHAT, "parameters", "a kernel needs a value for every parameter")
+    require(not claim.domains and not free, Rejected(WHAT, "parameters", "a kernel needs a value for every parameter"))
     output = tuple(Num(r) if end is None else end for end, r in zip(kernel.output, reach, strict=True))
     spans = [_scale(*output), _scale(*kernel.input), _scale(*kernel.input)]
     region = box([span for _, span in spans])

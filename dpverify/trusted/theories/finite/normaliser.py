@@ -21,7 +21,7 @@ from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, exact, value
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
@@ -102,8 +102,7 @@ def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
     upper, lower = quotient(kernel)
     for cell in evidence:
         stop = read_in(cell["until"], ())
-        if not certainly_lt(start, stop):
-            raise Rejected(WHAT, "the cells of inputs", "they do not certainly rise")
+        require(certainly_lt(start, stop), Rejected(WHAT, "the cells of inputs", "they do not certainly rise"))
         total = integral_over_cell(kernel.output, upper, start, stop, cell)
         inputs = {"theta": _domain(start, stop)}
         if not (certainly_lt(ZERO, lower, inputs) or certainly_lt(lower, ZERO, inputs)):
@@ -112,8 +111,7 @@ def _check_antiderivatives(kernel: Kernel, text: str, prec: int) -> None:
             where = f"theta from {format_expr(start)} to {format_expr(stop)}"
             raise Rejected(WHAT, where, "the differences of the antiderivatives do not certainly sum to 1")
         start = stop
-    if not certainly_equal(start, end):
-        raise Rejected(WHAT, "the cells of inputs", "they do not cover the input")
+    require(certainly_equal(start, end), Rejected(WHAT, "the cells of inputs", "they do not cover the input"))
 
 
 def quotient(kernel: Kernel) -> tuple[Expr, Expr]:
@@ -131,15 +129,13 @@ def quotient(kernel: Kernel) -> tuple[Expr, Expr]:
 def integral_over_cell(output: tuple[Expr | None, Expr | None], density: Expr, start: Expr, stop: Expr, cell: Mapping[str, Any]) -> Expr:
     """The integral of a density over the outputs as an expression in theta, over a cell of inputs, by the evidence for that cell."""
     cuts = [read_in(text, ("theta",)) for text in cell["cuts"]]
-    if any(symbols(linear_part(cut, "theta")[1]) for cut in cuts):
-        raise Rejected(WHAT, "the cuts", "they are not linear in theta")
+    require(not any(symbols(linear_part(cut, "theta")[1]) for cut in cuts), Rejected(WHAT, "the cuts", "they are not linear in theta"))
     ends = [output[0], *cuts, output[1]]
     total: list[Expr] = []
     for (low, high), text in zip(pairwise(ends), cell["parts"], strict=True):
         piece = Piece(low, high, start, stop)
         settled = piece.settled(density)
-        if has_kinks(settled):
-            raise Rejected(WHAT, "a piece", "the sides of its kinks are not decided at its corners")
+        require(not has_kinks(settled), Rejected(WHAT, "a piece", "the sides of its kinks are not decided at its corners"))
         f = piece.antiderivative(settled, text)
         total += [substitute(f, {"y": high})] if high is not None else []
         total += [neg(substitute(f, {"y": low}))] if low is not None else []
@@ -169,8 +165,7 @@ class Piece:
         self.inputs = (start, stop)
         self.corners = [(substitute(end, {"theta": x}), x) for end in (low, high) if end is not None for x in self.inputs]
         self.away = [sign for end, sign in ((low, -1), (high, 1)) if end is None]
-        if not self.corners:
-            raise Rejected(WHAT, "a piece", "it is the whole line; cut it")
+        require(bool(self.corners), Rejected(WHAT, "a piece", "it is the whole line; cut it"))
         if low is not None and high is not None:
             for x in self.inputs:
                 if not certainly_le(substitute(low, {"theta": x}), substitute(high, {"theta": x})):
@@ -241,8 +236,7 @@ class Piece:
         f = read_in(text, ("y", "theta") if not self.away else ("theta",))
         if self.away:
             falls = certainly_lt(f, ZERO, known) if self.away == [1] else certainly_lt(ZERO, f, known)
-            if not falls:
-                raise Rejected(WHAT, "a piece to infinity", "its factor does not certainly have the sign that makes the density fall")
+            require(falls, Rejected(WHAT, "a piece to infinity", "its factor does not certainly have the sign that makes the density fall"))
             f = mul(f, density)
         elif has_kinks(f) or not certainly_le(f, f, known):  # what has a value everywhere, and no kinks, is continuous
             raise Rejected(WHAT, "an antiderivative", f"{format_expr(f)[:80]} is not certainly continuous on its piece")

@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, power, sub
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, Domain, Exponential, Table
@@ -182,8 +182,7 @@ def _distances(mechanism: Exponential, domains: Domains) -> list[list[Expr]]:
 
 def distance(a: Sequence[Expr], b: Sequence[Expr], metric: str) -> Expr:
     """The l1, l2 or linf distance of two points."""
-    if len(a) != len(b):
-        raise Rejected(WHAT, "points", "points must have one number of coordinates")
+    require(len(a) == len(b), Rejected(WHAT, "points", "points must have one number of coordinates"))
     steps = [call("abs", sub(s, t)) for s, t in zip(a, b, strict=True)]
     if metric == "l1":
         return add(*steps)

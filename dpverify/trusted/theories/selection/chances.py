@@ -12,7 +12,7 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import num
 from dpverify.trusted.kernel.model import NoisyMax
 from dpverify.trusted.language.rationals import to_fraction, to_whole
@@ -184,8 +184,7 @@ def way(question: Asked, move: Any, counts: tuple[int, int]) -> tuple[int, int]:
     """
     ways = MOVES[question.selection.neighbours]
     number = to_whole(move, "move", question.rule, 0, len(ways) - 1)
-    if not moves_alone(question, number, counts):
-        raise Rejected(question.rule, "the neighbours", "these move more than one answer")
+    require(moves_alone(question, number, counts), Rejected(question.rule, "the neighbours", "these move more than one answer"))
     return ways[number]
 
 

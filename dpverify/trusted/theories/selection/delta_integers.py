@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.pairs import Profile
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.model import NoisyMax
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.theories.selection.chances import MOST
@@ -32,8 +32,7 @@ def profile(question: Asked, parameters: Mapping[str, Any]) -> Profile:
     moved, count = question.value(question.moved, "the sensitivity"), question.count(mechanism.candidates, "candidates", MOST)
     reach = int(2 * moved if mechanism.neighbours == "all" else moved)
     places = range(int(cuts[0]), int(cuts[-1]) - reach + 1)
-    if not places:
-        raise Rejected(rule, "cuts", "they are no further apart than answers move")
+    require(bool(places), Rejected(rule, "cuts", "they are no further apart than answers move"))
 
     def ratios() -> tuple[list[arb], list[arb]]:
         """How probable the greatest is at least at each place and beyond the last, and by what the density there falls."""

@@ -9,7 +9,7 @@ from typing import Any
 from flint import ctx
 
 from dpverify.trusted.combinators.runs import Run, leaf
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.model import NoisyMax, OnLine
 from dpverify.trusted.language.rationals import read_rising
 from dpverify.trusted.theories.selection.chances import MOST, Compared
@@ -38,7 +38,6 @@ def in_closed_forms(question: Asked) -> Compared:
     """The noises of a selection, integrated to the working precision of the moment. Raises Rejected where they have no closed form."""
     mechanism = question.selection
     noises = [mechanism.noise] * 2 if isinstance(mechanism, NoisyMax) else [mechanism.threshold_noise, mechanism.query_noise]
-    if noises == [None, None]:
-        raise Rejected(question.rule, "the noises", "there is none")
+    require(noises != [None, None], Rejected(question.rule, "the noises", "there is none"))
     first, answers = (None if noise is None else in_closed_form(noise) for noise in noises)
     return Compared(first, answers, ctx.prec)

@@ -8,7 +8,7 @@ from itertools import chain, combinations
 
 from dpverify.trusted.combinators.streams import form, moving
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, Sym, add, neg, substitute, symbols
 from dpverify.trusted.kernel.model import Guard, Stream, names_of, on_integers
 from dpverify.trusted.theories.selection.compared import Asked
@@ -99,8 +99,7 @@ def places(question: Asked, stream: Stream, first: Values, name: str, most: int)
         if place not in found:
             found[place] = list(branches(question, stream, dict(place)))
             open_ += (tuple(taken.after.items()) for taken in found[place] if not is_over(question, stream, taken.after))
-        if len(found) > most:
-            raise Rejected(name, "follow", f"what is followed has more than {most:,} different values")
+        require(len(found) <= most, Rejected(name, "follow", f"what is followed has more than {most:,} different values"))
     return found
 
 

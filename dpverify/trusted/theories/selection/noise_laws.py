@@ -132,12 +132,18 @@ class Whole:
         return arb(0).union((left + right).upper())
 
 
-def closed(noise: OnLine) -> Closed | None:
-    """Gaussian or Laplace noise about 0, with a value for every parameter; None for all other."""
+def radial(noise: OnLine) -> OnLine:
+    """Noise on the reals that is written the same to both sides of 0, as radial noise; all other as it is."""
     if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None):
         half, h = Shapes("z", True, {}), neg_log_profile(noise)
         if half.tidy(h) == half.tidy(half.mirrored(h)):
-            noise = Radial(substitute(noise.density, {"z": Sym("r")}), L1, ONE)
+            return Radial(substitute(noise.density, {"z": Sym("r")}), L1, ONE)
+    return noise
+
+
+def closed(noise: OnLine) -> Closed | None:
+    """Gaussian or Laplace noise about 0, with a value for every parameter; None for all other."""
+    noise = radial(noise)
     if isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp":
         for gaussian, form in ((True, gaussian_form), (False, laplace_form)):
             found = form(noise)

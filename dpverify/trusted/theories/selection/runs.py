@@ -9,7 +9,7 @@ from typing import Any
 
 from dpverify.trusted.combinators.streams import INTERVALS, Form, families, step_of
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, mul, neg, num, substitute, symbols
 from dpverify.trusted.kernel.model import Guard, OnLine, Stream, Translation, names_of, on_integers
 from dpverify.trusted.language.rationals import to_fraction, to_whole
@@ -176,8 +176,7 @@ def require_between(question: Asked, name: str, total: Expr, ends: tuple[Value, 
 
 def inside(question: Asked, noise: OnLine, value: Num) -> None:
     """Raises Rejected where noise is not certainly drawn near a value."""
-    if on_integers(noise) and value.value.denominator != 1:
-        raise Rejected(question.rule, "the noise", "a value is no integer")
+    require(not (on_integers(noise) and value.value.denominator != 1), Rejected(question.rule, "the noise", "a value is no integer"))
     low, high = noise.support if isinstance(noise, Translation) else (None, None)
     above = low is None or certainly_lt(low, value, question.domains)
     if not above or not (high is None or certainly_lt(value, high, question.domains)):

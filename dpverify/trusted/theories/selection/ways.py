@@ -13,7 +13,7 @@ from dpverify.trusted.combinators import noises
 from dpverify.trusted.combinators.streams import vertices
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, certify, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, div, mul, num, parse, symbols
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.integers import is_whole
@@ -138,12 +138,7 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
     starts = [_index(mode) for mode in given.get("starts", [0])]
     leads = [
         Lead(
-            _index(mode),
-            _index(branch),
-            moves is True,
-            _index(to),
-            _vectors(question, shifts, stream.fresh),
-            _turns(rule, stream, *turns),
+            _index(mode), _index(branch), moves is True, _index(to), _vectors(question, shifts, stream.fresh), _turns(rule, stream, *turns)
         )
         for mode, branch, moves, to, shifts, *turns in given["steps"]
     ]
@@ -161,11 +156,9 @@ def read_way(question: Asked, stream: Stream, family: str, given: Any, moduli: M
     if not prices.keys() <= {limit.name for limit in stream.limits} or not set(worth) <= set(followed) <= can_be_followed(stream):
         raise CertificateError(f"{rule}: an alignment has a price of what is no counter, or follows what is neither state nor counter.")
     for price in (*prices.values(), each, *ahead, *worth.values()):
-        if symbols(price) - question.domains.keys():
-            raise CertificateError(f"{rule}: a price has a name that is no parameter.")
+        certify(not (symbols(price) - question.domains.keys()), f"{rule}: a price has a name that is no parameter.")
     for price in (*prices.values(), each):
-        if not certainly_le(ZERO, price, question.domains):
-            raise Rejected(rule, "prices", "one is not certainly at least 0")
+        require(certainly_le(ZERO, price, question.domains), Rejected(rule, "prices", "one is not certainly at least 0"))
     moved = {name for shifts in (*modes, *(lead.shifts for lead in leads)) for name, vector in shifts.items() if any(vector)}
     turned = {name for lead in leads for name in lead.turns}
     costly = [drawn for drawn in (*stream.once, *stream.fresh) if drawn.name in (moved - {name for name, _ in moduli}) | turned]
@@ -192,8 +185,7 @@ def _vectors(question: Asked, given: Mapping[str, Any], known: Sequence[Drawn | 
     assert isinstance(question.claim.mechanism, Stream)
     rule, size = question.rule, 1 + len(question.claim.mechanism.answers)
     found = {str(name): tuple(to_fraction(text, rule) for text in row) for name, row in given.items()}
-    if any(len(row) != size for row in found.values()):
-        raise CertificateError(f"{rule}: a shift or a difference has not {size} numbers.")
+    certify(not any(len(row) != size for row in found.values()), f"{rule}: a shift or a difference has not {size} numbers.")
     for each in known:
         if isinstance(each, Drawn) and on_integers(each.noise) and each.name in found:
             number, *multiples = found[each.name]

@@ -13,7 +13,7 @@ from flint import acb, arb, fmpq
 
 from dpverify.trusted.combinators.streams import Form, Step, start_of, step_of
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, substitute
 from dpverify.trusted.kernel.model import Stream
 from dpverify.trusted.theories.selection.compared import Asked
@@ -272,8 +272,7 @@ def _summed(rule: str, rows: Sequence[Row], noises: Mapping[str, Known], pivots:
     count = 1
     for one in pivots.values():
         count *= len(one)
-    if count > MOST:
-        raise Rejected(rule, "pivots", f"they have more than {MOST:,} cells")
+    require(count <= MOST, Rejected(rule, "pivots", f"they have more than {MOST:,} cells"))
     tables = [_Table.of(rule, row, noises, pivots) for row in rows]
     alone, others = ([table for table in tables if (table.noise is None) == without] for without in (True, False))
     low, high = arb(0), arb(0)
@@ -377,8 +376,7 @@ class _Table:
     @classmethod
     def of(cls, rule: str, row: Row, noises: Mapping[str, Known], pivots: Mapping[Noise, Sequence[Cell]]) -> _Table:
         others = [key for key in row.of if key not in pivots]
-        if len(others) > 1:
-            raise Rejected(rule, "pivots", "a comparison has two noises that are none of them")
+        require(len(others) <= 1, Rejected(rule, "pivots", "a comparison has two noises that are none of them"))
         tied = all(noises[name].whole for name, _ in row.of)  # else the two sides are equal with probability 0
         strict = row.strict and tied
         own = others[0] if others else None

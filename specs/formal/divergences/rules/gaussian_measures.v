@@ -78,7 +78,7 @@ Variables (mu : R) (P0 Q0 : {measure set Z -> \bar R}).
 Hypotheses (mu0 : 0 <= mu) (pair0 : gaussian_pair mu P0 Q0).
 
 (* Where the pair dominates. *)
-(* Rule: gaussian-measures, upper. *)
+(* Rule: gaussian-measures, upper, in part: not noise on the integers. *)
 (* Streams whose pair dominates; stream_measures shows that it does. *)
 (* Rule: selection-measures, upper, in part: that the pair dominates a selection with Gaussian noise is the rule compared-gaussians; not Gumbel noise. *)
 Theorem gaussian_measures_upper : (forall x x', N x x' -> dominated (M x) (M x') P0 Q0) ->
@@ -92,7 +92,7 @@ by split=> // [x x' xx a a1|a a1 x x' xx]; exact: h.
 Qed.
 
 (* Where some neighbours have the pair, or one that dominates it. *)
-(* Rule: gaussian-measures, lower. *)
+(* Rule: gaussian-measures, lower, in part: not noise on the integers. *)
 Theorem gaussian_measures_lower x x' p q : N x x' -> likelihood (M x) (M x') p q -> dominated P0 Q0 (M x) (M x') ->
   [/\ forall mu' P' Q', 0 <= mu' -> gaussian_pair mu' P' Q' -> gdp_private N M P' Q' -> mu <= mu',
       forall rho, zcdp_private N M rho -> mu ^+ 2 / 2 <= rho &

@@ -10,47 +10,23 @@ if TYPE_CHECKING:
 
 def theorem(name: str) -> Theorem:
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _mechanisms(name) or _claims(name) or _curves_b_to_l(name) or _curves_l_to_s(name) or _others(name)
+    found = _b_to_j(name) or _l_to_s(name)
     if found is None:
         raise KeyError(name)
     return found
 
 
-def _mechanisms(name: str) -> Theorem | None:
-    found: Theorem | None = None
-    match name:
-        case "combination":
-            from dpverify.trusted.theories.composition.rules import combination as found
-        case "joint-moves":
-            from dpverify.trusted.theories.composition.rules import joint_moves as found
-    return found
-
-
-def _claims(name: str) -> Theorem | None:
-    found: Theorem | None = None
-    match name:
-        case "closed-epsilon":
-            from dpverify.trusted.theories.composition.rules import closed_epsilon as found
-        case "closed-profile":
-            from dpverify.trusted.theories.composition.rules import closed_profile as found
-        case "least-noise":
-            from dpverify.trusted.theories.composition.rules import least_noise as found
-        case "one-sided":
-            from dpverify.trusted.theories.composition.rules import one_sided as found
-        case "positivstellensatz":
-            from dpverify.trusted.theories.composition.rules import positivstellensatz as found
-        case "privacy-profile":
-            from dpverify.trusted.theories.composition.rules import privacy_profile as found
-        case "stated-epsilon":
-            from dpverify.trusted.theories.composition.rules import stated_epsilon as found
-    return found
-
-
-def _curves_b_to_l(name: str) -> Theorem | None:
+def _b_to_j(name: str) -> Theorem | None:
     found: Theorem | None = None
     match name:
         case "bounded-range":
             from dpverify.trusted.theories.composition.rules import bounded_range as found
+        case "closed-epsilon":
+            from dpverify.trusted.theories.composition.rules import closed_epsilon as found
+        case "closed-profile":
+            from dpverify.trusted.theories.composition.rules import closed_profile as found
+        case "combination":
+            from dpverify.trusted.theories.composition.rules import combination as found
         case "finite-composition":
             from dpverify.trusted.theories.composition.rules import finite_composition as found
         case "gaussian-composition":
@@ -59,22 +35,32 @@ def _curves_b_to_l(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import group_privacy as found
         case "independent-coordinates":
             from dpverify.trusted.theories.composition.rules import independent_coordinates as found
+        case "joint-moves":
+            from dpverify.trusted.theories.composition.rules import joint_moves as found
         case "joint-neighbours":
             from dpverify.trusted.theories.composition.rules import joint_neighbours as found
-        case "laplace-sums":
-            from dpverify.trusted.theories.composition.rules import laplace_sums as found
     return found
 
 
-def _curves_l_to_s(name: str) -> Theorem | None:
+def _l_to_s(name: str) -> Theorem | None:
     found: Theorem | None = None
     match name:
+        case "laplace-sums":
+            from dpverify.trusted.theories.composition.rules import laplace_sums as found
+        case "least-noise":
+            from dpverify.trusted.theories.composition.rules import least_noise as found
         case "loss-distribution":
             from dpverify.trusted.theories.composition.rules import loss_distribution as found
+        case "one-sided":
+            from dpverify.trusted.theories.composition.rules import one_sided as found
         case "parallel-composition":
             from dpverify.trusted.theories.composition.rules import parallel_composition as found
         case "poisson-subsampling":
             from dpverify.trusted.theories.composition.rules import poisson_subsampling as found
+        case "post-processing":
+            from dpverify.trusted.theories.composition.rules import post_processing as found
+        case "privacy-profile":
+            from dpverify.trusted.theories.composition.rules import privacy_profile as found
         case "renyi-composition":
             from dpverify.trusted.theories.composition.rules import renyi_composition as found
         case "sampling-without-replacement":
@@ -83,14 +69,8 @@ def _curves_l_to_s(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import shuffling as found
         case "single-part":
             from dpverify.trusted.theories.composition.rules import single_part as found
+        case "stated-epsilon":
+            from dpverify.trusted.theories.composition.rules import stated_epsilon as found
         case "stated-guarantee":
             from dpverify.trusted.theories.composition.rules import stated_guarantee as found
-    return found
-
-
-def _others(name: str) -> Theorem | None:
-    found: Theorem | None = None
-    match name:
-        case "post-processing":
-            from dpverify.trusted.theories.composition.rules import post_processing as found
     return found

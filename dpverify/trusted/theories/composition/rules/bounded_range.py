@@ -17,8 +17,7 @@ Source: docs/theory/composition.md#bounded-range, Dong, Durfee & Rogers 2020, Se
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from flint import arb
 
@@ -29,14 +28,14 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr, symbols
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Exponential
 
 NAME: Final = "bounded-range"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
+def infer(run: Run, _: Parameters, __: Premises) -> Curve:
     """The curve of one run of an exponential mechanism, from above. Raises Rejected, Undecided."""
     return settled.single(run, Curve(pair(range_of(run)), None, (NAME,), ASSUMED))
 

@@ -13,12 +13,11 @@ Source: docs/theory/curves.md#closed-epsilon
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Num, parse
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import read_fraction
@@ -28,7 +27,7 @@ NAME: Final = "closed-epsilon"
 ASSUMED: Final = ()
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+def check(claim: Claim, evidence: Parameters) -> tuple[Bound, ...]:
     """Both bounds on the tight epsilon, equal; of post-processed parts the upper one. Raises Rejected, Undecided, CertificateError.
 
     evidence: "epsilon", a constant where the tight delta is the claimed one; "later", a rational beyond it where it is less.
@@ -39,7 +38,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     if not (certainly_le(ZERO, epsilon) and certainly_lt(epsilon, later)):
         raise Rejected(NAME, "epsilon", "it is not certainly at least 0 and below the later one")
     (value, rests), (less, _) = at(claim, epsilon), at(claim, later)
-    if not certainly_le(value, claim.delta):
-        raise Rejected(NAME, "epsilon", "the tight delta there is not certainly at most the claimed one")
+    require(certainly_le(value, claim.delta), Rejected(NAME, "epsilon", "the tight delta there is not certainly at most the claimed one"))
     bounds = rests.bounds(claim, "epsilon", epsilon, epsilon)
     return bounds if certainly_le(claim.delta, value) and certainly_lt(less, value) else bounds[:1]

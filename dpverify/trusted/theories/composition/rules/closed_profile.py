@@ -12,15 +12,14 @@ Source: docs/theory/curves.md#closed-profile
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators.gaussian_form import gaussian_form
 from dpverify.trusted.combinators.runs import Run, leaf, merged, neighbours_assumed, occurs, reach, whole
 from dpverify.trusted.kernel.assumptions import IDEAL
-from dpverify.trusted.kernel.bounds import Bound, Quantity
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.bounds import Bound, Parameters, Quantity
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, format_expr
 from dpverify.trusted.kernel.model import Claim, Combinator, Exponential, KaryResponse, Table, Translation
 from dpverify.trusted.theories.composition.rules import gaussian_composition, post_processing
@@ -30,7 +29,7 @@ NAME: Final = "closed-profile"
 ASSUMED: Final = ()
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
+def check(claim: Claim, evidence: Parameters) -> tuple[Bound, ...]:
     """Both bounds on the tight delta, equal; of post-processed parts the upper one. No evidence. Raises Rejected, Undecided."""
     if claim.epsilon is None:
         raise Rejected(NAME, "the claim", "it wants an epsilon")
@@ -59,8 +58,7 @@ class Rests:
 
 def at(claim: Claim, epsilon: Expr) -> tuple[Expr, Rests]:
     """The tight delta at a constant epsilon, or a bound on it, and what it rests on. Raises Rejected, Undecided."""
-    if claim.domains:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
+    require(not claim.domains, Rejected(NAME, "the claim", "it wants a value for every parameter"))
     root = whole(claim).part
     runs = merged(root)
     for run in runs:

@@ -24,7 +24,7 @@ from typing import Any, Final
 from dpverify.trusted.combinators import neighbours
 from dpverify.trusted.combinators.runs import neighbours_assumed, whole
 from dpverify.trusted.kernel.bounds import Bound, Infinite, sided
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import L1, Claim, Combinator, Domain, Part, PostProcess, Product, Query, Radial, Translation
@@ -122,6 +122,5 @@ def stacked(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Query:
             raise Rejected(NAME, "a part", "how fast its loss grows is not a rational number")
         rows += [tuple(weight.value * x for x in row) for row in one.query.rows]
         adjacencies.add(one.query.adjacency)
-    if len(adjacencies) != 1:
-        raise Rejected(NAME, "adjacency", "the parts do not speak of the same neighbours")
+    require(len(adjacencies) == 1, Rejected(NAME, "adjacency", "the parts do not speak of the same neighbours"))
     return Query(tuple(rows), adjacencies.pop())

@@ -27,7 +27,7 @@ from dpverify.trusted.combinators.runs import Run, leaf, merged, occurs
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Subsample
@@ -84,8 +84,7 @@ def choice(run: Run) -> Choice:
 def _of_a_sample(run: Run, mechanism: Subsample) -> Choice:
     if mechanism.scheme != "poisson" or run.factor != ONE:
         raise Rejected(NAME, "the parts", "only Poisson samples, for neighbours one record apart, are put together here")
-    if not certainly_lt(ZERO, mechanism.rate):
-        raise Rejected(NAME, "rate", "it is not certainly above 0")
+    require(certainly_lt(ZERO, mechanism.rate), Rejected(NAME, "rate", "it is not certainly above 0"))
     inside = merged(mechanism.part)
     if any(inner.processed or not occurs(inner) for inner in inside):
         raise Rejected(NAME, "the parts", "what is sampled is not seen as it is")

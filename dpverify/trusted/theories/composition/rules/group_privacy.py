@@ -11,10 +11,9 @@ Source: docs/theory/composition.md#group-privacy, Dwork & Roth 2014, Theorem 2.2
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
@@ -24,7 +23,7 @@ from dpverify.trusted.kernel.balls import exact, rational
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, Num
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.theories.curves.rules import optimal_composition
 
@@ -32,7 +31,7 @@ NAME: Final = "group-privacy"
 ASSUMED: Final = ()
 
 
-def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     """The curve of one run on neighbours of neighbours. premises: its curve on neighbours. parameters: "epsilon", a fraction of the part.
 
     Raises Rejected, CertificateError.

@@ -21,9 +21,8 @@ Source: docs/theory/curves.md#independent-coordinates, Prekopa 1973
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators.densities import log_concave
 from dpverify.trusted.combinators.exponents import Exponent, exponent
@@ -34,7 +33,7 @@ from dpverify.trusted.geometry.lengths import l1_radius, largest_in
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, div, mul
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Mechanism, Product, Translation
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.theories.curves import lipschitz
@@ -45,7 +44,7 @@ NAME: Final = "independent-coordinates"
 ASSUMED: Final = ("the sampler is ideal",)
 
 
-def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
     """The curve of one run.
 
     parameters: "line", what that rule is told of one coordinate; "slope" and "cuts" as `slopes.told` reads them; "normaliser" as in
@@ -55,7 +54,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     return settled.noise(run, both, parameters)
 
 
-def curve(noise: Mechanism, reach: Sensitivity, told: Mapping[str, Any], stated: bool = False) -> Curve:
+def curve(noise: Mechanism, reach: Sensitivity, told: Parameters, stated: bool = False) -> Curve:
     """The curve of independent coordinates. told: the parameters of the line. stated: shifts of this length occur in every direction.
 
     Raises Rejected where the noise is not of this kind or makes no sense, Undecided where neither bound is found.
@@ -83,7 +82,7 @@ def _l1_length(shape: Exponent, reach: Sensitivity) -> Expr | None:
         return None
 
 
-def _dominating(shape: Exponent, length: Expr, told: Mapping[str, Any]) -> Pair | None:
+def _dominating(shape: Exponent, length: Expr, told: Parameters) -> Pair | None:
     shapes = Shapes("z", False, {})
     try:
         slope = lipschitz.greatest_slope(shapes.tidy(shape.h), shapes, told)
@@ -92,7 +91,7 @@ def _dominating(shape: Exponent, length: Expr, told: Mapping[str, Any]) -> Pair 
     return None if slope is None else lipschitz.laplacian(mul(slope, length))
 
 
-def _one_coordinate(noise: Product, length: Expr, told: Mapping[str, Any]) -> Pair | None:
+def _one_coordinate(noise: Product, length: Expr, told: Parameters) -> Pair | None:
     """The pair of a coordinate that moves by a length, None where its profile is not known."""
     try:
         return line.curve(Translation(noise.density), Sensitivity(length, length), hints(told.get("line", {}), NAME)).lower

@@ -27,7 +27,7 @@ from dpverify.trusted.combinators.runs import neighbours_assumed, whole
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, add, mul, num, power
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import L2, Claim, Part, PostProcess, Product, Radial, Translation
@@ -47,8 +47,7 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     evidence: "most", what the form in v is at most on differences of length 1; "parts", for each in turn the numbers "alpha" and "beta",
     and "cuts", moves between which the two are compared. Raises Rejected, CertificateError.
     """
-    if claim.domains:
-        raise Rejected(NAME, "mechanism", "it has parameters without values")
+    require(not claim.domains, Rejected(NAME, "mechanism", "it has parameters without values"))
     root = whole(claim).part
     parts = list(moves.leaves(root))
     adjacency, columns = _space([part for part, _ in parts])
@@ -150,15 +149,13 @@ class _Linear:
 
     def add(self, rows: Sequence[Sequence[Fraction]], weight: Fraction) -> None:
         """Add weight times what one row moves by."""
-        if len(rows) > 1:
-            raise Rejected(NAME, "a part", "noise of several coordinates that lose together is looked at under l2 alone")
+        require(len(rows) <= 1, Rejected(NAME, "a part", "noise of several coordinates that lose together is looked at under l2 alone"))
         for j, x in enumerate(rows[0]):
             self.form[j] += weight * abs(x)
 
     def check(self, most: Fraction) -> None:
         """Raises Rejected unless it is at most this."""
-        if max(self.form) > most:
-            raise Rejected(NAME, "most", "the sum is greater at a difference in one kind of records")
+        require(max(self.form) <= most, Rejected(NAME, "most", "the sum is greater at a difference in one kind of records"))
 
 
 class Power:

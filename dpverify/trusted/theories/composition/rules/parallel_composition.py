@@ -19,7 +19,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve, greatest
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Parallel
@@ -47,8 +47,7 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
 
 def curve(parts: Sequence[Curve], index: int) -> Curve:
     """The curve of parts in parallel; lower is that of the part at `index`. Raises Rejected for an index of no part."""
-    if not 0 <= index < len(parts):
-        raise Rejected(NAME, "index", "it names no part")
+    require(0 <= index < len(parts), Rejected(NAME, "index", "it names no part"))
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
     uppers = [part.upper for part in parts if part.upper is not None]

@@ -14,8 +14,7 @@ Source: docs/theory/composition.md#poisson-subsampling, Zhu, Dong & Wang 2022, T
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from flint import arb
 
@@ -27,7 +26,7 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Subsample
 
 NAME: Final = "poisson-subsampling"
@@ -36,12 +35,12 @@ SECRET: Final = "samples are drawn as declared and not seen"
 LOWER: Final = "the worst neighbours of the sampled part are inputs of the whole, with no other records"
 
 
-def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+def infer(run: Run, _: Parameters, premises: Premises) -> Curve:
     """The curve of a sample from that of what is sampled. Raises Rejected, CertificateError."""
     return settled.single(run, curve(*inside(run, premises, "poisson", NAME)))
 
 
-def inside(run: Run, premises: Sequence[Fact], scheme: str, rule: str) -> tuple[Curve, Expr]:
+def inside(run: Run, premises: Premises, scheme: str, rule: str) -> tuple[Curve, Expr]:
     """The curve of what is sampled by a scheme, and the rate. Raises Rejected, CertificateError."""
     mechanism = run.part.mechanism
     if not isinstance(mechanism, Subsample) or mechanism.scheme != scheme:

@@ -28,7 +28,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import constant, exact, finite, precision
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, call, div, format_expr, mul, num, power, sub, symbols
 from dpverify.trusted.kernel.model import Guarantee, Measure
 from dpverify.trusted.order.enclosed import enclose
@@ -187,8 +187,7 @@ def of_guarantee(known: Guarantee, measure: Measure) -> Expr:
 
 
 def _check_order(order: Fraction) -> None:
-    if not order > 1:
-        raise Undecided(f"{NAME}: a Renyi divergence of order {order}; these conversions want an order above 1.")
+    require(order > 1, Undecided(f"{NAME}: a Renyi divergence of order {order}; these conversions want an order above 1."))
 
 
 def check_at_least_zero(name: str, value: Expr) -> None:

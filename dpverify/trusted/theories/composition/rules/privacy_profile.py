@@ -25,7 +25,7 @@ from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.kernel.balls import constant, exact, finite, rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Quantity, Side
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected, certify, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, format_expr
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim
@@ -42,12 +42,10 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     "lower", rationals that the tight epsilon at the claimed delta is said to lie between, or "inf" as the lower one.
     """
     curve, others = curve_of_claim(claim, parameters, premises)
-    if others:
-        raise CertificateError(f"{NAME}: it wants one premise, the curve of the whole, or none for listed pairs.")
+    certify(not others, f"{NAME}: it wants one premise, the curve of the whole, or none for listed pairs.")
     curve = in_the_order(claim, curve)
     bounds = [*_deltas(claim, curve, parameters), *_epsilons(claim, curve, parameters)]
-    if not bounds:
-        raise CertificateError(f"{NAME}: no bound is asked for, or one that the curve has not.")
+    certify(bool(bounds), f"{NAME}: no bound is asked for, or one that the curve has not.")
     return tuple(bounds)
 
 
@@ -57,8 +55,7 @@ def curve_of_claim(claim: Claim, parameters: Mapping[str, Any], premises: Sequen
     It is the first premise; or that over the pairs of tables as they are listed, where parameters have "pair", the number of one. Its lower
     side is left out where the order of neighbours that is claimed is not known of it, and its two orders differ.
     """
-    if claim.domains:
-        raise Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time")
+    require(not claim.domains, Rejected(NAME, "the parameters", "it wants a value for each; claim one value at a time"))
     if "pair" in parameters:
         from dpverify.trusted.theories.composition import one_sided_tables
 
@@ -156,6 +153,5 @@ def _certain(curve: Curve, epsilon: arb) -> arb:
 
 
 def _not_negative(epsilon: Fraction) -> arb:
-    if epsilon < 0:
-        raise Rejected(NAME, "epsilon", "it is negative")
+    require(epsilon >= 0, Rejected(NAME, "epsilon", "it is negative"))
     return rational(epsilon)

@@ -22,7 +22,7 @@ from dpverify.trusted.combinators.runs import Run, leaf, merged, reach
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import pure_of
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, add, mul, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Combinator, Guarantee, Measure
@@ -59,8 +59,7 @@ def of(run: Run, premise: Fact | None) -> tuple[Callable[[Measure], Expr], tuple
     asked = leaf(run)
     mechanism = asked.mechanism
     if isinstance(mechanism, Guarantee):
-        if asked != Claim(mechanism, None):
-            raise Rejected(NAME, "sensitivity", "a guarantee speaks of neighbours; it has none")
+        require(asked == Claim(mechanism, None), Rejected(NAME, "sensitivity", "a guarantee speaks of neighbours; it has none"))
         return partial(conversions.of_guarantee, mechanism), stated_guarantee.ASSUMED
     mu = gaussian.mu(mechanism, reach(run).upper)
     if mu is not None:

@@ -13,8 +13,7 @@ Source: docs/theory/composition.md#sampling-without-replacement, Balle, Barthe &
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from flint import arb
 
@@ -25,7 +24,7 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, symbols
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.theories.composition.rules import poisson_subsampling
 
 NAME: Final = "sampling-without-replacement"
@@ -33,7 +32,7 @@ ASSUMED: Final = ("every subset of that size is equally likely, and the sample i
 LOWER: Final = "all other records may be equal to the one that replaces"
 
 
-def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+def infer(run: Run, _: Parameters, premises: Premises) -> Curve:
     """The curve of a sample from that of what is sampled. Raises Rejected, CertificateError."""
     return settled.single(run, curve(*poisson_subsampling.inside(run, premises, "without_replacement", NAME)))
 

@@ -11,24 +11,22 @@ Source: docs/theory/composition.md#single-part
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators.runs import Run, merged
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.facts.premises import curves_of
-from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.errors import Rejected, require
+from dpverify.trusted.kernel.fact import Parameters, Premises
 
 NAME: Final = "single-part"
 ASSUMED: Final = ()
 
 
-def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+def infer(run: Run, _: Parameters, premises: Premises) -> Curve:
     """The curve of what comes to one run, from the curve of that. Raises Rejected, CertificateError."""
     runs = merged(run.part, run.factor)
-    if len(runs) != 1 or runs[0].times != 1:
-        raise Rejected(NAME, "the parts", "there are several, or one is run several times")
+    require(len(runs) == 1 and runs[0].times == 1, Rejected(NAME, "the parts", "there are several, or one is run several times"))
     (below,) = curves_of(premises, runs, NAME)
     return settled.together(run, below)

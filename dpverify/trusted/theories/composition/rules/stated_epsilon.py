@@ -10,11 +10,10 @@ Source: docs/theory/composition.md#stated-epsilon, Dong, Durfee & Rogers 2020
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators import stated
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ZERO
@@ -25,7 +24,7 @@ NAME: Final = "stated-epsilon"
 ASSUMED: Final = stated_guarantee.ASSUMED
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """An upper bound: the least pure epsilon that the guarantee implies. No evidence. Raises Rejected where it implies none."""
     known = claim.mechanism
     if not isinstance(known, Guarantee):

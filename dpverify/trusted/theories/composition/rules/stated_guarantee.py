@@ -30,14 +30,8 @@ from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Guarantee, Measure
 from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.theories.composition.rules import bounded_range
+from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
 from dpverify.trusted.theories.composition.rules import several_guarantees as guarantees
-from dpverify.trusted.theories.composition.rules.privacy_measures import (
-    Renyi,
-    check_at_least_zero,
-    of_guarantee,
-    renyi_delta_bound,
-    rounded_up,
-)
 from dpverify.trusted.theories.curves.rules import gaussian, optimal_composition
 
 NAME: Final = "stated-guarantee"
@@ -78,7 +72,9 @@ def _pair(known: Guarantee, evidence: Evidence) -> Pair:
     if known.measure == "bounded_range":
         return optimal_composition.pair(ZERO) if certainly_equal(only, ZERO) else bounded_range.pair(only)
     points = ((order, Num(epsilon)) for order, epsilon in read_points(evidence))
-    return renyi_pair([(Renyi(order, of_guarantee(known, Measure("renyi", None, order))), epsilon) for order, epsilon in points])
+    return renyi_pair(
+        [(conversions.Renyi(order, conversions.of_guarantee(known, Measure("renyi", None, order))), epsilon) for order, epsilon in points]
+    )
 
 
 def read_points(evidence: Evidence) -> list[tuple[Fraction, Fraction]]:
@@ -86,12 +82,12 @@ def read_points(evidence: Evidence) -> list[tuple[Fraction, Fraction]]:
     return [(exact_fraction(order), exact_fraction(epsilon)) for order, epsilon in evidence["points"]]
 
 
-def implied(renyi: Renyi, epsilon: Expr) -> guarantees.Point:
+def implied(renyi: conversions.Renyi, epsilon: Expr) -> guarantees.Point:
     """The guarantee that a divergence implies at an epsilon, its delta rounded up to a short rational."""
-    return epsilon, Num(rounded_up(renyi_delta_bound(renyi, epsilon)))
+    return epsilon, Num(conversions.rounded_up(conversions.renyi_delta_bound(renyi, epsilon)))
 
 
-def renyi_pair(points: Sequence[tuple[Renyi, Expr]]) -> Pair:
+def renyi_pair(points: Sequence[tuple[conversions.Renyi, Expr]]) -> Pair:
     """The pair that dominates every mechanism with these Renyi divergences, as far as their bounds at the epsilons beside them tell.
 
     Raises Undecided where these bounds do not fall with rising epsilons.
@@ -104,5 +100,5 @@ def gdp_pair(mu: Expr) -> Pair:
 
     Source: Dong, Roth & Su 2022, Definition 2.6 and Corollary 2.13.
     """
-    check_at_least_zero("mu", mu)
+    conversions.check_at_least_zero("mu", mu)
     return symmetric(gaussian.profile(mu))

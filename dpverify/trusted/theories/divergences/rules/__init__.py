@@ -14,8 +14,6 @@ def theorem(name: str) -> Theorem:
     match name:
         case "added-measures":
             from dpverify.trusted.theories.divergences.rules import added_measures as rule
-        case "discrete-gaussian-measures":
-            from dpverify.trusted.theories.divergences.rules import discrete_gaussian_measures as rule
         case "finite-measures":
             from dpverify.trusted.theories.divergences.rules import finite_measures as rule
         case "gaussian-measures":
@@ -26,8 +24,6 @@ def theorem(name: str) -> Theorem:
             from dpverify.trusted.theories.divergences.rules import laplace_measures as rule
         case "measures-of-a-curve":
             from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as rule
-        case "parallel-measures":
-            from dpverify.trusted.theories.divergences.rules import parallel_measures as rule
         case "sampled-measures":
             from dpverify.trusted.theories.divergences.rules import sampled_measures as rule
         case "selection-measures":

@@ -27,7 +27,7 @@ from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant, rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, certify
 from dpverify.trusted.kernel.expr import Expr, mul
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim
@@ -95,8 +95,7 @@ def _zcdp(claim: Claim, every: Sequence[Rows], parameters: Mapping[str, Any]) ->
         says = {"pair": [first, second], "order": {"says": "order-1-in-the-limit"} if order == 1 else str(order)}
         least = value if order == 1 else below(constant(value) / rational(order))
         bounds.append(bound(claim, "lower", least, witness=says, ordered=True))
-    if not bounds:
-        raise CertificateError(f"{NAME}: no bound is asked for; give 'cuts', 'lower' or both.")
+    certify(bool(bounds), f"{NAME}: no bound is asked for; give 'cuts', 'lower' or both.")
     return tuple(bounds)
 
 

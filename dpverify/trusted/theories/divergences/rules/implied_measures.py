@@ -14,16 +14,15 @@ Theorem 2.1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators import stated
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected, certify, require
 from dpverify.trusted.kernel.expr import Expr, num
-from dpverify.trusted.kernel.fact import Fact, unasked
+from dpverify.trusted.kernel.fact import Parameters, Premises, unasked
 from dpverify.trusted.kernel.model import Claim, Exponential, Guarantee, Measure
 from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
 from dpverify.trusted.theories.composition.score_range import exponential_range
@@ -33,11 +32,10 @@ NAME: Final = "implied-measures"
 ASSUMED: Final = ()
 
 
-def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
+def infer(claim: Claim, _: Parameters, premises: Premises) -> Bound:
     """An upper bound: by the premise about the pure epsilon, where there is one; else by what is stated. Raises Rejected, Undecided."""
     measure, mechanism = measure_of(claim, NAME), claim.mechanism
-    if len(premises) > 1:
-        raise CertificateError(f"{NAME}: it wants one premise, the pure epsilon, or none.")
+    certify(len(premises) <= 1, f"{NAME}: it wants one premise, the pure epsilon, or none.")
     if premises:
         epsilon, assumed = pure_of(premises[0], unasked(claim), NAME)
         return bound(claim, "upper", conversions.of_pure(epsilon, measure), assumed, through_of(premises[0]))
@@ -54,6 +52,5 @@ def infer(claim: Claim, _: Mapping[str, Any], premises: Sequence[Fact]) -> Bound
 def _of_one_order(known: Guarantee, measure: Measure, order: str) -> Expr:
     """What a guarantee of one order says of that order; a trade-off function above a Gaussian one has an inverse that is above it too."""
     stated.check(known, known.order if known.measure == "gdp" else order)
-    if known.measure not in ("gdp", "zcdp", "renyi"):
-        raise Rejected(NAME, "the guarantee", "of one order alone, it bounds no divergence here")
+    require(known.measure in ("gdp", "zcdp", "renyi"), Rejected(NAME, "the guarantee", "of one order alone, it bounds no divergence here"))
     return conversions.of_guarantee(replace(known, order=""), measure)

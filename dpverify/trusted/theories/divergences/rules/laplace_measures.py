@@ -13,18 +13,17 @@ Source: docs/theory/measures.md#laplace-measures, Mironov 2017, Proposition 6; D
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from flint import arb
 
 from dpverify.trusted.combinators.runs import reach, whole
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, add, call, neg
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Claim, Combinator, Measure
 from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
 from dpverify.trusted.theories.curves.rules import laplace
@@ -37,11 +36,10 @@ SAYS: Final = {"pair": {"says": "whole-sensitivity-apart"}}
 _ORDERS: Final = {"zcdp": {"order": {"says": "order-1-in-the-limit"}}}
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:
+def infer(claim: Claim, parameters: Parameters, _: Premises) -> tuple[Bound, ...]:
     """Both bounds. parameters: "sensitivity", if given, the certificate of a gauge. Raises Rejected, Undecided."""
     measure = measure_of(claim, NAME)
-    if isinstance(claim.mechanism, Combinator):
-        raise Rejected(NAME, "the mechanism", "it is about additive noise by itself")
+    require(not isinstance(claim.mechanism, Combinator), Rejected(NAME, "the mechanism", "it is about additive noise by itself"))
     most, attained = laplace.ratios(claim.mechanism, reach(whole(claim), parameters.get("sensitivity")), stated=claim.query is None)
     upper, lower = of_ratio(most, measure), of_ratio(attained, measure)
     # Laplace noise is even: the same pair in the other order is a reflection of this one

@@ -28,7 +28,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.facts.premises import pure_of, through_of
 from dpverify.trusted.kernel.balls import constant, rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import num
 from dpverify.trusted.kernel.fact import Fact, unasked
 from dpverify.trusted.kernel.model import Claim, Measure
@@ -74,8 +74,7 @@ def _above(claim: Claim, measure: Measure, curve: Curve, parameters: Mapping[str
     alone = bool(claim.order) and premises[0].about == claim and measure.name != "gdp"
     epsilon, granted = pure_of(premises[0], claim if alone else unasked(claim), NAME)
     most, points = constant(epsilon), _points(parameters)
-    if not rational(points[-1]) >= most:
-        raise Rejected(NAME, "points", "the last is not certainly at least the pure epsilon")
+    require(rational(points[-1]) >= most, Rejected(NAME, "points", "the last is not certainly at least the pure epsilon"))
     orders = [facing(claim, curve.upper)] if claim.order and measure.name != "gdp" else [curve.upper, curve.upper.reversed]
     orders = orders[:1] if curve.upper.forward is curve.upper.backward else orders
     assumed = (*curve.assumed, *granted, *neighbours_assumed(claim))
@@ -121,8 +120,7 @@ def _below(measure: Measure, pair: Pair, parameters: Mapping[str, Any], one_way:
         return num(value), {"pair": {"says": "two-neighbours"}, "at epsilon": str(epsilon)}
     points = _points(parameters)
     order = measure.at or read_fraction(parameters, "at", NAME)
-    if not order > 1:
-        raise Rejected(NAME, "at", "it is not an order above 1")
+    require(order > 1, Rejected(NAME, "at", "it is not an order above 1"))
     size = rational(order)
     forward = least(size, pair, points)
     found = forward if one_way or pair.forward is pair.backward else forward.max(least(size, pair.reversed, points))

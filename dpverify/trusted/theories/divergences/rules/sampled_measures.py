@@ -14,16 +14,15 @@ Source: docs/theory/measures.md#sampled-measures, Mironov, Talwar & Zhang 2019, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators.runs import Run, neighbours_assumed, reach
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, add, call, mul, num, power
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import ONE_SIDED, Claim, Noise, Subsample
 from dpverify.trusted.theories.composition.rules import poisson_subsampling
 from dpverify.trusted.theories.composition.rules.privacy_measures import check_at_least_zero
@@ -38,7 +37,7 @@ MOST: Final = 512
 """The greatest order."""
 
 
-def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound, ...]:
+def infer(claim: Claim, _: Parameters, __: Premises) -> tuple[Bound, ...]:
     """Both bounds; that from above alone for the reverse order. Raises Rejected, Undecided."""
     measure, sample = measure_of(claim, NAME), claim.mechanism
     order = measure.at

@@ -18,14 +18,13 @@ Source: docs/theory/measures.md#selection-measures
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators.runs import whole
 from dpverify.trusted.kernel.assumptions import IDEAL
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.errors import Rejected, require
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Claim, Compared, Stream
 from dpverify.trusted.theories.composition.rules.privacy_measures import of_mu, of_range
 from dpverify.trusted.theories.divergences.asked import bound, measure_of
@@ -37,7 +36,7 @@ NAME: Final = "selection-measures"
 ASSUMED: Final = (IDEAL,)
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tuple[Bound, ...]:
+def infer(claim: Claim, parameters: Parameters, _: Premises) -> tuple[Bound, ...]:
     """The upper bound. parameters: of a stream "shifts" and "follow", if any. Raises Rejected, Undecided, CertificateError."""
     measure = measure_of(claim, NAME)
     if isinstance(claim.mechanism, Stream):
@@ -46,8 +45,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], _: Sequence[Fact]) -> tup
         run = whole(claim)
         mu, laws = unseen_shifts.distance(run, parameters) if "shifts" in parameters else (told_sums.distance(run), ())
         return (bound(claim, "upper", of_mu(mu, measure), (*unseen_shifts.ASSUMED, *laws)),)
-    if not isinstance(claim.mechanism, Compared):
-        raise Rejected(NAME, "the mechanism", "it is no selection")
+    require(isinstance(claim.mechanism, Compared), Rejected(NAME, "the mechanism", "it is no selection"))
     question = of_run(whole(claim), NAME)
     eta = of_selection(question)
     if eta is not None:

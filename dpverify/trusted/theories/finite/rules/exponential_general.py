@@ -14,10 +14,9 @@ Source: docs/theory/finite.md#exponential-general, McSherry & Talwar 2007; Klein
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, format_expr, mul, num, sub
 from dpverify.trusted.kernel.model import Claim, Exponential
@@ -28,7 +27,7 @@ NAME: Final = "exponential-general"
 ASSUMED: Final = ("the sampler is ideal",)
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """tight <= 2 beta Delta_u; the evidence is empty, since everything follows from the claim. Raises Rejected."""
     mechanism = claim.mechanism
     if not isinstance(mechanism, Exponential):

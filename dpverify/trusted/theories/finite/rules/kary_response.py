@@ -13,11 +13,10 @@ Source: docs/theory/finite.md#kary-response
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.kernel import compare
-from dpverify.trusted.kernel.bounds import INFINITE, Bound, sided
+from dpverify.trusted.kernel.bounds import INFINITE, Bound, Parameters, sided
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, call, div, format_expr, mul, neg, num, parse, sub, symbols
 from dpverify.trusted.kernel.model import Claim, KaryResponse
@@ -26,7 +25,7 @@ NAME: Final = "kary-response"
 ASSUMED: Final = ("the sampler is ideal",)
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """|log r| as the bound named by "side", "upper" or "lower".
 
     "value" may name a closed form v >= 0, accepted where r = exp(v) exactly. A lower bound may fix parameters under "at".

@@ -25,7 +25,7 @@ from dpverify.trusted.geometry.polytopes import Polytope, minus
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant, value
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, certify
 from dpverify.trusted.kernel.expr import ZERO, Expr, format_expr, parse, symbols
 from dpverify.trusted.kernel.model import Claim, Vector
 from dpverify.trusted.language.rationals import to_fraction
@@ -52,8 +52,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if symbols(target):
         raise CertificateError(f"{NAME}: the value {format_expr(target)} is not a constant.")
     reach = tuple(to_fraction(end, NAME) for end in evidence.get("reach", ("0", "1")))
-    if len(reach) != 2:
-        raise CertificateError(f"{NAME}: 'reach' is not a pair.")
+    certify(len(reach) == 2, f"{NAME}: 'reach' is not a pair.")
     space = losses(claim, (reach[0], reach[1]))
     assumed = check_normaliser(claim, evidence.get("normaliser"))
     for ray, (rate, tree) in zip(space.rays, evidence.get("tails", ()), strict=True):

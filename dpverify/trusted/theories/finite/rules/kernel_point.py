@@ -25,7 +25,7 @@ from flint import arb
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant, exact, hull, value
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected, certify, require
 from dpverify.trusted.kernel.expr import Expr, Num, Sym, format_expr, mul, parse, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, Kernel
 from dpverify.trusted.kernel.signs import POSITIVE
@@ -55,8 +55,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     for name, left, right in (("event", low, high), ("event", kernel.output[0], low), ("event", high, kernel.output[1])):
         if left is not None and right is not None and not compare.certainly_le(left, right):
             raise Rejected(NAME, name, f"{format_expr(left)} is not certainly at most {format_expr(right)}")
-    if not compare.certainly_lt(low, high):
-        raise Rejected(NAME, "event", "the interval holds no output but one")
+    require(compare.certainly_lt(low, high), Rejected(NAME, "event", "the interval holds no output but one"))
     assumed = check_normaliser(claim, evidence.get("normaliser"))
     densities = [substitute(kernel.density, {"theta": x}) for x in (theta, other)]
     outputs = {"y": hull(constant(low), constant(high))}
@@ -86,8 +85,7 @@ def _beyond(claim: Claim, kernel: Kernel, inputs: tuple[Expr, Expr], evidence: M
     from dpverify.trusted.shapes.limits import log_slope, outgrows, slope_limit
 
     side = to_fraction(evidence["beyond"], NAME)
-    if abs(side) != 1 or kernel.output[side > 0] is not None:
-        raise Rejected(NAME, "event", "the outputs have an end there")
+    require(abs(side) == 1 and kernel.output[side > 0] is None, Rejected(NAME, "event", "the outputs have an end there"))
     shapes, away = Shapes("y", True, {}), mul(Num(side), Sym("y"))
     p, q = (substitute(kernel.density, {"theta": x, "y": away}) for x in inputs)
     loss = expanded(sub(neg_log(q), neg_log(p)))
@@ -101,8 +99,7 @@ def _beyond(claim: Claim, kernel: Kernel, inputs: tuple[Expr, Expr], evidence: M
 
 def _constant(text: Any, key: str) -> Expr:
     expr = parse(str(text))
-    if symbols(expr):
-        raise CertificateError(f"{NAME}: {key!r} is not a constant.")
+    certify(not symbols(expr), f"{NAME}: {key!r} is not a constant.")
     return expr
 
 
@@ -121,16 +118,14 @@ def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: E
     """The log-ratio at a point of the interval, as an exact expression."""
     from dpverify.trusted.geometry.polytopes import box
 
-    if not compare.certainly_le(low, y) or not compare.certainly_le(y, high):
-        raise Rejected(NAME, "y", "the point is not certainly in the event")
+    require(compare.certainly_le(low, y) and compare.certainly_le(y, high), Rejected(NAME, "y", "the point is not certainly in the event"))
     near = box([(exact(outputs["y"].lower()), exact(outputs["y"].upper())), *((Fraction(0), Fraction(0)),) * 2])
     smooth = [resolve(density, near) for density in densities]
     if any(has_floor(density) or not is_finite(density, outputs) for density in smooth):
         raise Rejected(NAME, "event", "a density may jump there; take an interval on one side of the jump")
     p, q = (substitute(neg_log(density), {"y": y}) for density in smooth)
     ratio = sub(q, p)
-    if not constant(ratio).is_finite():
-        raise Rejected(NAME, "y", "the log-ratio has no finite value there")
+    require(constant(ratio).is_finite(), Rejected(NAME, "y", "the log-ratio has no finite value there"))
     return ratio
 
 

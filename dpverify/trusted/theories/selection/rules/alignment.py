@@ -29,7 +29,7 @@ from typing import Any, Final
 from dpverify.trusted.combinators.streams import Step, families, start_of, step_of
 from dpverify.trusted.kernel.bounds import Bound, Infinite
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, div, mul, neg, num, sub
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.integers import is_whole
@@ -112,8 +112,7 @@ def _go_along(way: Way) -> None:
                 if place not in seen and not is_over(way.question, way.stream, taken.after):
                     seen.add(place)
                     following.append(place)
-            if len(seen) > MOST_PLACES:
-                raise Rejected(NAME, "follow", f"what is followed has more than {MOST_PLACES:,} different values")
+            require(len(seen) <= MOST_PLACES, Rejected(NAME, "follow", f"what is followed has more than {MOST_PLACES:,} different values"))
         level = following
 
 
@@ -122,8 +121,7 @@ def _holds(way: Way, steps: Sequence[Step], lead: Lead, earlier: frozenset[tuple
     if way.alone and way.spent[lead.to] != (way.spent[lead.mode] or lead.moves):
         raise Rejected(NAME, "modes", "whether the one step is over is not kept")
     where = f"branch {lead.branch + 1}"
-    if way.once(lead.to) != way.once(lead.mode):
-        raise Rejected(NAME, where, "the mode after it has other shifts of what is drawn once")
+    require(way.once(lead.to) == way.once(lead.mode), Rejected(NAME, where, "the mode after it has other shifts of what is drawn once"))
     own, before = steps[lead.branch], [steps[number].when[place] for number, place in earlier]
     for point, kept in ((d, apart) for d in way.points for apart in way.apart(lead.mode, d)):
         turned = lead.turned(kept)
@@ -131,8 +129,7 @@ def _holds(way: Way, steps: Sequence[Step], lead: Lead, earlier: frozenset[tuple
         apart |= dict(zip(way.stream.answers, point, strict=True)) if lead.moves else {}
         if any(guard.at(apart) < 0 for guard in own.when) or any(guard.at(apart) > 0 for guard in before):
             raise Rejected(NAME, where, "a comparison may come out in another way")
-        if any(told.at(apart) for told in own.tell):
-            raise Rejected(NAME, where, "what is told does not stay")
+        require(not any(told.at(apart) for told in own.tell), Rejected(NAME, where, "what is told does not stay"))
         if not all(way.within(lead.to, point, name, after.at(apart)) for name, after in own.after.items()):
             raise Rejected(NAME, where, "the state after it is not as far apart as its mode says")
 
@@ -164,8 +161,7 @@ def most_of(question: Asked, stream: Stream, limit: Named, name: str) -> Expr:
     """
     steps = [each.value for branch in stream.steps for each in branch.count if each.name == limit.name]
     for step in steps:
-        if not certainly_le(ZERO, step, question.domains):
-            raise Rejected(name, limit.name, "it is not certain that the counter never falls")
+        require(certainly_le(ZERO, step, question.domains), Rejected(name, limit.name, "it is not certain that the counter never falls"))
     largest = greatest(question, ZERO, *steps)
     assert not isinstance(largest, Infinite)
     # a counter whose limit is reached at the start pays nothing; so does one that never grows

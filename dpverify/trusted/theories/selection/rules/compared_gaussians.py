@@ -14,16 +14,15 @@ Source: docs/theory/selection.md#compared-gaussians
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.combinators.gaussian_form import rate_on_line
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, call, div, mul, num, power, sqrt, sub
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import AboveThreshold, NoisyMax, OnLine, on_integers
 from dpverify.trusted.theories.curves.rules import gaussian
 from dpverify.trusted.theories.selection.compared import Asked, a_law
@@ -35,7 +34,7 @@ ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each ot
 _TWO: Final = num(2)
 
 
-def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
     """The curve of one run of a selection, from above. parameters: "prec". Raises Rejected, Undecided, CertificateError."""
     question = of_run(run, NAME)
     curve = Curve(gaussian.pair(distance(question)), None, (NAME,), (*ASSUMED, *assumed_of(question)))
@@ -50,8 +49,7 @@ def assumed_of(question: Asked) -> tuple[str, ...]:
 def distance(question: Asked) -> Expr:
     """mu, the most by which the differences of noisy answers move, in their own deviations. Raises Rejected."""
     mechanism = question.selection
-    if on_integers(mechanism):
-        raise Rejected(NAME, "the noise", "it lives on the integers")
+    require(not on_integers(mechanism), Rejected(NAME, "the noise", "it lives on the integers"))
     squares = _of_max(question, mechanism) if isinstance(mechanism, NoisyMax) else _of_threshold(question, mechanism)
     return mul(question.moved, sqrt(squares))
 

@@ -13,15 +13,14 @@ Source: docs/theory/selection.md#each-noise
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from flint import arb
 
 from dpverify.trusted.kernel.balls import exact, finite
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, call, mul, symbols
 from dpverify.trusted.kernel.model import Claim, Compared, NoisyMax
 from dpverify.trusted.order.enclosed import enclose
@@ -32,7 +31,7 @@ NAME: Final = "each-noise"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """An upper bound on the tight delta at the claimed epsilon, in the number of answers. Raises Rejected, Undecided, CertificateError."""
     epsilon = claim.epsilon
     if epsilon is None or symbols(epsilon) or not certainly_le(ZERO, epsilon):
@@ -42,7 +41,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     count = mechanism.candidates if isinstance(mechanism, NoisyMax) else mechanism.queries
     if symbols(question.moved) or not certainly_lt(ZERO, question.moved):
         raise Rejected(NAME, "the sensitivity", "it is not certainly a positive number")
-    if question.whole:
-        raise Rejected(NAME, "the noise", "it is on the integers")
+    require(not question.whole, Rejected(NAME, "the noise", "it is on the integers"))
     each = finite(of_each(question)(enclose(epsilon).max(arb(0)))).upper().max(arb(0))
     return Bound("upper", call("min", ONE, mul(count, Num(exact(each)))), quantity="delta")

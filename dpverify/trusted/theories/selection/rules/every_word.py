@@ -26,7 +26,7 @@ from flint import arb, arb_poly, ctx
 
 from dpverify.trusted.kernel.balls import exact
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Selection, Stream, Translation, noises_of
@@ -95,8 +95,7 @@ class Words:
             raise Rejected(NAME, "the mechanism", "its answers are no integers between bounds, in a hull, or the cuts do not rise")
         ends = [question.value(end, "bounds") for end in mechanism.bounds]
         low, high = ends[0].__ceil__(), ends[1].__floor__()
-        if not 0 <= high - low <= MOST:
-            raise Rejected(NAME, "the bounds", f"there is no integer between them, or more than {MOST}")
+        require(0 <= high - low <= MOST, Rejected(NAME, "the bounds", f"there is no integer between them, or more than {MOST}"))
         stream = as_stream(question)
         laws = {one.name: _law(one.noise, cuts[0], cuts[1], ctx.prec) for one in (*stream.once, *stream.fresh)}
         steps = MOST_STEPS + 1 if stream.queries is None else question.count(stream.queries, "queries", MOST_STEPS)

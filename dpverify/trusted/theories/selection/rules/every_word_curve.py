@@ -23,7 +23,7 @@ from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_WAY, Selection
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -53,8 +53,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """
     question = question_of(run)
     words = Words.of(question, parameters)
-    if not words.all_seen:
-        raise Rejected(NAME, "the branches", "one of them tells nothing, so that its steps may not be seen")
+    require(words.all_seen, Rejected(NAME, "the branches", "one of them tells nothing, so that its steps may not be seen"))
     mechanism, told = question.claim.mechanism, read(words, parameters.get("pair"))
     assert isinstance(mechanism, Selection)
     there = (lambda _: arb(0)) if mechanism.neighbours in ONE_WAY else _profile(question, parameters, told, 1)
@@ -74,12 +73,10 @@ def read(words: Words, given: Any) -> Told:
     for start, both in sorted(zip(starts, given, strict=True), key=lambda one: len(one[0])):
         before = told[start[:-1]] if start else ((), ())
         found = [pair for pair in words.moves(before) if [list(side[-1]) for side in pair] == both]
-        if not found:
-            raise Rejected(NAME, "pair", "these are not answers of neighbours that are looked at")
+        require(bool(found), Rejected(NAME, "pair", "these are not answers of neighbours that are looked at"))
         told[start] = found[0]
     ways = {y > x for here, there in told.values() for row in zip(here, there, strict=True) for x, y in zip(*row, strict=True) if x != y}
-    if words.stream.neighbours == "monotone" and len(ways) > 1:
-        raise Rejected(NAME, "pair", "some answers go up, and others down")
+    require(not (words.stream.neighbours == "monotone" and len(ways) > 1), Rejected(NAME, "pair", "some answers go up, and others down"))
     return told
 
 

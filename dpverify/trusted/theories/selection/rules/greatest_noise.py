@@ -14,9 +14,8 @@ Source: docs/theory/selection.md#greatest-noise
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from flint import acb, arb, ctx
 
@@ -26,9 +25,9 @@ from dpverify.trusted.facts.evaluate import accurately, falling
 from dpverify.trusted.facts.pairs import Curve, Profile, symmetric
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import AboveThreshold, NoisyMax
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.gaussian import gaussian_delta
@@ -98,14 +97,13 @@ class Greatest:
         return found
 
 
-def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
+def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
     """The curve of one run of a selection, from above. Raises Rejected, Undecided, CertificateError.
 
     parameters: "prec"; for noise on the integers "cuts", two of them between which probabilities are added.
     """
     question = of_run(run, NAME)
-    if not certainly_lt(ZERO, question.moved, {}):
-        raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
+    require(certainly_lt(ZERO, question.moved, {}), Rejected(NAME, "the sensitivity", "it is not certainly positive"))
     if question.whole:
         from dpverify.trusted.theories.selection import delta_integers
 
@@ -131,12 +129,10 @@ def _greatest(question: Asked, noises: int | None) -> Greatest:
     mechanism, moved = question.selection, constant(question.moved)
     reach = 2 * moved if mechanism.neighbours == "all" else moved
     if isinstance(mechanism, NoisyMax):
-        if mechanism.report != "index":
-            raise Rejected(NAME, "report", "more than the index is told")
+        require(mechanism.report == "index", Rejected(NAME, "report", "more than the index is told"))
         count = question.count(mechanism.candidates, "candidates", MOST) if noises is None else noises
         return Greatest(count, law_of(mechanism.noise, NAME, "noise"), reach, 1, Shared(False, arb(0)))
-    if mechanism.report == "answers+value":
-        raise Rejected(NAME, "report", "the noisy answers are told")
+    require(mechanism.report != "answers+value", Rejected(NAME, "report", "the noisy answers are told"))
     if noises is None:
         noises, positives = question.counts(MOST)
     elif mechanism.positives is None:

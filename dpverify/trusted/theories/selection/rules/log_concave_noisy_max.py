@@ -13,10 +13,9 @@ Source: docs/theory/selection.md#log-concave-noisy-max
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, num, sub
@@ -27,7 +26,7 @@ NAME: Final = "log-concave-noisy-max"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """The bound that "side" asks for; a lower one may fix parameters under "at". Raises Rejected, Undecided."""
     question = asked(claim, evidence, NAME)
     mechanism = question.claim.mechanism

@@ -19,13 +19,12 @@ Source: docs/theory/selection.md#log-concave-threshold
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from dpverify.trusted.kernel.bounds import INFINITE, Bound
+from dpverify.trusted.kernel.bounds import INFINITE, Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, mul, num, sub
 from dpverify.trusted.kernel.model import AboveThreshold, Claim
 from dpverify.trusted.language.rationals import read_whole, to_whole
@@ -36,7 +35,7 @@ NAME: Final = "log-concave-threshold"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """The bound that "side" asks for. Raises Rejected, Undecided, CertificateError.
 
     evidence: of an upper bound "shift", which way the noise of the threshold goes for all counts: "up" with what negatives do, "down"
@@ -106,7 +105,7 @@ def _peak(question: Asked, loss: Loss, queries: int, limit: int, positives: Any,
     return value
 
 
-def _lower(question: Asked, mechanism: AboveThreshold, losses: list[Loss], evidence: Mapping[str, Any], queries: Expr, most: Expr) -> Bound:
+def _lower(question: Asked, mechanism: AboveThreshold, losses: list[Loss], evidence: Parameters, queries: Expr, most: Expr) -> Bound:
     """What one output loses."""
     negatives, positives, raised = (read_whole({"raised": 0, **evidence}, key, NAME, 0) for key in ("negatives", "positives", "raised"))
     move = read_whole(evidence, "move", NAME, 0, len(losses) - 1)
@@ -158,8 +157,7 @@ def exact(question: Asked, mechanism: AboveThreshold) -> Bound:
         raise Rejected(NAME, "the threshold", "its noise is not certainly positive everywhere on the line")
     slopes(question, mechanism.threshold_noise)
     room = ONE if mechanism.bounds is None else sub(mechanism.bounds[1], mechanism.bounds[0])
-    if not certainly_le(num(2), mechanism.queries, domains):
-        raise Rejected(NAME, "the queries", "they are not certainly two or more")
+    require(certainly_le(num(2), mechanism.queries, domains), Rejected(NAME, "the queries", "they are not certainly two or more"))
     if not (certainly_lt(ZERO, question.moved, domains) and certainly_lt(ZERO, room, domains)):
         raise Rejected(NAME, "the sensitivity", "it is not certain that answers move")
     return question.bound(INFINITE, {"says": "two-near-answers"}, {"says": "until-they-meet"})

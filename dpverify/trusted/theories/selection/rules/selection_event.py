@@ -25,7 +25,7 @@ from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_WAY, NoisyMax, Stream
 from dpverify.trusted.language.rationals import read_fraction, read_whole
@@ -144,8 +144,7 @@ def _within(chance: arb) -> arb:
 def _of_max(question: Asked, parameters: Mapping[str, Any]) -> tuple[Fraction, Event, Event]:
     mechanism, lead = question.selection, read_fraction(parameters, "lead", NAME)
     assert isinstance(mechanism, NoisyMax)
-    if mechanism.report == "value":
-        raise Rejected(NAME, "report", "which answer is the greatest is not told")
+    require(mechanism.report != "value", Rejected(NAME, "report", "which answer is the greatest is not told"))
     count = question.count(mechanism.candidates, "candidates", MOST_ANSWERS)
     group = read_whole(parameters, "group", NAME, 1, count - 1)
     if mechanism.neighbours == "one" and 1 not in (group, count - group):

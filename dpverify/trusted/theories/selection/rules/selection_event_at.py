@@ -12,12 +12,11 @@ Source: docs/theory/selection.md#selection-event-at
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from dpverify.trusted.kernel.balls import constant, exact, finite
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ZERO, Num, substitute, symbols
@@ -31,7 +30,7 @@ ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each ot
 _SHOWN: Final = ("group", "lead", "move", "negatives", "positives", "next", "answers")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """A lower bound on the tight delta at the claimed epsilon. Raises Rejected, Undecided, CertificateError.
 
     evidence: "at", values of parameters; what the rule selection-event is told of an event.

@@ -14,7 +14,6 @@ Source: docs/theory/selection.md#selection-moduli
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dpverify.trusted.combinators import noises
@@ -23,7 +22,7 @@ from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, add, mul, num
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import AboveThreshold, Claim, NoisyMax, OnLine
 from dpverify.trusted.theories.selection.compared import Asked, asked
 from dpverify.trusted.theories.selection.rules.log_concave_noisy_max import leads_move_together
@@ -32,7 +31,7 @@ NAME: Final = "selection-moduli"
 ASSUMED: Final = ("the noises are independent of each other",)
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Bound:
+def infer(claim: Claim, parameters: Parameters, premises: Premises) -> Bound:
     """The upper bound. Raises Rejected, CertificateError.
 
     parameters: "way", "told" as if all noisy answers were told, else by what the noises of comparisons are moved. premises: the pure

@@ -21,18 +21,18 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, hull, rational, value
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, div, substitute, symbols
-from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Radial, Translation
+from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Radial
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.quadrature import integral
-from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.theories.additive.slopes import end_within
 from dpverify.trusted.theories.selection.compared import Asked, asked
+from dpverify.trusted.theories.selection.noise_laws import radial
 
 NAME: Final = "survival"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
@@ -86,8 +86,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 def within(rule: str, bound: Fraction, cuts: Sequence[Fraction], first: arb, most: Callable[[int], arb]) -> Bound:
     """The bound on log S(m)/S(m + r), with S one r beyond the first cut, and more than that between each cut and the next."""
-    if not -first.log() <= rational(bound):
-        raise Rejected(rule, "the first cut", "what is to the left of it is not certainly within the bound")
+    require(-first.log() <= rational(bound), Rejected(rule, "the first cut", "what is to the left of it is not certainly within the bound"))
     for i, (low, high) in enumerate(pairwise(cuts)):
         if not most(i) <= rational(bound):
             raise Rejected(rule, f"[{low}, {high}]", "the ratio is not certainly within the bound there; split the cell")
@@ -107,18 +106,11 @@ def read(claim: Claim) -> tuple[Asked, OnLine, Fraction]:
 
 def density_of(noise: OnLine) -> Expr:
     """The density of even noise in the distance r from 0, up to a factor. Raises Rejected for all other."""
-    if (
-        isinstance(noise, Radial)
-        and (noise.dimension, noise.norm.kind) == (ONE, "lp")
-        and not symbols(noise.scale) | symbols(noise.profile) - {"r"}
-        and constant(noise.scale) > 0
-    ):
-        return substitute(noise.profile, {"r": div(Sym("r"), noise.scale)})
-    if isinstance(noise, Translation) and not noise.integers and noise.support == (None, None) and symbols(noise.density) <= {"z"}:
-        half, h = Shapes("z", True, {}), neg_log(noise.density)
-        if half.tidy(h) == half.tidy(half.mirrored(h)):
-            return substitute(noise.density, {"z": Sym("r")})
-    raise Rejected(NAME, "the noise", "it is not certainly even, on the reals, with a value for every parameter")
+    even, why = radial(noise), "it is not certainly even, on the reals, with a value for every parameter"
+    if not isinstance(even, Radial) or (even.dimension, even.norm.kind) != (ONE, "lp") or symbols(even.profile) - {"r"}:
+        raise Rejected(NAME, "the noise", why)
+    require(not symbols(even.scale) and constant(even.scale) > 0, Rejected(NAME, "the noise", why))
+    return substitute(even.profile, {"r": div(Sym("r"), even.scale)})
 
 
 def right_of(noise: OnLine, cut: Fraction, shift: Fraction, bound: Fraction) -> bool:

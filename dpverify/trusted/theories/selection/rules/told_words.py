@@ -14,7 +14,6 @@ Source: docs/theory/selection.md#told-words
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
@@ -23,9 +22,9 @@ from flint import arb, ctx
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Num, num
-from dpverify.trusted.kernel.fact import unasked
+from dpverify.trusted.kernel.fact import Parameters, unasked
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, Stream
 from dpverify.trusted.language.rationals import read_fraction, read_rising, to_fraction
@@ -40,7 +39,7 @@ ASSUMED: Final = ("the sampler is ideal", "the noises of different names, and of
 Answers = list[list[Fraction]]
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """The lower bound "value", a fraction, or infinite. Raises Rejected, Undecided, CertificateError.
 
     evidence: "side" lower; "at"; "words", a list of what is told step by step, of several the event that any of them is told; "answers",
@@ -56,12 +55,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
             raise Rejected(NAME, "value", "the words are not certainly told on one neighbour, and never on the other")
         return Bound("lower", INFINITE, witness=witness, at=question.at)
     value = read_fraction(evidence, "value", NAME)
-    if not (here.lower() / there.upper()).log() >= rational(value):
-        raise Rejected(NAME, "value", "the words do not certainly lose as much")
+    require((here.lower() / there.upper()).log() >= rational(value), Rejected(NAME, "value", "the words do not certainly lose as much"))
     return Bound("lower", Num(value), witness=witness, at=question.at)
 
 
-def probabilities(question: Asked, evidence: Mapping[str, Any]) -> tuple[arb, arb]:
+def probabilities(question: Asked, evidence: Parameters) -> tuple[arb, arb]:
     """Those of the words on both neighbours, enclosed. Raises Rejected, Undecided, CertificateError."""
     told = json.dumps({key: evidence[key] for key in ("words", "answers", "pivots", "grids") if key in evidence})
     return _enclosed(unasked(question.claim), told, ctx.prec)
@@ -85,8 +83,7 @@ def _enclosed(claim: Claim, told: str, _: int) -> tuple[arb, arb]:
         found = arb(0)
         for told in words:
             for count, rows in enumerate(ways(question, stream, told, answers)):
-                if count > MOST:
-                    raise Rejected(NAME, "words", "they are told in too many ways")
+                require(count <= MOST, Rejected(NAME, "words", "they are told in too many ways"))
                 found += chance(NAME, rows, noises, parted)
         return found
 
@@ -107,7 +104,7 @@ def read_words(question: Asked, stream: Stream, told: Any) -> list[list[str]]:
     return words
 
 
-def _answers(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> tuple[Answers, Answers]:
+def _answers(question: Asked, stream: Stream, evidence: Parameters) -> tuple[Answers, Answers]:
     """Those of both neighbours, in each step. Raises Rejected, CertificateError."""
     here, there = ([[to_fraction(text, NAME) for text in row] for row in side] for side in evidence["answers"])
     every, moved = [x for row in (*here, *there) for x in row], question.value(question.moved, "the sensitivity")
@@ -115,11 +112,8 @@ def _answers(question: Asked, stream: Stream, evidence: Mapping[str, Any]) -> tu
         raise Rejected(NAME, "answers", "noise on the integers is added to integers")
     if stream.bounds is not None:
         low, high = (question.value(end, "bounds") for end in stream.bounds)
-        if not all(low <= x <= high for x in every):
-            raise Rejected(NAME, "answers", "they are not between the bounds")
-    if not moved > 0:
-        raise Rejected(NAME, "the sensitivity", "it is not certainly positive")
+        require(all(low <= x <= high for x in every), Rejected(NAME, "answers", "they are not between the bounds"))
+    require(moved > 0, Rejected(NAME, "the sensitivity", "it is not certainly positive"))
     moves = [[(y - x) / moved for x, y in zip(*rows, strict=True)] for rows in zip(here, there, strict=True)]
-    if not together(stream, moves):
-        raise Rejected(NAME, "answers", "neighbours do not move so")
+    require(together(stream, moves), Rejected(NAME, "answers", "neighbours do not move so"))
     return here, there

@@ -27,7 +27,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.geometry.linear import dot
 from dpverify.trusted.kernel.bounds import Infinite
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, certify, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, mul, num, sqrt
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Stream, Vector, on_integers
@@ -65,11 +65,9 @@ def distance(run: Run, parameters: Mapping[str, Any]) -> tuple[Expr, tuple[str, 
     """mu, the most by which the Gaussian numbers move on a run, in deviations, and what is assumed of other noises."""
     question = asked(leaf(run), {}, NAME, wanted=Stream)
     stream = question.stream
-    if on_integers(stream):
-        raise Rejected(NAME, "the noise", "it lives on the integers")
+    require(not on_integers(stream), Rejected(NAME, "the noise", "it lives on the integers"))
     told, followed = parameters["shifts"], list(map(str, parameters.get("follow", ())))
-    if not set(followed) <= can_be_followed(stream):
-        raise CertificateError(f"{NAME}: 'follow' names what is neither state nor counter.")
+    certify(set(followed) <= can_be_followed(stream), f"{NAME}: 'follow' names what is neither state nor counter.")
     options = [_read(question, stream, one) for one in told]
     mu = mul(question.moved, sqrt(_most(question, stream, options, first_values(stream, followed))))
     shifted = {name for option in options for name, vector in option.of.items() if any(vector)}

@@ -15,7 +15,6 @@ Source: docs/theory/selection.md#worst-output
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -24,9 +23,9 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.kernel.balls import rational
-from dpverify.trusted.kernel.bounds import Bound
+from dpverify.trusted.kernel.bounds import Bound, Parameters
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Num, num, sub
 from dpverify.trusted.kernel.model import Claim, NoisyMax
 from dpverify.trusted.language.rationals import read_fraction, read_rising, read_whole, to_whole
@@ -50,7 +49,7 @@ NAME: Final = "worst-output"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
 
 
-def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
+def check(claim: Claim, evidence: Parameters) -> Bound:
     """The bound "value", a fraction, on the side asked for. Raises Rejected, Undecided, CertificateError.
 
     evidence: "cuts", fractions that rise; "grids", further ones for each noise without a closed form, by its name. Of a lower bound
@@ -79,24 +78,23 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return Bound("lower", Num(value), witness=_witness(question, here, there, probabilities), at=question.at)
 
 
-def told_pair(question: Asked, evidence: Mapping[str, Any]) -> tuple[Output, Output]:
+def told_pair(question: Asked, evidence: Parameters) -> tuple[Output, Output]:
     """The output that is told of, at both neighbours. Raises Rejected where that may not occur, CertificateError."""
     move, counts = _told(question, evidence)
-    if not may_occur(question, *counts):
-        raise Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive")
+    require(may_occur(question, *counts), Rejected(NAME, "the output", "it is not certain that so many are asked for, or may be positive"))
     way(question, move, counts)
     told = evidence.get("answers")
     return pair(question, move, counts, None if told is None else read_answers(told, NAME))
 
 
-def _told(question: Asked, evidence: Mapping[str, Any]) -> tuple[int, tuple[int, int]]:
+def _told(question: Asked, evidence: Parameters) -> tuple[int, tuple[int, int]]:
     """The number of the way to move, and the negatives and positives of an output. Raises CertificateError."""
     move, positives = (read_whole(evidence, key, NAME, 0) for key in ("move", "positives"))
     told = evidence["negatives"] if "negatives" in evidence else outputs(question, True)[0][0] - positives
     return move, (to_whole(told, "negatives", NAME, 0), positives)
 
 
-def read(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Asked, Compared]:
+def read(claim: Claim, evidence: Parameters) -> tuple[Asked, Compared]:
     """The question, and the noises. Raises Rejected, CertificateError."""
     question = asked(claim, evidence, NAME, near=True)
     readable(question, tied=True)
@@ -146,7 +144,7 @@ def corners(question: Asked) -> bool:
     return True
 
 
-def read_cuts(evidence: Mapping[str, Any]) -> list[Fraction]:
+def read_cuts(evidence: Parameters) -> list[Fraction]:
     """Fractions that rise. Raises CertificateError."""
     return read_rising(evidence.get("cuts"), "cuts", NAME, 2, MOST)
 

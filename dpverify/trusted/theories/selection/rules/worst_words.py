@@ -20,7 +20,7 @@ from itertools import islice
 from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import Bound, Infinite
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, add, mul, neg, num, parse, sub
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Claim, Stream, on_integers
@@ -52,8 +52,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     stream = question.stream
     (words,) = read_words(question, stream, [evidence.get("words")])
     runs, weights = list(islice(ways(question, stream, words, None), MOST_RUNS + 1)), evidence["weights"]
-    if len(runs) > MOST_RUNS:
-        raise Rejected(NAME, "words", f"more than {MOST_RUNS:,} runs tell them")
+    require(len(runs) <= MOST_RUNS, Rejected(NAME, "words", f"more than {MOST_RUNS:,} runs tell them"))
     chosen = read_whole(evidence, "run", NAME, 0, len(runs) - 1)
     point, far, moves = _read(question, stream, words, evidence)
     ends = {drawn.name: slopes(question, drawn.noise) for drawn in (*stream.once, *stream.fresh)}
@@ -90,8 +89,7 @@ def _read(question: Asked, stream: Stream, words: Sequence[str], evidence: Mappi
     at_zero = {(drawn.name, -1) for drawn in stream.once} | {(drawn.name, step) for drawn in stream.fresh for step in range(len(words))}
     for name, _ in at_zero - point.keys():
         inside(question, laws[name], ZERO)
-    if not together(stream, moved):
-        raise Rejected(NAME, "the moves", "neighbours do not move so")
+    require(together(stream, moved), Rejected(NAME, "the moves", "neighbours do not move so"))
     if question.whole:
         if any(x.denominator != 1 for key, x in point.items() if key[0] in stream.answers):
             raise Rejected(NAME, "answers", "noise on the integers is added to integers")
