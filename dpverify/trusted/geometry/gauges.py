@@ -17,7 +17,7 @@ from typing import Final
 from flint import fmpq, fmpq_mat
 
 from dpverify.trusted.geometry.linear import matrix, to_fmpq, to_fraction
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.model import Matrix, Vector
 
 _RATIONAL: Final = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", re.ASCII)
@@ -28,8 +28,7 @@ def largest_gauge(points: Matrix, vectors: Sequence[Vector], evidence: object) -
 
     Weak duality of linear programs (theory#gauges): weights w bound the gauge by the sum of |w|, and v bounds it from below by <v, z>.
     """
-    if not evidence:
-        raise Undecided("the norm by columns needs a gauge certificate: the optimum of a linear program, primal and dual.")
+    require(bool(evidence), Undecided("the norm by columns needs a gauge certificate: the optimum of a linear program, primal and dual."))
     if not isinstance(evidence, Mapping):
         raise Rejected("gauge", "evidence", "not a mapping with value, primal, worst and dual")
     value = _rational(evidence.get("value"), "value")
@@ -54,8 +53,7 @@ def largest_gauge(points: Matrix, vectors: Sequence[Vector], evidence: object) -
         if abs(height) > 1:
             raise Rejected("gauge", f"dual at point {i}", f"<v, point> = {height} is outside [-1, 1]")
     height = sum((z[worst, j] * v[j, 0] for j in range(k.ncols())), fmpq(0))
-    if height != value:
-        raise Rejected("gauge", "value", f"<v, z> = {height} is not the value {value}")
+    require(height == value, Rejected("gauge", "value", f"<v, z> = {height} is not the value {value}"))
     return to_fraction(value), worst
 
 
@@ -81,6 +79,5 @@ def _rational(text: object, where: str) -> fmpq:
     if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
         raise Rejected("gauge", where, f"{str(text)[:40]!r} is not an exact rational; write an integer or 'a/b'")
     top, _, bottom = text.partition("/")
-    if int(bottom or "1") == 0:
-        raise Rejected("gauge", where, f"{text!r} divides by zero")
+    require(int(bottom or "1") != 0, Rejected("gauge", where, f"{text!r} divides by zero"))
     return fmpq(int(top), int(bottom or "1"))

@@ -21,25 +21,8 @@ from typing import Any, Final, Literal
 from flint import arb
 
 from dpverify.trusted.kernel.balls import constant, hull, rational
-from dpverify.trusted.kernel.errors import Undecided
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    ZERO,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Sym,
-    add,
-    call,
-    mul,
-    neg,
-    num,
-    power,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.kernel.errors import Undecided, require
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Mul, Num, Sym, add, call, mul, neg, num, power, sub, substitute, symbols
 from dpverify.trusted.numbers.expansion import expanded_terms, monomial
 from dpverify.trusted.numbers.jets import Constant, Jet, JetCompiler, Program, Scalars
 from dpverify.trusted.numbers.kinks import resolve
@@ -177,8 +160,7 @@ class Germ:
             falls = rate < 0 and rate * x ** rational(lead) + slack <= 0
         else:
             falls = a + (b / log_x if self.b > 0 else arb(0)) <= 0
-        if not falls:
-            raise Undecided("a scale does not yet fall at the start of the end; start further out.")
+        require(falls, Undecided("a scale does not yet fall at the start of the end; start further out."))
         return value.exp().upper()
 
     def bounds(self) -> Range:
@@ -186,8 +168,7 @@ class Germ:
         direction = self.direction()
         if direction == 0:
             return self.k
-        if direction > 0:
-            raise Undecided("unbounded at the end of the interval.")
+        require(direction <= 0, Undecided("unbounded at the end of the interval."))
         zero = arb(0)
         return self.k * Range(zero, self._fall())
 
@@ -240,8 +221,7 @@ class Germ:
 
     def log(self) -> Germ:
         """The germ of log f, for certainly positive f."""
-        if not self.k.lo > 0:
-            raise Undecided("the logarithm of a function that is not certainly positive at the end of the interval.")
+        require(self.k.lo > 0, Undecided("the logarithm of a function that is not certainly positive at the end of the interval."))
         result = self._like(Range(self.k.lo.log(), self.k.hi.log()))
         for p, c in self.growth:
             result = result + self._like(Range.of(constant(c)), p)
@@ -258,8 +238,7 @@ class GermCompiler(JetCompiler):
     """The programs of `jets` with germs for scalars."""
 
     def __init__(self, end: End, shares: Mapping[str, arb] = _NONE) -> None:
-        if end.start < LEAST_START:
-            raise Undecided(f"an end must start at {LEAST_START} or further out in its chart.")
+        require(end.start >= LEAST_START, Undecided(f"an end must start at {LEAST_START} or further out in its chart."))
         self.start = rational(end.start)
         one = self.scalar(ONE)
         s = Germ(self.start, one.k, Fraction(1))
@@ -325,8 +304,7 @@ class GermCompiler(JetCompiler):
             for _, power_of, logarithm_of in logs:
                 factor = factor * self._antilog(logarithm_of).power(power_of)
         if remainder.direction() > 0:
-            if not remainder.k.hi <= 0:
-                raise Undecided("an exponential that may grow beyond every scale at the end of the interval.")
+            require(remainder.k.hi <= 0, Undecided("an exponential that may grow beyond every scale at the end of the interval."))
             bounded = Range(arb(0), _supremum_of_fall(remainder).exp())
         else:
             inside = remainder.bounds()
@@ -382,8 +360,7 @@ class GermCompiler(JetCompiler):
             from dpverify.trusted.numbers.bessel_ends import jet
 
             return jet(self, order, x, at_infinity=tends > 0)
-        if tends > 0:
-            raise Undecided(f"{name} has no enclosure at infinity.")
+        require(tends <= 0, Undecided(f"{name} has no enclosure at infinity."))
         value, slope, bend = super().special(name, order, x.bounds().ball())
         return Germ(self.start, Range.of(value)), Germ(self.start, Range.of(slope)), Germ(self.start, Range.of(bend))
 

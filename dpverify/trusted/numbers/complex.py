@@ -9,7 +9,7 @@ from typing import Final
 from flint import acb, arb
 
 from dpverify.trusted.kernel.balls import constant
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
 
 Complex = Callable[[acb, bool], acb]
@@ -38,8 +38,7 @@ def compiled(expr: Expr, name: str) -> Complex:
     assert isinstance(expr, Call)
     if expr.name in ("besselk", "logbesselk"):
         order, x = expr.args
-        if symbols(order):
-            raise Undecided("the order of besselk must be a constant.")
+        require(not symbols(order), Undecided("the order of besselk must be a constant."))
         return _bessel(expr.name, order, compiled(x, name))
     args = [compiled(arg, name) for arg in expr.args]
     return _COMPLEX[expr.name](*args)

@@ -12,25 +12,7 @@ from typing import Final
 from flint import arb
 
 from dpverify.trusted.kernel.balls import hull, value
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Pow,
-    Sym,
-    add,
-    call,
-    children,
-    mul,
-    num,
-    power,
-    rebuild,
-    sub,
-)
+from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, children, mul, num, power, rebuild, sub
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import quasi_period, step_period

@@ -8,7 +8,7 @@ from functools import reduce
 
 from dpverify.trusted.kernel import shown
 from dpverify.trusted.kernel.balls import constant, finite
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL, POSITIVE, Sign, sign_of_ball, square, times
@@ -86,8 +86,7 @@ def _exponential(signs: Sign) -> Domain:
 
 def _known(name: str, domains: Mapping[str, Domain]) -> Domain:
     domain = closed(domains[name])
-    if is_empty(domain):
-        raise Undecided(f"the domain of {name!r} is empty.")
+    require(not is_empty(domain), Undecided(f"the domain of {name!r} is empty."))
     return domain
 
 

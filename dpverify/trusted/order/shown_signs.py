@@ -13,7 +13,7 @@ from typing import Any, Final
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.canonical_form import exact_fraction, read
 from dpverify.trusted.kernel.compare import sign
-from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Undecided, certify
+from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Undecided, certify, require
 from dpverify.trusted.kernel.expr import ONE, Call, Expr, Num, call, children, neg, parse, rebuild, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.kernel.shown import Shown
@@ -45,8 +45,7 @@ def proved(entry: Mapping[str, Any]) -> tuple[Expr, dict[str, Domain], Sign]:
     expr, domains = parse(str(entry["of"])), {str(name): read(Domain, domain) for name, domain in entry["over"].items()}
     certify(domains.keys() == symbols(expr), "the domains of its parameters, and no others, are wanted.")
     signs = sign_of(expr, domains) & WAYS[ways[0]](expr, domains, entry)  # the first, since it must have a value
-    if signs == ANY:
-        raise Undecided("what is given shows no sign.")
+    require(signs != ANY, Undecided("what is given shows no sign."))
     return expr, domains, signs
 
 
@@ -58,8 +57,7 @@ def _form(expr: Expr, domains: dict[str, Domain], entry: Mapping[str, Any]) -> S
         args = [parse(str(text)) for text in texts]
         meant[name], signs = GAPS[kind](args, [sign_of(arg, domains) for arg in args])
         known[name] = between(signs)
-    if not equal(expr, substitute(form, meant), domains):
-        raise Undecided("the two writings are not certainly equal.")
+    require(equal(expr, substitute(form, meant), domains), Undecided("the two writings are not certainly equal."))
     return sign_of(form, known)
 
 

@@ -10,7 +10,7 @@ from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, exact, hull, rational
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, add, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, Radial, Translation
 from dpverify.trusted.language.calls import calls
@@ -83,8 +83,7 @@ class Line:
         points: values at points count, so that noise on the integers may jump and may move by less than 1.
         """
         noise = claim.mechanism
-        if claim.domains:
-            raise Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values")
+        require(not claim.domains, Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values"))
         if isinstance(noise, Radial):
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
             h = without_removable(divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r"), "r")

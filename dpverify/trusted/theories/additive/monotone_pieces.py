@@ -10,7 +10,7 @@ from typing import Final
 
 from dpverify.trusted.kernel.balls import constant, rational
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, substitute
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.theories.additive.axis import Line, direction, range_of
@@ -42,8 +42,7 @@ def check_pieces(line: Line, near: End | None, far: End, pieces: Sequence[tuple[
         if sign == 0 or (near.side == "-inf" and sign > 0):
             raise Rejected(RULE, near.side, "h is not certainly monotone in the right sense on this end")
         segments.insert(0, Segment(Fraction(0) if line.half else None, first, sign))
-    if end_direction(line, far) != 1:
-        raise Rejected(RULE, "+inf", "h does not certainly rise on this end")
+    require(end_direction(line, far) == 1, Rejected(RULE, "+inf", "h does not certainly rise on this end"))
     segments.append(Segment(last, None, 1))
     turns = [(each.lower, each.upper, line.smooth(each.lower, each.upper)) for each in segments if each.direction == 0]
     turns += _joints(line, segments)
@@ -55,8 +54,7 @@ def check_pieces(line: Line, near: End | None, far: End, pieces: Sequence[tuple[
 
 def _segment(line: Line, lower: Fraction, upper: Fraction, kind: str) -> Segment:
     """A piece with the direction that it is said to have, checked."""
-    if not lower < upper:
-        raise Rejected(RULE, lower, "the pieces do not go forward")
+    require(lower < upper, Rejected(RULE, lower, "the pieces do not go forward"))
     if kind == "turn":
         return Segment(lower, upper, 0)
     sign = direction(line, lower, upper, 1 if kind == "up" else -1)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpverify.trusted.kernel.balls import value
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Call, Expr, add, children, sub, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.noise import Additive, profile, variable
@@ -17,8 +17,7 @@ from dpverify.trusted.theories.additive.points import RULE, Points, neighbourhoo
 def certify(noise: Additive, points: Points, radius: Fraction, claimed: Expr) -> None:
     """Check that h is continuous on the neighbourhood, and the loss of the two points themselves at least `claimed`. Raises Rejected."""
     losses = [sub(_continuous(noise, b, radius, "b"), _continuous(noise, a, radius, "a")) for a, b in zip(points.a, points.b, strict=True)]
-    if not certainly_le(claimed, add(*losses)):
-        raise Rejected(RULE, "limit", "the loss of the two points is not certainly at least this")
+    require(certainly_le(claimed, add(*losses)), Rejected(RULE, "limit", "the loss of the two points is not certainly at least this"))
 
 
 def _continuous(noise: Additive, point: Expr, radius: Fraction, side: str) -> Expr:

@@ -11,7 +11,7 @@ from flint import acb, arb
 
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.compare import certainly_equal
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import ZERO, Num, substitute
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
@@ -122,8 +122,7 @@ def _tail(reading: Reading, right: Outward, far: int) -> Tail:
     if last.lower is not None and end.start <= last.lower:
         raise Undecided("the tail starts before the last piece of the density.")
     slope: Germ = end_jet(neg_log(last.density), "z", end).d1
-    if not slope.k.lo >= 0:
-        raise Undecided("the density is not certainly falling towards infinity; start the tail further out.")
+    require(slope.k.lo >= 0, Undecided("the density is not certainly falling towards infinity; start the tail further out."))
     steepest = INFINITY
     if slope.direction() <= 0:
         steepest = slope.bounds().hi

@@ -8,7 +8,7 @@ from typing import Final
 from flint import arb
 
 from dpverify.trusted.kernel.balls import constant
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import Expr, Num, mul, num
 from dpverify.trusted.kernel.model import Staircase
 from dpverify.trusted.order.enclosed import integer
@@ -31,8 +31,7 @@ class Stairs:
         self._gamma, self._shift = (constant(mul(num(step), x)) for x in (noise.gamma, shift))
         decay, gamma = (-self._rate).exp(), constant(noise.gamma)
         self._top = -(-self._rate).expm1() / (2 * (gamma + decay * (1 - gamma))) / step
-        if not self._shift < _MOST_STEPS * step:
-            raise Undecided(f"a shift over more than {_MOST_STEPS} steps.")
+        require(self._shift < _MOST_STEPS * step, Undecided(f"a shift over more than {_MOST_STEPS} steps."))
         # a step on the right gains where the copy is on a higher one: its start is nearer to 0 than its end is to the shift
         steps = integer(((self._shift - 2 * self._gamma + step) / (2 * step)).upper().ceil())
         starts = [(k, self._gamma + (k - 1) * step) for k in range(1, steps)]

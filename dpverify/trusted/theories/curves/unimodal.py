@@ -17,7 +17,7 @@ from flint import arb
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, substitute, symbols
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Domain, Mechanism, Radial, Translation
@@ -174,8 +174,7 @@ def _radial_half(noise: Radial) -> tuple[Piece, ...]:
     """The pieces of radial noise beyond its centre, in units of its scale."""
     if noise.dimension != ONE:
         raise Undecided(f"noise in dimension {format_expr(noise.dimension)}; this is for dimension 1.")
-    if symbols(noise.profile) - {"r"} or symbols(noise.scale):
-        raise Undecided("a parameter of the noise has no value.")
+    require(not (symbols(noise.profile) - {"r"} or symbols(noise.scale)), Undecided("a parameter of the noise has no value."))
     return _pieces(substitute(noise.profile, {"r": Z}), Fraction(0), None)
 
 
@@ -296,8 +295,7 @@ def in_pieces(noise: Noise) -> Reading:
             lower, upper, even = _support(noise)
             return _about(_pieces(noise.density, lower, upper), _nearest(Fraction(0), lower, upper), even, False)
         right = _radial_half(noise)
-        if right[0].lower != 0:
-            raise Undecided("a density that is zero about its centre.")
+        require(right[0].lower == 0, Undecided("a density that is zero about its centre."))
         return _both_sides(right, concave=False)
     except ExprError as error:
         raise Undecided(f"the density has no value somewhere: {error}") from error

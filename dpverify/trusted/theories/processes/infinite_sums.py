@@ -16,7 +16,7 @@ from typing import Any, Final
 from flint import arb, ctx, fmpq
 
 from dpverify.trusted.kernel.balls import exact, finite, hull, precision, rational, value
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Add, Expr, Mul, Num, Pow, Sym, call, mul, power, rebuild, substitute
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.language.derivatives import derivative
@@ -158,8 +158,7 @@ def _integral(terms: Expr, told: Told, bits: int) -> arb:
     if told.end is None:
         return edge + integral(inner, _U, above, None, bits)
     end = Fraction(2) ** told.end
-    if end <= above:
-        raise CertificateError("of a sum, 'end' is beyond the start of its tail.")
+    require(end > above, CertificateError("of a sum, 'end' is beyond the start of its tail."))
     return edge + integral(inner, _U, above, end, bits) + _slowest(_germ(inner, end), end)
 
 
@@ -172,8 +171,7 @@ def _slowest(germ: Germ, end: Fraction) -> arb:
         return germ.k.ball() * at.log() ** rational(b + 1) / rational(-b - 1)
     # from X on, log(u)^b is at most log(X)^b, or for b > 0 log(X)^b (u/X)^(b/log X)
     rate = rational(-a - 1) - max(rational(b), arb(0)) / at.log()
-    if not rate > 0:
-        raise Undecided("where the terms are u^a log(u)^b times a bounded factor, the end starts too early.")
+    require(rate > 0, Undecided("where the terms are u^a log(u)^b times a bounded factor, the end starts too early."))
     most = germ.k.ball() * at ** rational(a + 1) * at.log() ** rational(b) / rate
     return most if b == 0 else arb(0).union(most)
 

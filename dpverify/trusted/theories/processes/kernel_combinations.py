@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import finite, rational, value
 from dpverify.trusted.kernel.compare import certainly_equal
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, mul, substitute
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.language.calls import calls
@@ -39,8 +39,7 @@ def squared_norm(written: Expr, h: Expr, low: Fraction, high: Fraction, told: An
     for x, c in zip(points, weights, strict=True):
         for y, d in zip(points, weights, strict=True):
             total += rational(c * d) * value(written, {"s": rational(max(x, y)), "t": rational(min(x, y))})
-    if total < 0:
-        raise Rejected(WHAT, "the covariance", "it is none: a combination of its values has a negative variance")
+    require(not total < 0, Rejected(WHAT, "the covariance", "it is none: a combination of its values has a negative variance"))
     return finite(total)
 
 

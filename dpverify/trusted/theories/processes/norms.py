@@ -19,22 +19,8 @@ from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import constant, exact, finite, hull, precision
 from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
-from dpverify.trusted.kernel.expr import (
-    ZERO,
-    Expr,
-    Num,
-    add,
-    div,
-    format_expr,
-    mul,
-    num,
-    power,
-    sqrt,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided, require
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, div, format_expr, mul, num, power, sqrt, sub, substitute, symbols
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import EllipticalProcess
 from dpverify.trusted.language.calls import calls
@@ -153,8 +139,7 @@ def is_infinite(noise: EllipticalProcess, h: Expr, told: Any) -> bool:
 def _terms(noise: EllipticalProcess, h: Expr, start: int, signs: infinite_sums.Signs) -> Expr:
     """h_k^2/lambda_k, with all eigenvalues certainly positive."""
     (eigenvalues,) = noise.shape
-    if not symbols(h) | symbols(eigenvalues) <= {infinite_sums.K}:
-        raise Rejected(WHAT, "the sequences", "they have parameters without a value")
+    require(symbols(h) | symbols(eigenvalues) <= {infinite_sums.K}, Rejected(WHAT, "the sequences", "they have parameters without a value"))
     with precision(max(ctx.prec, 64)):
         infinite_sums.require_positive(eigenvalues, start, "the eigenvalues", signs)
     return div(mul(h, h), eigenvalues)
@@ -172,8 +157,7 @@ def _by_form(noise: EllipticalProcess, h: Expr, told: Any) -> arb:
         from dpverify.trusted.theories.processes import kernel_combinations
 
         return kernel_combinations.squared_norm(noise.shape[0], h, low, high, told)
-    if told != {}:
-        raise CertificateError(f"{WHAT}: of a Gaussian covariance there is nothing to tell.")
+    require(told == {}, CertificateError(f"{WHAT}: of a Gaussian covariance there is nothing to tell."))
     from dpverify.trusted.theories.processes import gaussian_functions
 
     return gaussian_functions.squared_norm(h, *noise.shape)
@@ -213,8 +197,7 @@ class Functions:
         if not isinstance(cuts, list) or len(cuts) > MOST_CUTS:
             raise CertificateError(f"{WHAT}: 'cuts' is a list of at most {MOST_CUTS} rationals.")
         points = [self.low, *(exact_fraction(cut) for cut in cuts), self.high]
-        if any(a >= b for a, b in pairwise(points)):
-            raise CertificateError(f"{WHAT}: the cuts do not rise inside the interval.")
+        require(all(a < b for a, b in pairwise(points)), CertificateError(f"{WHAT}: the cuts do not rise inside the interval."))
         for a, b in pairwise(points):
             found = [resolve(self.h, _T, a, b)]
             for _ in range(self.order):
@@ -232,9 +215,7 @@ class Functions:
         """Whether it is certain that the function is not in the space."""
         if "cut" in self.told:
             return self.jumps()
-        side = self.told.get("side")
-        if side not in ("left", "right"):
-            raise CertificateError(f"{WHAT}: 'side' is left or right.")
+        side = self.told["side"]
         if "end" not in self.told:
             at = Num(self.low if side == "left" else self.high)
             pinned = self.name == "bridge" or (self.name == "brownian" and side == "left")
@@ -261,8 +242,7 @@ class Functions:
     def _germ(self, expr: Expr, side: str, start: Any, piece: tuple[Fraction, Fraction, list[Expr]]) -> Germ:
         """The germ of an expression at an end of the interval, inside the piece there."""
         end = end_of(self.low if side == "left" else self.high, -1 if side == "left" else 1, to_whole(start, side, WHAT, 4, 1000))
-        if not piece[0] < end.boundary() < piece[1]:
-            raise CertificateError(f"{WHAT}: an end is longer than the piece that it is of.")
+        require(piece[0] < end.boundary() < piece[1], CertificateError(f"{WHAT}: an end is longer than the piece that it is of."))
         found: Germ = end_jet(expr, _T, end).v
         return found
 
@@ -346,6 +326,5 @@ def interval_of(noise: EllipticalProcess) -> tuple[Fraction, Fraction]:
     low, high = (end.value for end in ends if isinstance(end, Num))
     if not low < high:
         raise Rejected(WHAT, "the interval", f"it ends at {format_expr(ends[1])}, before it starts")
-    if noise.covariance in ("brownian", "bridge") and low != 0:
-        raise Rejected(WHAT, "the interval", "this noise starts at 0")
+    require(noise.covariance not in ("brownian", "bridge") or low == 0, Rejected(WHAT, "the interval", "this noise starts at 0"))
     return low, high

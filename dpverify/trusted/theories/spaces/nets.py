@@ -15,7 +15,7 @@ from flint import arb
 from dpverify.trusted.geometry.lengths import norm_value
 from dpverify.trusted.kernel.balls import constant, exact, value
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
@@ -58,8 +58,7 @@ def net(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     "start" where that is shown one by one before it and by derivatives from there on; of a
     product "parts", what each of its parts is told.
     """
-    if shape.kind not in _NETS:
-        raise Rejected(RULE, "the space", f"the kind {shape.kind} has no finite nets that are known")
+    require(shape.kind in _NETS, Rejected(RULE, "the space", f"the kind {shape.kind} has no finite nets that are known"))
     if not certainly_lt(ZERO, radius, domains):
         raise Rejected(RULE, "radius", f"{format_expr(radius)} is not certainly positive")
     return _NETS[shape.kind](shape, radius, told, domains)
@@ -160,8 +159,7 @@ def _ellipsoid(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr
     if "axes" in told:
         return _first_axes(axis, radius, told, domains)
     size, depth, exponent = read_fraction(told, "factor", RULE), told.get("depth", 0), read_fraction(told, "power", RULE)
-    if size <= 0 or exponent <= 0:
-        raise Rejected(RULE, "factor", "it and the power must be positive")
+    require(size > 0 and exponent > 0, Rejected(RULE, "factor", "it and the power must be positive"))
     if depth not in FALLING:
         raise CertificateError(f"{RULE}: 'depth' is {depth!r}, not one of {', '.join(map(str, FALLING))}.")
     slow, back = FALLING[depth]
@@ -243,8 +241,7 @@ def _hoelder(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:
 
 def _discrete(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:
     """One point, where it is within the radius of all others."""
-    if not certainly_le(shape.numbers[0], radius, domains):
-        raise Rejected(RULE, "radius", "infinitely many points are further apart than it")
+    require(certainly_le(shape.numbers[0], radius, domains), Rejected(RULE, "radius", "infinitely many points are further apart than it"))
     return ZERO
 
 

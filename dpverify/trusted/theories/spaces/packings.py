@@ -13,7 +13,7 @@ from flint import arb
 from dpverify.trusted.geometry.lengths import norm_value
 from dpverify.trusted.kernel.balls import constant, rational, value
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub
 from dpverify.trusted.kernel.model import Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction, read_rows, read_whole, to_whole
@@ -53,8 +53,7 @@ def packing(shape: Shape, near: Expr, told: Told) -> Packing:
     a number of axes; of Hölder functions "cells"; of a hull "points", weights of its corners; of finitely many points "points"; of a
     product "parts", what each of its parts is told, null for one of which one point is taken; else "by", "grid" or "volume".
     """
-    if shape.kind not in _PACKINGS:
-        raise Rejected(RULE, "the space", f"the kind {shape.kind} has no packings that are known")
+    require(shape.kind in _PACKINGS, Rejected(RULE, "the space", f"the kind {shape.kind} has no packings that are known"))
     return _PACKINGS[shape.kind](shape, near, told)
 
 
@@ -70,8 +69,7 @@ def _along(length: Expr, near: Expr) -> int:
 
 def _box(shape: Shape, near: Expr, told: Told) -> Packing:
     """A grid, whose points differ in an entry by more than twice `near`; or as many balls as fill the volume."""
-    if shape.norm.kind != "lp":
-        raise Rejected(RULE, "norm", "boxes are packed in lp norms alone")
+    require(shape.norm.kind == "lp", Rejected(RULE, "norm", "boxes are packed in lp norms alone"))
     if told.get("by") == "volume":
         count = len(shape.numbers)
         volume = constant(mul(*shape.numbers)) / (_unit_ball(shape.norm, count) * constant(mul(TWO, near)) ** count)
@@ -103,11 +101,9 @@ def _ball(shape: Shape, near: Expr, told: Told) -> Packing:
 
 def _axes(norm: Norm, radius: Expr, count: int, near: Expr) -> Packing:
     """Both ends of every axis: 2^(1/p) times the radius apart, or twice the radius."""
-    if norm.kind != "lp":
-        raise Rejected(RULE, "norm", "ends of axes are known to be apart in lp norms alone")
+    require(norm.kind == "lp", Rejected(RULE, "norm", "ends of axes are known to be apart in lp norms alone"))
     apart = mul(radius, ONE if norm.p is None else power(TWO, Num(1 / norm.p)))
-    if not certainly_lt(mul(TWO, near), apart):
-        raise Rejected(RULE, "the axes", "their ends are not certainly more than twice that apart")
+    require(certainly_lt(mul(TWO, near), apart), Rejected(RULE, "the axes", "their ends are not certainly more than twice that apart"))
     return Packing(2 * count, {"says": "ends-of-axes"})
 
 
@@ -119,8 +115,7 @@ def _sphere(shape: Shape, near: Expr, told: Told) -> Packing:
         return _axes(shape.norm, radius, count, near)
     if how == "volume" and count >= 2 and shape.norm.kind == "lp" and shape.norm.p == 2:
         chord = constant(div(mul(TWO, near), radius))
-        if not chord**2 < 2:
-            raise Rejected(RULE, "the sphere", "caps of more than a quarter of a turn are not counted")
+        require(chord**2 < 2, Rejected(RULE, "the sphere", "caps of more than a quarter of a turn are not counted"))
         square = chord**2 * (1 - chord**2 / 4)  # the square of the sine of the angle of the cap
         cap = square.beta_lower(rational(Fraction(count - 1, 2)), rational(Fraction(1, 2)), regularized=1) / 2
         return Packing(max(1, _whole(1 / cap)), LARGEST)
@@ -210,15 +205,13 @@ def _hoelder(shape: Shape, near: Expr, told: Told) -> Packing:
     for name, height in (("bump", bump), ("bound", mul(TWO, bound))):
         if not certainly_lt(mul(TWO, near), height):
             raise Rejected(RULE, name, f"{format_expr(height)} is not certainly more than twice that")
-    if cells**count > MOST:
-        raise Rejected(RULE, "cells", f"more than {MOST} of them are not written out")
+    require(cells**count <= MOST, Rejected(RULE, "cells", f"more than {MOST} of them are not written out"))
     return Packing(2 ** (cells**count), {"says": "sums-of-bumps", "cells": cells**count})
 
 
 def _equal(shape: Shape, near: Expr, _: Told) -> Packing:
     """Points of which each is near to itself alone."""
-    if not certainly_lt(near, shape.numbers[0]):
-        raise Rejected(RULE, "distance", "points are not certainly further apart than that")
+    require(certainly_lt(near, shape.numbers[0]), Rejected(RULE, "distance", "points are not certainly further apart than that"))
     return Packing(None, {"says": "all-points"}, assumed=(MANY,))
 
 

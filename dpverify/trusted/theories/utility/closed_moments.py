@@ -9,7 +9,7 @@ from typing import Final
 
 from dpverify.trusted.kernel.bounds import INFINITE, Infinite
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import ExprError, Rejected
+from dpverify.trusted.kernel.errors import ExprError, Rejected, require
 from dpverify.trusted.kernel.expr import (
     ONE,
     ZERO,
@@ -169,8 +169,7 @@ def gamma_ratio(start: Expr, step: Fraction) -> Expr:
 
 def _require(start: Expr) -> None:
     """Raises Rejected unless the argument of a Gamma integral is certainly positive."""
-    if not certainly_lt(ZERO, start):
-        raise Rejected("noise-moments", "the density", "it is not certainly integrable")
+    require(certainly_lt(ZERO, start), Rejected("noise-moments", "the density", "it is not certainly integrable"))
 
 
 def _of_stairs(noise: Staircase, p: int) -> Expr:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.geometry.linear import square
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.model import Matrix, Vector
 from dpverify.trusted.language.rationals import to_fraction
 
@@ -17,8 +17,7 @@ RULE: Final = "lp"
 def databases_of(parameters: Mapping[str, Any]) -> Matrix:
     """The histograms that are named, whose entries are at least 0."""
     found = tuple(rationals(database) for database in parameters["databases"])
-    if not found or min(map(min, found)) < 0:
-        raise Rejected(RULE, "databases", "they must be histograms, with entries of at least 0")
+    require(bool(found) and min(map(min, found)) >= 0, Rejected(RULE, "databases", "they must be histograms, with entries of at least 0"))
     return found
 
 

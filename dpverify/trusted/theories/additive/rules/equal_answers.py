@@ -20,7 +20,7 @@ from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, sub
 from dpverify.trusted.kernel.model import Claim, EllipticalProcess, Kernel, Part, Staircase, on_integers
 from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
@@ -37,9 +37,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
     evidence: "sensitivity" as in `geometry`; "normaliser" of a kernel, as in `normaliser`.
     """
-    side = evidence.get("side")
-    if side not in ("upper", "lower"):
-        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
+    side = evidence["side"]
+    require(side in ("upper", "lower"), CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower."))
     noise = claim.mechanism
     still(claim, evidence.get("sensitivity"))
     if isinstance(noise, Kernel):

@@ -32,7 +32,7 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.kernel.assumptions import EVERY, REAL
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, format_expr
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Radial, Translation
@@ -65,8 +65,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         raise Rejected(NAME, "the sensitivity", f"{format_expr(shifts[1])} is not certainly positive")
     effort = Effort(*(_number(parameters, key, most) for key, most in (("far", _MOST_FAR), ("point", _MOST_BITS), ("cell", _MOST_BITS))))
     at = read_fraction(parameters, "at", NAME)
-    if not (0 < at <= 1):
-        raise Rejected(NAME, "at", "it is no share of the sensitivity")
+    require(0 < at <= 1, Rejected(NAME, "at", "it is no share of the sensitivity"))
     cuts = [to_fraction(cut, NAME) for cut in parameters.get("cuts", ())]
     if len(cuts) > _MOST_CUTS or any(low >= high for low, high in pairwise(cuts)):
         raise Rejected(NAME, "cuts", f"they are not at most {_MOST_CUTS} numbers in order")

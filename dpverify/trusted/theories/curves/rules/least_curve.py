@@ -19,7 +19,7 @@ from flint import arb
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.pairs import Curve, Pair, extreme, symmetric
 from dpverify.trusted.facts.premises import curves_of
-from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.errors import CertificateError, require
 from dpverify.trusted.kernel.fact import Fact
 
 NAME: Final = "least-curve"
@@ -31,8 +31,7 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
 
     Raises CertificateError.
     """
-    if not premises:
-        raise CertificateError(f"{NAME}: it wants a premise.")
+    require(bool(premises), CertificateError(f"{NAME}: it wants a premise."))
     curves = curves_of(premises, [run] * len(premises), NAME)
     below = parameters.get("below")
     if below is not None and (type(below) is not int or not 0 <= below < len(curves)):

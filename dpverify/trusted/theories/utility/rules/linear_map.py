@@ -27,7 +27,7 @@ from dpverify.trusted.combinators.released import Noisy, released
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.geometry.linear import matrix
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul, num, power
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Mixture, Radial, Staircase
@@ -50,8 +50,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     whose norm is by columns or facets, in their order. Raises Rejected, Undecided, CertificateError.
     """
     wanted = read_whole(parameters, "coordinates", NAME, 0)
-    if claim.domains:
-        raise Rejected(NAME, "the parameters", "errors are those of one mechanism; give every parameter a value")
+    require(not claim.domains, Rejected(NAME, "the parameters", "errors are those of one mechanism; give every parameter a value"))
     found = released(claim.mechanism)
     blocks = _blocks(found.noises, parameters.get("parts"), premises)
     rows = shapes.unit(sum(block.width * block.times for block in blocks)) if found.rows is None else found.rows
@@ -98,6 +97,5 @@ def _spread(law: Law, asked: Claim, premises: Iterator[Fact]) -> tuple[Expr, fmp
     if body.axes != shapes.unit(d) or body.second is None:
         raise Rejected(NAME, "a unit ball", "its fact does not state its second moments along the coordinates")
     second = [tuple(x.value for x in row if isinstance(x, Num)) for row in body.second]
-    if any(len(row) != d for row in second):
-        raise Rejected(NAME, "a unit ball", "its second moments are not rational")
+    require(all(len(row) == d for row in second), Rejected(NAME, "a unit ball", "its second moments are not rational"))
     return Num(Fraction(d + 2, d)), matrix(second)

@@ -27,7 +27,7 @@ from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.geometry.linear import dot
 from dpverify.trusted.kernel.assumptions import REAL
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, call, format_expr, mul, num, power
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Matrix, Vector
@@ -107,8 +107,7 @@ def _alike(table: Finite, epsilon: Expr, delta: Fraction, parameters: Mapping[st
 
 def _per_distance(table: Finite, epsilon: Expr, delta: Fraction, parameters: Mapping[str, Any]) -> dict[Pair, Between]:
     """Ratios of pairs of inputs, by their distance."""
-    if delta:
-        raise Rejected(NAME, "delta", "epsilon is per unit of distance, and a delta is for adjacent inputs")
+    require(delta == 0, Rejected(NAME, "delta", "epsilon is per unit of distance, and a delta is for adjacent inputs"))
     found: dict[Pair, Between] = {}
     for near, far, told in parameters["ratios"]:
         if (near, far) not in table.divisors:

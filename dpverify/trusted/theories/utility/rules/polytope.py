@@ -24,7 +24,7 @@ from flint import arb, fmpq_mat
 from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.geometry.linear import dot, matrix
 from dpverify.trusted.kernel.balls import exact, finite
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.kernel.model import Claim, Matrix
 from dpverify.trusted.language.rationals import read_rows, to_fraction
@@ -64,8 +64,7 @@ def boundary_of(claim: Claim, evidence: Mapping[str, Any]) -> tuple[BodyOf, Matr
         points = _vertices(evidence, rows)
     else:
         raise Rejected(NAME, "the body", "it is not a polytope by its points, nor, without axes, by its facets")
-    if not points:
-        raise Rejected(NAME, "the body", "it is a single point")
+    require(bool(points), Rejected(NAME, "the body", "it is a single point"))
     boundary = Boundary(_with_middles(points, evidence), evidence.get("simplices"), NAME)
     if own is not None:
         boundary.require_supporting(points)
