@@ -92,8 +92,6 @@ REFUSED: Refusals = {
     ),
     "a polynomial of millions of terms": (lambda: student.Student._terms(arb(1), 1 - arb(2) ** -60), "would be too long"),
     # the integers, and steps
-    "a peak that is no integer": (lambda: lattice.peak({"peak": ["0", 0]}), "'peak' is not two integers"),
-    "a peak of three": (lambda: lattice.peak({"peak": [0, 0, 0]}), "'peak' is not two integers"),
     "a shape of any kind at many shifts": (
         lambda: lattice.curve(WHOLE, Sensitivity(num(65), num(65)), unimodal.Hints(), None),
         "the sensitivity: it is above 64",

@@ -72,13 +72,10 @@ def sign_of(noise: Additive) -> tuple[str, ...]:
 
 def read_points(evidence: Mapping[str, Any]) -> Points:
     """The points of evidence, under "a" and "b". Raises CertificateError."""
-    sides = []
-    for key in ("a", "b"):
-        listed = evidence.get(key)
-        if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_COORDINATES:
-            raise CertificateError(f"{RULE}: {key!r} must be a list of 1 to {MOST_COORDINATES} expressions.")
-        sides.append(tuple(read_point(text) for text in listed))
-    return Points(sides[0], sides[1])
+    a, b = (tuple(map(read_point, evidence[key])) for key in ("a", "b"))
+    few = 1 <= len(a) <= MOST_COORDINATES and len(a) == len(b)
+    require(few, CertificateError(f"{RULE}: 'a' and 'b' must have 1 to {MOST_COORDINATES} expressions each, and as many."))
+    return Points(a, b)
 
 
 def read_point(text: Any) -> Expr:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -49,8 +48,6 @@ def _beside(written: Expr, x: Fraction, later: bool) -> Expr:
 
 
 def _read(told: Any, low: Fraction, high: Fraction) -> tuple[list[Fraction], list[Fraction]]:
-    if not isinstance(told, Mapping) or not all(isinstance(told.get(key), list) for key in ("points", "weights")):
-        raise CertificateError(f"{WHAT}: it wants lists of points and weights.")
     points, weights = ([to_fraction(one, WHAT) for one in told[key]] for key in ("points", "weights"))
     if not len(points) == len(weights) <= MOST or any(a >= b for a, b in pairwise(points)) or any(not low <= x <= high for x in points):
         raise CertificateError(f"{WHAT}: it has at most {MOST} points that rise inside the interval, with a weight for each.")

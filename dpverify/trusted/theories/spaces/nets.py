@@ -37,7 +37,7 @@ from dpverify.trusted.kernel.expr import (
 )
 from dpverify.trusted.kernel.model import Domain, Norm, Shape
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.rationals import read_fraction, read_whole
+from dpverify.trusted.language.rationals import read_fraction, read_whole, to_whole
 from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.theories.spaces.shapes import LEVELS, apart_at, at_most, classes, cubes, dimension, logarithm, of_level, tamed
 
@@ -254,9 +254,7 @@ def _points(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     count = len(shape.matrix)
     if "points" not in told:
         return _log(num(count))
-    chosen = told["points"]
-    if not isinstance(chosen, list) or not chosen or any(type(i) is not int or not 0 <= i < count for i in chosen):
-        raise CertificateError(f"{RULE}: 'points' is not a list of numbers of points.")
+    chosen = [to_whole(i, "points", RULE, 0, count - 1) for i in told["points"]]
     furthest = max(min(row[i] for i in chosen) for row in shape.matrix)
     if not certainly_le(Num(furthest), radius, domains):
         raise Rejected(RULE, "points", f"a point is {furthest} away from all of them, which is not certainly within the radius")
@@ -269,8 +267,6 @@ def _product(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     each = radius if shape.norm.p is None else div(radius, power(num(count), Num(1 / shape.norm.p)))
     empty: Told = {}
     hints = told.get("parts", [empty] * count)
-    if not isinstance(hints, list) or len(hints) != count or not all(isinstance(hint, Mapping) for hint in hints):
-        raise CertificateError(f"{RULE}: 'parts' does not say something of each part.")
     return add(*(net(part, each, hint, domains) for part, hint in zip(shape.parts, hints, strict=True)))
 
 

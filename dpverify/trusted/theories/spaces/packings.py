@@ -13,7 +13,7 @@ from flint import arb
 from dpverify.trusted.geometry.lengths import norm_value
 from dpverify.trusted.kernel.balls import constant, rational, value
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub
 from dpverify.trusted.kernel.model import Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction, read_rows, read_whole, to_whole
@@ -140,13 +140,11 @@ def _hull(shape: Shape, near: Expr, told: Told) -> Packing:
 
 def _points(shape: Shape, near: Expr, told: Told) -> Packing:
     """Points that are named, of which no point is near to two."""
-    chosen = told.get("points")
-    if not isinstance(chosen, list) or any(type(i) is not int or not 0 <= i < len(shape.matrix) for i in chosen) or not chosen:
-        raise CertificateError(f"{RULE}: 'points' is not a list of numbers of points.")
+    chosen = {to_whole(i, "points", RULE, 0, len(shape.matrix) - 1) for i in told["points"]}
     for row in shape.matrix:
-        if sum(not certainly_lt(near, Num(row[i])) for i in set(chosen)) > 1:
+        if sum(not certainly_lt(near, Num(row[i])) for i in chosen) > 1:
             raise Rejected(RULE, "points", "some point is not certainly further than that from all but one of them")
-    return Packing(len(set(chosen)), {"says": "points-that-do-not-meet"})
+    return Packing(len(chosen), {"says": "points-that-do-not-meet"})
 
 
 def _tree(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -234,11 +232,8 @@ def _separated(shape: Shape, near: Expr, _: Told) -> Packing:
 
 def _product(shape: Shape, near: Expr, told: Told) -> Packing:
     """Tuples of points of packings: an answer that is near to a tuple is near to it in every part."""
-    hints = told.get("parts")
-    if not isinstance(hints, list) or len(hints) != len(shape.parts):
-        raise CertificateError(f"{RULE}: 'parts' does not say something of each part.")
     one = Packing(1, ONE_POINT)
-    found = [one if hint is None else packing(part, near, hint) for part, hint in zip(shape.parts, hints, strict=True)]
+    found = [one if hint is None else packing(part, near, hint) for part, hint in zip(shape.parts, told["parts"], strict=True)]
     counts = [each.count for each in found]
     return Packing(
         None if None in counts else prod(count for count in counts if count is not None),

@@ -86,8 +86,8 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
         raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
-    require(len(premises) == 1, CertificateError(f"{NAME}: it wants one premise."))
-    above = pure_guarantee.curve(premises[0], claim)
+    (premise,) = premises
+    above = pure_guarantee.curve(premise, claim)
     inputs = [parse(str(parameters.get(key))) for key in ("theta", "other")]
     require(not any(map(symbols, inputs)), CertificateError(f"{NAME}: an input is not a constant."))
     check_inputs(claim, kernel, *inputs)

@@ -32,10 +32,11 @@ from dpverify.trusted.facts.pairs import Curve, Pair, dominating, greatest, symm
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.assumptions import EVERY
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Mechanism, Staircase, Translation
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.enclosed import enclose, integer
 from dpverify.trusted.sensitivity.apart import off_the_integers
@@ -84,10 +85,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
 def peak(parameters: Mapping[str, Any]) -> tuple[int, int]:
     """The integers under "peak", 0 and 0 without it. Raises CertificateError."""
-    both = parameters.get("peak", [0, 0])
-    if not (isinstance(both, list) and len(both) == 2 and all(type(n) is int for n in both)):
-        raise CertificateError(f"{NAME}: 'peak' is not two integers.")
-    return both[0], both[1]
+    first, last = map(int, parameters.get("peak", (0, 0)))
+    return first, last
 
 
 def disjoint(runs: Sequence[Run]) -> Curve | None:
@@ -120,9 +119,7 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
     upper = lower if most == least else _integer_pair(noise, most, hints, peak)
     if peak is None:
         pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, least: lower}
-        if at is not None and (type(at) is not int or not 1 <= at <= least):
-            raise CertificateError(f"{NAME}: 'at' is no whole shift up to the sensitivity.")
-        shown = least if at is None else at
+        shown = least if at is None else to_whole(at, "at", NAME, 1, least)
         upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *sign_of(noise))
         return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != least))
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)

@@ -26,10 +26,10 @@ from dpverify.trusted.combinators.parameters import fixed
 from dpverify.trusted.kernel.balls import constant, rational
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, div, format_expr, mul, num, power
 from dpverify.trusted.kernel.model import Claim, Norm, Shape
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, to_whole
 from dpverify.trusted.theories.spaces.shapes import asked, dimension
 
 NAME: Final = "grid-packing"
@@ -76,10 +76,8 @@ def _power(norm: Norm, even: bool, count: int) -> int | None:
 
 
 def _reach(told: Any, count: int) -> list[tuple[int, int]]:
-    fits = isinstance(told, list) and len(told) == count and all(isinstance(pair, list) and len(pair) == 2 for pair in told)
-    if not fits or any(type(steps) is not int or not 0 <= steps <= MOST_STEPS for pair in told for steps in pair):
-        raise CertificateError(f"{NAME}: 'reach' is not a pair of whole numbers up to {MOST_STEPS} for each axis.")
-    return [(left, right) for left, right in told]
+    require(len(told) == count, CertificateError(f"{NAME}: 'reach' is not a pair of whole numbers for each axis."))
+    return [(to_whole(left, "reach", NAME, 0, MOST_STEPS), to_whole(right, "reach", NAME, 0, MOST_STEPS)) for left, right in told]
 
 
 def _room(shape: Shape, step: Expr, reach: Sequence[tuple[int, int]]) -> Expr | None:
