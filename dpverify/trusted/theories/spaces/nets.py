@@ -16,30 +16,12 @@ from dpverify.trusted.geometry.lengths import norm_value
 from dpverify.trusted.kernel.balls import constant, exact, value
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    ZERO,
-    Call,
-    Expr,
-    Num,
-    Sym,
-    add,
-    call,
-    div,
-    format_expr,
-    mul,
-    num,
-    power,
-    sqrt,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Num, add, call, div, format_expr, mul, num, power, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Domain, Norm, Shape
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.language.rationals import read_fraction, read_whole, to_whole
 from dpverify.trusted.order.enclosed import integer
-from dpverify.trusted.theories.spaces.shapes import LEVELS, apart_at, at_most, classes, cubes, dimension, logarithm, of_level, tamed
+from dpverify.trusted.theories.spaces.shapes import LEVELS, K, apart_at, at_most, classes, cubes, dimension, logarithm, of_level, tamed
 
 Domains = Mapping[str, Domain]
 Told = Mapping[str, Any]
@@ -165,17 +147,16 @@ def _ellipsoid(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr
     slow, back = FALLING[depth]
     above = mul(Num(size), power(slow, Num(-exponent)))
     require_above(axis, above, told, domains)
-    part = div(radius, sqrt(TWO))
+    part = div(radius, power(TWO, Num(Fraction(1, 2))))
     longest = substitute(above, {"k": ONE})
     each = call("log", call("max", TWO, div(mul(FOUR, longest), part)))
     return mul(back(power(div(Num(size), part), Num(1 / exponent))), each)
 
 
-_K: Final = Sym("k")
-_LOG: Final = call("log", add(ONE, _K))
+_LOG: Final = call("log", add(ONE, K))
 FALLING: Final[Mapping[int, tuple[Expr, Callable[[Expr], Expr]]]] = {
-    -1: (call("exp", _K), lambda x: call("max", ZERO, call("log", x))),
-    0: (_K, lambda x: x),
+    -1: (call("exp", K), lambda x: call("max", ZERO, call("log", x))),
+    0: (K, lambda x: x),
     1: (_LOG, lambda x: sub(call("exp", x), ONE)),
     2: (call("log", add(ONE, _LOG)), lambda x: sub(call("exp", sub(call("exp", x), ONE)), ONE)),
 }
@@ -203,7 +184,7 @@ def require_above(axis: Expr, above: Expr, told: Told, domains: Domains) -> None
     if not certainly_le(ZERO, bare, onward):
         raise Rejected(RULE, "the axes", f"{format_expr(bare)} is not certainly at least 0 for k >= {start}")
     if "times" in told:
-        factor = power(_K, Num(read_fraction(told, "times", RULE)))
+        factor = power(K, Num(read_fraction(told, "times", RULE)))
         gap = sub(mul(factor, above), mul(factor, bare))
     else:
         gap = sub(logarithm(above, onward), logarithm(bare, onward))

@@ -43,6 +43,7 @@ from dpverify.trusted.kernel.model import L2, Claim, Domain, Norm, Shape, Space
 Domains = Mapping[str, Domain]
 
 RULE: Final = "metric-space"
+K: Final = Sym("k")
 LEVELS: Final = Domain(Fraction(1), None, lower_open=False, integer=True)
 """The numbers of the axes of a sequence ellipsoid."""
 MOST_DIMENSIONS: Final = 10_000
@@ -216,7 +217,7 @@ def classes(axis: Expr, first: int = 1) -> list[tuple[Expr, Domain]]:
 
 def along(axis: Expr, step: int, start: int) -> Expr:
     """The axes start, start + step, start + 2 step, ... as an expression in k = 1, 2, ..."""
-    return _settled(substitute(axis, {"k": add(mul(num(step), Sym("k")), num(start - step))}))
+    return _settled(substitute(axis, {"k": add(mul(num(step), K), num(start - step))}))
 
 
 def tamed(axis: Expr) -> Expr:
@@ -242,7 +243,7 @@ def _floors(expr: Expr) -> Iterator[Expr]:
 
 def _period(expr: Expr) -> int:
     """The denominator of the slope in k; 1 where there is none that is rational."""
-    slope = sub(substitute(expr, {"k": add(Sym("k"), ONE)}), expr)
+    slope = sub(substitute(expr, {"k": add(K, ONE)}), expr)
     return slope.value.denominator if isinstance(slope, Num) else 1
 
 
@@ -254,8 +255,8 @@ def _settled(expr: Expr) -> Expr:
         start = substitute(inside, {"k": ZERO})
         slope = sub(substitute(inside, {"k": ONE}), start)
         whole = isinstance(slope, Num) and slope.value.denominator == 1
-        if whole and sub(inside, add(mul(slope, Sym("k")), start)) == ZERO:
-            return add(mul(slope, Sym("k")), call("floor", start))
+        if whole and sub(inside, add(mul(slope, K), start)) == ZERO:
+            return add(mul(slope, K), call("floor", start))
     return expr
 
 
@@ -379,7 +380,7 @@ def _counts(expr: Expr, open_end: bool) -> bool:
     if isinstance(expr, Pow):
         grows = isinstance(expr.exponent, Num) or certainly_le(ONE, expr.base)
         return grows and _counts(expr.base, open_end) and _counts(expr.exponent, open_end)
-    return open_end and expr == Sym("k")
+    return open_end and expr == K
 
 
 def _cantor(shape: Shape, domains: Domains) -> None:
