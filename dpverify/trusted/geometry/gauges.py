@@ -39,13 +39,11 @@ def largest_gauge(points: Matrix, vectors: Sequence[Vector], evidence: Any) -> t
         raise Rejected("gauge", f"primal {wrong}", "the weighted points do not add up to the vector")
     for i, row in enumerate(weights.tolist()):
         total = sum(map(abs, row), fmpq(0))
-        if total > value:
-            raise Rejected("gauge", f"primal {i}", f"the weights add up to {total}, above the value {value}")
+        require(total <= value, Rejected("gauge", f"primal {i}", f"the weights add up to {total}, above the value {value}"))
     worst = read_whole(evidence, "worst", "gauge", 0, len(vectors) - 1)
     v = fmpq_mat(k.ncols(), 1, [to_fmpq(to_fraction(entry, "gauge")) for entry in evidence["dual"]])
     for i, height in enumerate((k * v).entries()):
-        if abs(height) > 1:
-            raise Rejected("gauge", f"dual at point {i}", f"<v, point> = {height} is outside [-1, 1]")
+        require(abs(height) <= 1, Rejected("gauge", f"dual at point {i}", f"<v, point> = {height} is outside [-1, 1]"))
     height = sum((z[worst, j] * v[j, 0] for j in range(k.ncols())), fmpq(0))
     require(height == value, Rejected("gauge", "value", f"<v, z> = {height} is not the value {value}"))
     return Fraction(int(value.p), int(value.q)), worst

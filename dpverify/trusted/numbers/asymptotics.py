@@ -22,7 +22,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import constant, hull, rational
 from dpverify.trusted.kernel.errors import Undecided, require
-from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Mul, Num, Sym, add, call, mul, neg, num, power, sub, substitute, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Mul, Num, Sym, add, call, mul, num, power, sub, substitute, symbols
 from dpverify.trusted.numbers.expansion import expanded_terms, monomial
 from dpverify.trusted.numbers.jets import Constant, Jet, JetCompiler, Program, Scalars
 from dpverify.trusted.numbers.kinks import resolve
@@ -49,20 +49,18 @@ class End:
 
     def variable(self) -> Expr:
         """The original variable as an expression in s >= start."""
-        s = Sym(VARIABLE)
-        if self.side == "+inf":
-            return s
-        if self.side == "-inf":
-            return neg(s)
-        return add(Num(self.point), power(s, num(-1)) if self.side == "right" else neg(power(s, num(-1))))
+        outward, s = num(1 if self.side in ("+inf", "right") else -1), Sym(VARIABLE)
+        return mul(outward, s) if self.side in ("+inf", "-inf") else add(Num(self.point), mul(outward, power(s, num(-1))))
 
     def boundary(self) -> Fraction:
         """The point where the end meets the rest of the interval."""
-        if self.side == "+inf":
-            return self.start
-        if self.side == "-inf":
-            return -self.start
-        return self.point + (1 if self.side == "right" else -1) / self.start
+        outward = 1 if self.side in ("+inf", "right") else -1
+        return outward * self.start if self.side in ("+inf", "-inf") else self.point + outward / self.start
+
+    def interval(self) -> tuple[Fraction | None, Fraction | None]:
+        """All points of the end, between two, None for infinity."""
+        near, far = self.boundary(), self.point if self.side in ("right", "left") else None
+        return (near, far) if self.side in ("+inf", "left") else (far, near)
 
 
 class Range:
@@ -273,9 +271,6 @@ class GermCompiler(JetCompiler):
     def times(self, x: Germ, y: Germ) -> Germ:
         return x * y
 
-    def log(self, x: Germ) -> Germ:
-        return x.log()
-
     def between(self, left: Germ, right: Germ) -> Germ:
         return Germ(self.start, left.bounds().union(right.bounds()))
 
@@ -357,9 +352,9 @@ class GermCompiler(JetCompiler):
     def special(self, name: str, order: Expr | None, x: Germ) -> Scalars:
         tends = x.direction()
         if order is not None and x.k.lo > 0 and tends:
-            from dpverify.trusted.numbers.bessel_ends import jet
+            from dpverify.trusted.numbers import bessel_ends
 
-            return jet(self, order, x, at_infinity=tends > 0)
+            return (bessel_ends.at_infinity if tends > 0 else bessel_ends.at_zero)(self, order, x)
         require(tends <= 0, Undecided(f"{name} has no enclosure at infinity."))
         value, slope, bend = super().special(name, order, x.bounds().ball())
         return Germ(self.start, Range.of(value)), Germ(self.start, Range.of(slope)), Germ(self.start, Range.of(bend))
@@ -393,7 +388,5 @@ def end_jet(expr: Expr, name: str, end: End, shares: Mapping[str, arb] = _NONE) 
 
     Raises Undecided where the form is outside what is covered or the end starts too early.
     """
-    near = end.boundary()
-    low, high = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}[end.side]
-    smooth = resolve(expr, name, low, high)
+    smooth = resolve(expr, name, *end.interval())
     return Jet(*GermCompiler(end, shares).run(substitute(smooth, {name: end.variable()})))

@@ -132,12 +132,10 @@ def shifted(noise: Mechanism, reach: Sensitivity, read: Callable[[Noise], Readin
     if isinstance(noise, Translation) and noise.integers:
         raise Rejected(rule, "the noise", "it lives on the integers, where its curve is a sum")
     scale = noise.scale if isinstance(noise, Radial) else ONE
-    if not certainly_lt(ZERO, scale):
-        raise Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive")
+    require(certainly_lt(ZERO, scale), Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive"))
     shifts = div(reach.upper, scale), div(reach.lower, scale)
     for shift in shifts:
-        if not certainly_le(ZERO, shift):
-            raise Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
+        require(certainly_le(ZERO, shift), Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0"))
     return read(noise), shifts
 
 
@@ -172,8 +170,7 @@ def _read_radial(noise: Radial, hints: Hints) -> Reading:
 
 def _radial_half(noise: Radial) -> tuple[Piece, ...]:
     """The pieces of radial noise beyond its centre, in units of its scale."""
-    if noise.dimension != ONE:
-        raise Undecided(f"noise in dimension {format_expr(noise.dimension)}; this is for dimension 1.")
+    require(noise.dimension == ONE, Undecided(f"noise in dimension {format_expr(noise.dimension)}; this is for dimension 1."))
     require(not (symbols(noise.profile) - {"r"} or symbols(noise.scale)), Undecided("a parameter of the noise has no value."))
     return _pieces(substitute(noise.profile, {"r": Z}), Fraction(0), None)
 

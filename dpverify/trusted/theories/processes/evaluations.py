@@ -277,18 +277,8 @@ def _covariance(noise: EllipticalProcess, points: Sequence[Fraction], at: Sequen
     return stationary
 
 
-def _matern3(r: arb) -> arb:
-    x = arb(3).sqrt() * r
-    return (1 + x) * (-x).exp()
-
-
-def _matern5(r: arb) -> arb:
-    x = arb(5).sqrt() * r
-    return (1 + x + x * x / 3) * (-x).exp()
-
-
 _SHAPES: Final[dict[str, Callable[[arb], arb]]] = {
-    "matern-3/2": _matern3,
-    "matern-5/2": _matern5,
+    "matern-3/2": lambda r: (1 + (x := arb(3).sqrt() * r)) * (-x).exp(),
+    "matern-5/2": lambda r: (1 + (x := arb(5).sqrt() * r) + x * x / 3) * (-x).exp(),
     "rbf": lambda r: (-r * r / 2).exp(),
 }

@@ -89,8 +89,7 @@ def diverges(terms: Expr, told: Any) -> bool:
 def require_positive(terms: Expr, start: int, what: str, signs: Signs = None) -> None:
     """Raises Rejected unless all terms are certainly positive: one by one up to the start, on the whole end from there."""
     for k in range(1, start):
-        if not value(terms, {K: arb(k)}) > 0:
-            raise Rejected(WHAT, what, f"it is not certainly positive at k = {k}")
+        require(value(terms, {K: arb(k)}) > 0, Rejected(WHAT, what, f"it is not certainly positive at k = {k}"))
     if not all(least > 0 for least in _least(terms, start, signs)):
         raise Rejected(WHAT, what, f"it is not certainly positive from k = {start} on")
 
@@ -189,12 +188,8 @@ def _merged(expr: Expr) -> Expr:
                     break  # sqrt(x**2) is not x below 0
                 exponent, base = exponent * inner, base.base
             powers[base] = powers.get(base, Fraction(0)) + exponent
-        return mul(*(power(_inside(base), Num(exponent)) for base, exponent in powers.items()))
+        return mul(*(power(rebuild(base, _merged), Num(exponent)) for base, exponent in powers.items()))
     return rebuild(expr, _merged)
-
-
-def _inside(base: Expr) -> Expr:
-    return rebuild(base, _merged)
 
 
 def _led(expr: Expr) -> Expr:

@@ -41,8 +41,7 @@ def net(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     product "parts", what each of its parts is told.
     """
     require(shape.kind in _NETS, Rejected(RULE, "the space", f"the kind {shape.kind} has no finite nets that are known"))
-    if not certainly_lt(ZERO, radius, domains):
-        raise Rejected(RULE, "radius", f"{format_expr(radius)} is not certainly positive")
+    require(certainly_lt(ZERO, radius, domains), Rejected(RULE, "radius", f"{format_expr(radius)} is not certainly positive"))
     return _NETS[shape.kind](shape, radius, told, domains)
 
 
@@ -76,14 +75,10 @@ def cube(norm: Norm, count: int) -> Expr:
     return add(*(norm_value(norm, axis) for axis in axes))
 
 
-def _boxes(sides: tuple[Expr, ...], norm: Norm, radius: Expr) -> Expr:
-    """Cubes that the box is cut into, each within the radius of its centre."""
-    edge = div(mul(TWO, radius), cube(norm, len(sides)))
-    return add(*(_log(ceiling(div(side, edge))) for side in sides))
-
-
 def _box(shape: Shape, radius: Expr, _: Told, __: Domains) -> Expr:
-    return _boxes(shape.numbers, shape.norm, radius)
+    """Cubes that the box is cut into, each within the radius of its centre."""
+    edge = div(mul(TWO, radius), cube(shape.norm, len(shape.numbers)))
+    return add(*(_log(ceiling(div(side, edge))) for side in shape.numbers))
 
 
 def _hull(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:

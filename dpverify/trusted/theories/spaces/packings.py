@@ -175,8 +175,7 @@ def _cantor(shape: Shape, near: Expr, told: Told) -> Packing:
 def _ellipsoid(shape: Shape, near: Expr, told: Told) -> Packing:
     """Points on axes that are all at least so long."""
     axis, least = shape.numbers[0], Num(read_fraction(told, "least", RULE))
-    if not certainly_lt(near, least):
-        raise Rejected(RULE, "least", f"{format_expr(least)} is not certainly more than that")
+    require(certainly_lt(near, least), Rejected(RULE, "least", f"{format_expr(least)} is not certainly more than that"))
     square = power(least, TWO)
     overlap = max(1, integer(constant(div(square, sub(square, power(near, TWO)))).upper().floor()))
     if "first" in told:
@@ -201,8 +200,7 @@ def _hoelder(shape: Shape, near: Expr, told: Told) -> Packing:
     cells = read_whole(told, "cells", RULE, 1, MOST)
     bump = mul(constant_of, power(Num(Fraction(1, 2 * cells)), exponent))
     for name, height in (("bump", bump), ("bound", mul(TWO, bound))):
-        if not certainly_lt(mul(TWO, near), height):
-            raise Rejected(RULE, name, f"{format_expr(height)} is not certainly more than twice that")
+        require(certainly_lt(mul(TWO, near), height), Rejected(RULE, name, f"{format_expr(height)} is not certainly more than twice that"))
     require(cells**count <= MOST, Rejected(RULE, "cells", f"more than {MOST} of them are not written out"))
     return Packing(2 ** (cells**count), {"says": "sums-of-bumps", "cells": cells**count})
 

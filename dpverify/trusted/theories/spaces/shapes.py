@@ -5,7 +5,7 @@ What the numbers of each kind are is said beside its check, and in theory#metric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -27,7 +27,6 @@ from dpverify.trusted.kernel.expr import (
     Sym,
     add,
     call,
-    children,
     format_expr,
     mul,
     neg,
@@ -39,6 +38,7 @@ from dpverify.trusted.kernel.expr import (
     symbols,
 )
 from dpverify.trusted.kernel.model import L2, Claim, Domain, Norm, Shape, Space
+from dpverify.trusted.language.calls import subtrees
 
 Domains = Mapping[str, Domain]
 
@@ -209,7 +209,7 @@ def classes(axis: Expr, first: int = 1) -> list[tuple[Expr, Domain]]:
 
     Each is an expression in k with the whole numbers that k ranges over.
     """
-    period = lcm(*(_period(part) for part in _floors(axis)))
+    period = lcm(*(_period(part.args[0]) for part in subtrees(axis) if isinstance(part, Call) and part.name == "floor"))
     if period == 1:
         return [(axis, replace(LEVELS, lower=Fraction(first)))]
     return [(along(axis, period, first + place), LEVELS) for place in range(period)]
@@ -231,14 +231,6 @@ def _tamed(factor: Expr) -> Expr:
         return factor
     [u] = base.args
     return power(call("exp", neg(power(u, num(2)))), exponent) if certainly_le(ZERO, u, {"k": LEVELS}) else factor
-
-
-def _floors(expr: Expr) -> Iterator[Expr]:
-    """What floor is taken of in an expression, where that is linear in k."""
-    for part in children(expr):
-        yield from _floors(part)
-    if isinstance(expr, Call) and expr.name == "floor":
-        yield expr.args[0]
 
 
 def _period(expr: Expr) -> int:

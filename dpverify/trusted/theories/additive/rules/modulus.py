@@ -39,8 +39,7 @@ from dpverify.trusted.kernel.expr import Expr, parse, symbols
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.theories.additive.axis import Line
-from dpverify.trusted.theories.additive.cells import WAYS, Cell, summit
-from dpverify.trusted.theories.additive.monotone_pieces import MAX_CELLS, check_pieces
+from dpverify.trusted.theories.additive.cells import MAX_CELLS, WAYS, Cell, check_pieces, summit
 from dpverify.trusted.theories.additive.sides import checked_end, start_holds
 
 NAME: Final = "modulus"
@@ -91,5 +90,4 @@ def _check_cells(line: Line, evidence: Any, bound: Expr, sign: int, first: Fract
             held = holds(Cell(line, lower, upper, sign, bound, point))
         except (Undecided, ExprError) as error:
             raise Rejected(NAME, f"[{lower}, {upper}]", str(error)) from error
-        if not held:
-            raise Rejected(NAME, f"[{lower}, {upper}]", "the loss is not certainly below the bound here; split the cell")
+        require(held, Rejected(NAME, f"[{lower}, {upper}]", "the loss is not certainly below the bound here; split the cell"))

@@ -55,12 +55,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     finite = processes.is_finite(noise)
     if not (is_apart(noise, h) if finite else processes.is_infinite(noise, h, evidence.get("outside"))):
         raise Rejected(NAME, "the difference", "it is not certainly outside the space of the noise")
-    witness = {
-        "pair": {"says": "answers-that-differ", "by": format_expr(h)},
-        "event": {"says": "outputs-beside-one-answer"},
-        "P": "1",
-        "Q": "0",
-    }
+    pair, event = {"says": "answers-that-differ", "by": format_expr(h)}, {"says": "outputs-beside-one-answer"}
+    witness = {"pair": pair, "event": event, "P": "1", "Q": "0"}
     value = ONE if quantity == "delta" else INFINITE
     released = () if finite else (WHOLE,)
     found = Bound("lower", value, witness=witness, quantity=quantity, assumed=(*released, *processes.assumed(noise)))

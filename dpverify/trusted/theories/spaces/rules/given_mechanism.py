@@ -24,8 +24,7 @@ from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import div, format_expr
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import read_whole, to_whole
-from dpverify.trusted.theories.spaces.databases import finite
-from dpverify.trusted.theories.spaces.laws import far, law_of, require
+from dpverify.trusted.theories.spaces.databases import far, finite, law_of, require
 
 NAME: Final = "given-mechanism"
 ASSUMED: Final = ("the sampler is ideal",)

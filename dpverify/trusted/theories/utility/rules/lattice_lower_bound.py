@@ -74,8 +74,7 @@ def layers(steps: Matrix, reach: int) -> list[int]:
     seen, last, found, spent = {0}, {0}, list[int](), 0
     for _ in range(reach):
         spent += len(last) * len(moves)
-        if spent > MOST_STEPS:
-            raise Rejected(NAME, "the reach", f"more than {MOST_STEPS} steps would be gone through")
+        require(spent <= MOST_STEPS, Rejected(NAME, "the reach", f"more than {MOST_STEPS} steps would be gone through"))
         last = {answer + move for answer in last for move in moves} - seen
         seen |= last
         found.append(len(last))

@@ -74,8 +74,7 @@ def _moves(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fracti
     width = max(map(len, query.rows))
     for move in parameters["moves"]:
         by = {int(number): read(amount, NAME) for number, amount in move["by"].items()}
-        if not all(0 <= number < width for number in by):
-            raise CertificateError(f"{NAME}: the query has {width} record types, counted from 0.")
+        require(all(0 <= number < width for number in by), CertificateError(f"{NAME}: the query has {width} record types, counted from 0."))
         if not _is_difference(list(by.values()), query.adjacency):
             raise Rejected(NAME, "a move", f"it is no difference of neighbours under {query.adjacency}")
         yield read(move["weight"], NAME), by
