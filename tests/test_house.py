@@ -300,7 +300,7 @@ FIRST_OF: dict[str, str] = {
     "trusted/theories/processes/evaluations.py": "a row of an echelon form, above its rank",
     "trusted/geometry/gauges.py": "the matrices differ",
     "trusted/geometry/polyhedra.py": "rows of zeros are left out",
-    "trusted/theories/curves/outward.py": "the parts reach from 0 to the end",
+    "trusted/theories/curves/moved_density.py": "the parts reach from 0 to the end",
     "trusted/theories/curves/shifts.py": "counting does not end",
     "trusted/theories/curves/student.py": "the last panel is beyond",
     "trusted/theories/finite/part_slopes.py": "the vectors are independent",

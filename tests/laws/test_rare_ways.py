@@ -59,7 +59,7 @@ from dpverify.trusted.theories.additive.rules import product_lipschitz
 from dpverify.trusted.theories.composition import combined_values, losses, ratios
 from dpverify.trusted.theories.composition.grid import Grid
 from dpverify.trusted.theories.curves import gaps, integers, mixing, shifts, unimodal, variances, volumes
-from dpverify.trusted.theories.curves.outward import Outward
+from dpverify.trusted.theories.curves.moved_density import Outward
 from dpverify.trusted.theories.curves.rules import every_shift, laplace, line, uniform_ball
 from tests import told
 from tests.effort import examples

@@ -44,7 +44,7 @@ from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.integrability import end_mass
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.theories.additive import monotone_pieces as turns
+from dpverify.trusted.theories.additive import cells as turns
 from dpverify.trusted.theories.additive.axis import Line
 from dpverify.trusted.theories.composition import combined_values
 from dpverify.trusted.theories.curves import crossings, unimodal, variances

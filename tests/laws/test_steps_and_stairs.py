@@ -13,7 +13,7 @@ from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import ONE, num, parse
 from dpverify.trusted.kernel.model import Staircase
 from dpverify.trusted.theories.composition import combined_values
-from dpverify.trusted.theories.curves import stairs
+from dpverify.trusted.theories.curves.rules import lattice as stairs
 from dpverify.trusted.theories.curves.rules.optimal_composition import _binomial
 from dpverify.trusted.theories.curves.steps import steps_of
 

@@ -130,12 +130,6 @@ def _backward(pair):
     return pair.backward
 
 
-@pytest.mark.parametrize("peak", [5, [1], ["0", "0"], [0.0, 1.0], [True, False]])
-def test_a_peak_that_is_not_two_integers_is_a_misuse(peak):
-    with pytest.raises(CertificateError, match="two integers"):
-        lattice.peak({"peak": peak})
-
-
 @pytest.mark.parametrize("cuts", [(), (0,), (0, 1), (0, 16), (1, 16), (0, 4, 2, 16), (0, F(1, 2), 16), (0, 1, 2, 3, 4, 8, 64)])
 def test_an_axis_that_is_cut_wrongly_never_says_a_wrong_divergence(cuts):
     noise = Radial(parse("(1 + r**2/5)**(-4)*exp(-r/8)"), L2, num(3), ONE)

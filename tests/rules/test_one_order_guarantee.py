@@ -69,5 +69,5 @@ def forged(change):
 
 
 def test_the_rule_wants_one_premise_about_this_selection():
-    with pytest.raises(CertificateError, match="it wants one premise"):
+    with pytest.raises(CertificateError, match="cannot be used"):
         check(forged(lambda lines, i: lines[i].update(premises=[])))

@@ -49,14 +49,11 @@ def at(*points):
 @pytest.mark.parametrize(
     ("noise", "told", "why"),
     [
-        (process("rbf", "t"), {"cells": 1}, "nothing to tell"),
-        (process("brownian", "t"), None, "table of cuts and cells"),
         (process("brownian", "a*t"), {"cells": 1}, "without a value"),
         (process("brownian", "t", shape=("a", "1")), {"cells": 1}, "without a value"),
         (process("brownian", "t", shape=("0", "1")), {"cells": 1}, "variance and length"),
         (process("matern-1/2", "t", shape=("1", "0")), {"cells": 1}, "variance and length"),
-        (process("brownian", "t"), {"cells": 1, "cuts": "1/2"}, "list of at most 64"),
-        (process("brownian", "t"), {"cells": 1, "cuts": [f"{i}/99" for i in range(1, 66)]}, "list of at most 64"),
+        (process("brownian", "t"), {"cells": 1, "cuts": [f"{i}/99" for i in range(1, 66)]}, "more than 64"),
         (process("brownian", "t"), {"cells": 1, "cuts": ["1/2", "1/2"]}, "do not rise"),
         (process("brownian", "t"), {"cells": 1, "cuts": ["0"]}, "do not rise"),
         (process("brownian", "t"), {"cells": 1, "cuts": ["1"]}, "do not rise"),
@@ -82,7 +79,6 @@ def at(*points):
         (process("brownian", "t", interval=("0",)), {"cells": 1}, "two rational numbers"),
         (process("brownian", "t", interval=("1/2", "1")), {"cells": 1}, "starts at 0"),
         (process("bridge", "t", interval=("-1", "1")), {"cells": 1}, "starts at 0"),
-        (sequence("1/k**2", "1/k**2"), None, "wants a table of start"),
         (sequence("1/k**2", "a/k**2"), {"start": 16, "order": 1, "logarithms": 0}, "without a value"),
         (sequence("a/k**2", "1/k**2"), {"start": 16, "order": 1, "logarithms": 0}, "without a value"),
         (sequence("(k - 3)**2/k**4", "1/k**4"), {"start": 16, "order": 1, "logarithms": 0}, "positive at k = 3"),
@@ -140,8 +136,6 @@ def test_a_difference_is_outside_exactly_where_theory_says(noise, told, outside)
 @pytest.mark.parametrize(
     ("noise", "told", "why"),
     [
-        (process("brownian", "1"), None, "wants a table"),
-        (process("brownian", "1"), {}, "left or right"),
         (process("brownian", "1"), {"side": "left", "end": 3}, "whole number from 4"),
         (process("rbf", "1"), {"side": "left"}, "'term' is"),
         *(
@@ -152,7 +146,6 @@ def test_a_difference_is_outside_exactly_where_theory_says(noise, told, outside)
             )
         ),
         (process("brownian", "floor(3*t)"), {"cells": 1, "cuts": ["1/2"], "cut": 0, "derivative": 0}, "kink|jump|smooth|step|floor"),
-        (sequence("1/k**2", "1/k"), None, "wants a table"),
         (sequence("1/k**2", "1/k"), {"start": 15, "end": 6, "logarithms": 0}, "from 16 to 4096"),
         (sequence("1/k**2", "1/k"), {"start": 4097, "end": 6, "logarithms": 0}, "from 16 to 4096"),
         (sequence("1/k**2", "1/k"), {"start": True, "end": 6, "logarithms": 0}, "from 16 to 4096"),
@@ -200,8 +193,6 @@ def test_what_a_sum_is_told_is_in_range(wrong):
         infinite_sums.read({**GOOD, least: most})
     with pytest.raises(CertificateError, match="whole number from"):
         infinite_sums.read({**GOOD, **wrong})
-    with pytest.raises(CertificateError, match="wants a table"):
-        infinite_sums.diverges(parse("1/k"), [1])
 
 
 @pytest.mark.parametrize(("power", "zeta"), [("3", "1.2020569031595942853997381615114500"), ("9/2", "1.0547075107614543")])

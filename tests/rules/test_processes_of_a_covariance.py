@@ -15,7 +15,7 @@ from dpverify.search.verify import replayed, verify
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.bounds import INFINITE
 from dpverify.trusted.kernel.canonical_form import from_json, to_json
-from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, Sym, num, parse
 from dpverify.trusted.kernel.model import Claim, Domain, EllipticalProcess
 from dpverify.trusted.theories.processes import evaluations
@@ -196,7 +196,7 @@ def test_that_one_inside_is_outside_cannot_be_forged(covariance, h):
     for told in (
         one for other in (process("1/k**2", "1/k"), process("brownian", "sqrt(t)")) for one in search._shown(other, other.differences[0])
     ):
-        with pytest.raises(DpverifyError):
+        with pytest.raises((DpverifyError, *STUMBLES)):
             orthogonal_laws.check(Claim(noise, ONE, parse("1/2")), {"quantity": "delta", "difference": 0, "outside": told})
 
 
@@ -232,7 +232,7 @@ def test_a_difference_of_nothing_is_private_at_epsilon_0():
 
 @pytest.mark.parametrize("evidence", [{}, {"difference": 1}, {"difference": 0}, {"difference": 0, "quantity": "none"}])
 def test_evidence_of_orthogonal_laws_that_is_none_is_refused(evidence):
-    with pytest.raises(CertificateError):
+    with pytest.raises((CertificateError, *STUMBLES)):
         orthogonal_laws.check(Claim(process("1/k**2", "1/k"), ONE), evidence)
 
 

@@ -11,7 +11,8 @@ from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, num, parse
 from dpverify.trusted.kernel.model import L1, L2, Claim, Domain, Mixture, Norm, Product, Query, Radial, Staircase, Table, Translation
 from dpverify.trusted.numbers.asymptotics import End
-from dpverify.trusted.theories.additive import independent, monotone_pieces, near_points, point_limits, points, scale_family, slopes
+from dpverify.trusted.theories.additive import cells as monotone_pieces
+from dpverify.trusted.theories.additive import independent, near_points, point_limits, points, scale_family, slopes
 from dpverify.trusted.theories.additive.axis import Line
 from dpverify.trusted.theories.additive.points import Points
 from dpverify.trusted.theories.additive.rules import (

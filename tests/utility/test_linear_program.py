@@ -20,8 +20,8 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Num, mul, neg, num, parse
 from dpverify.trusted.kernel.judgement import check
 from dpverify.trusted.kernel.model import L2, Claim, Domain, Exponential, KaryResponse, Product, Query, Radial, Table, Translation
 from dpverify.trusted.theories.finite.tables import distance
-from dpverify.trusted.theories.utility import histograms
 from dpverify.trusted.theories.utility.dual import Program, least
+from dpverify.trusted.theories.utility.rules import lp as histograms
 from tests.programs import least_loss
 
 LOSS = tuple(tuple(F(abs(x - y)) for y in range(3)) for x in range(3))

@@ -17,8 +17,8 @@ from dpverify.trusted.kernel.model import L1, LINF, Claim, Query, Radial
 from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.theories.utility import shapes
 from dpverify.trusted.theories.utility.half_lines import mean_size
-from dpverify.trusted.theories.utility.mean_lengths import Moments, Root
 from dpverify.trusted.theories.utility.rules import polytope
+from dpverify.trusted.theories.utility.rules.polytope import Moments, Root
 from tests.effort import examples
 
 

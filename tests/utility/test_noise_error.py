@@ -444,7 +444,7 @@ POLYTOPE = {
     "too near": ({"at": "4", "side": "upper"}, Rejected, "not certainly at most beta"),
     "too far": ({"at": "5", "side": "lower"}, Rejected, "not certainly above beta"),
     "too far for one": ({"at": "4", "side": "lower", "alone": True}, Rejected, "not certainly above beta"),
-    "no body": ({"at": "5", "side": "upper", "body": None}, CertificateError, "body is what the rule"),
+    "no body": ({"at": "5", "side": "upper", "body": None}, CertificateError, "cannot be used"),
     "another body": ({"at": "5", "side": "upper", "body": {**HEXAGONAL, "of": "query"}}, CertificateError, "whole unit ball"),
     "a part of it": ({"at": "5", "side": "upper", "body": {**HEXAGONAL, "axes": [["1", "0"]]}}, CertificateError, "whole unit ball"),
     "half of it": ({"at": "5", "side": "upper", "body": {**HEXAGONAL, "simplices": ["1 3", "2 3"]}}, Rejected, "missing"),

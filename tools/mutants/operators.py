@@ -73,7 +73,7 @@ NO_PART = {
     "theories/spaces/shapes.py": ("space.rate", "is of a space, which is in no part"),
     "theories/utility/rules/infinite_moments.py": ("size.size", "is the length of a noise"),
     "theories/utility/laws.py": ("self.size", "is the length of a noise"),
-    "theories/utility/mean_squares.py": ("block.size", "is the length of a noise"),
+    "theories/utility/rules/linear_map.py": ("block.size", "is the length of a noise"),
     "theories/utility/rules/polytope.py": ("root.order", "is the order of a derivative"),
     "theories/utility/rules/root_of_squares.py": ("size.size", "is the length of a noise"),
 }

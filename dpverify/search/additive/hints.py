@@ -31,9 +31,10 @@ from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.numbers.pieces import Piece, pieces
 from dpverify.trusted.numbers.quotients import divided
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.theories.curves import lipschitz, polytope_shifts
+from dpverify.trusted.theories.curves import lipschitz
 from dpverify.trusted.theories.curves.losses import Cell, Loss, whole_cells
 from dpverify.trusted.theories.curves.monotone import Rise, rises
+from dpverify.trusted.theories.curves.rules import lipschitz_exponent
 from dpverify.trusted.theories.curves.unimodal import Hints, Noise, Reading, read
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _vertex(norm: Norm, length: Expr) -> dict[str, Any]:
     if norm.kind == "facets" and (vector := _of_all(up_to_sign(norm.matrix))) is not None:
         told["vertex"] = [str(x) for x in vector]
     with suppress(DpverifyError):
-        polar = polytope_shifts.polar(norm)
+        polar = lipschitz_exponent.polar(norm)
         if polar is not None:
             shifts = [Shift(polar[1], corner) for corner in up_to_sign(polar[0])]
             rough = exact(constant(length).mid())

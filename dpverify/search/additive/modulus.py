@@ -33,7 +33,7 @@ from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.numbers.asymptotics import End
 from dpverify.trusted.numbers.periods import step_period
 from dpverify.trusted.theories.additive import cells, sides
-from dpverify.trusted.theories.additive import monotone_pieces as turns
+from dpverify.trusted.theories.additive import cells as turns
 from dpverify.trusted.theories.additive.axis import Line, direction
 from dpverify.trusted.theories.additive.rules import modulus
 

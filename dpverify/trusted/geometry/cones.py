@@ -11,7 +11,7 @@ from typing import Final
 
 from dpverify.trusted.geometry.linear import dot, matrix
 from dpverify.trusted.geometry.vertices import half_of_vertices
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.model import Matrix, Vector
 
 MOST_CANDIDATES: Final = 4_000
@@ -54,8 +54,7 @@ class Cones:
         """Of the cone over a facet, times the factorial of the dimension."""
         total = Fraction(0)
         for count, simplex in enumerate(self._simplices(face, len(self.corners[0]) - 1)):
-            if count > MOST_SIMPLICES:
-                raise Undecided("a facet falls into too many simplices.")
+            require(count <= MOST_SIMPLICES, Undecided("a facet falls into too many simplices."))
             determinant = matrix([self.corners[j] for j in simplex]).det()
             total += abs(Fraction(int(determinant.p), int(determinant.q)))
         return total

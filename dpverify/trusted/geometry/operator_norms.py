@@ -35,9 +35,7 @@ def euclidean(rows: Matrix, norm: Norm) -> Sensitivity:
     elif norm.p == 2:
         return _root_of_eigenvalue(gram)
     else:
-        raise Undecided(
-            f"no exact operator norm from l2 to lp with p = {norm.p}. State the sensitivity itself, or use p = 1, 2 or infinity."
-        )
+        raise Undecided(f"no exact operator norm from l2 to lp with p = {norm.p}. State the sensitivity, or use p = 1, 2 or infinity.")
     value = sqrt(Num(square))
     return Sensitivity(value, value)
 

@@ -128,21 +128,14 @@ class Polyhedra:
 
     def volume(self, rows: Iterable[tuple[tuple[fmpq, ...], Line]], dimension: int) -> fmpq_poly:
         """Of the bounded polytope {y : <a, y> <= c for all rows}."""
-        tightest: dict[tuple[fmpq, ...], Line] = {}
-        for a, c in rows:
-            lead = next((abs(x) for x in a if x != 0), None)
-            if lead is not None:
-                key, level = tuple(x / lead for x in a), _times(1 / lead, c)
-                tightest[key] = self.least(tightest[key], level) if key in tightest else level
-            elif self._positive(_times(fmpq(-1), c)):
-                return fmpq_poly([0])
-        if dimension == 0:
-            return fmpq_poly([1])
+        tidied = self._tidied((a, _ZERO, c) for a, c in rows)
+        if tidied is None or dimension == 0:
+            return fmpq_poly([tidied is not None])
         total = fmpq_poly([0])
-        for a, c in tightest.items():
-            k = next(i for i, x in enumerate(a) if x != 0)
-            others = (_without((b, _ZERO, e), (a, _ZERO, c), k) for b, e in tightest.items() if b != a)
-            total += fmpq_poly([*c]) / abs(a[k]) * self.volume([(row[0], row[2]) for row in others], dimension - 1)
+        for row in tidied[0]:
+            k = next(i for i, x in enumerate(row[0]) if x != 0)
+            others = (_without(other, row, k) for other in tidied[0] if other is not row)
+            total += fmpq_poly([*row[2]]) / abs(row[0][k]) * self.volume([(a, c) for a, _, c in others], dimension - 1)
         return total / dimension
 
     def _tidied(self, rows: Iterable[Row]) -> tuple[list[Row], Line | None, Line | None] | None:

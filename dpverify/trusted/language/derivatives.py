@@ -6,33 +6,13 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpverify.trusted.kernel.errors import ExprError
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    PI,
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Pow,
-    Sym,
-    add,
-    call,
-    div,
-    mul,
-    neg,
-    num,
-    power,
-    sub,
-    symbols,
-)
+from dpverify.trusted.kernel.expr import ONE, PI, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub, symbols
 
 
 def derivative(expr: Expr, name: str) -> Expr:
     """The derivative by the symbol `name`. Raises ExprError for functions with kinks or without a rule here."""
     if name not in symbols(expr):
-        return ZERO
+        return num(0)
     if isinstance(expr, Sym):
         return ONE
     if isinstance(expr, Add):

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dpverify.trusted.kernel.expr import ONE, Add, Expr, Mul, Sym, add, mul, symbols
 
 
+def terms(expr: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; of another expression that alone."""
+    return expr.args if isinstance(expr, Add) else (expr,)
+
+
 def linear_part(expr: Expr, name: str) -> tuple[Expr, Expr]:
     """(slope, rest) with expr = slope * name + rest and slope free of `name`; slope is ZERO where none shows."""
     slope: list[Expr] = []
     rest: list[Expr] = []
-    for term in expr.args if isinstance(expr, Add) else (expr,):
+    for term in terms(expr):
         if term == Sym(name):
             slope.append(ONE)
         elif isinstance(term, Mul) and term.args.count(Sym(name)) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpverify.trusted.kernel.errors import ExprError
+from dpverify.trusted.kernel.errors import ExprError, require
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, add, call, format_expr, mul, neg
 from dpverify.trusted.kernel.model import Product, Radial, Translation
 
@@ -18,8 +18,7 @@ def neg_log(density: Expr) -> Expr:
     Valid wherever the density is positive; an even power is taken by the absolute value of its base.
     """
     if isinstance(density, Num):
-        if density.value <= 0:
-            raise ExprError(f"the density {format_expr(density)} is not positive.")
+        require(density.value > 0, ExprError(f"the density {format_expr(density)} is not positive."))
         return call("log", Num(1 / density.value))
     if isinstance(density, Mul):
         if isinstance(density.args[0], Num) and density.args[0].value < 0:

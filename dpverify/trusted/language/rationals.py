@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.model import Matrix
 
 MAX_EXPONENT: Final = 1_000_000
@@ -17,8 +17,6 @@ MAX_EXPONENT: Final = 1_000_000
 
 def read_fraction(evidence: Mapping[str, Any], key: str, rule: str) -> Fraction:
     """The exact rational under `key`, written as an integer, a fraction "a/b", or a dyadic "m*2^e"."""
-    if key not in evidence:
-        raise CertificateError(f"{rule}: the evidence has no {key!r}.")
     return to_fraction(evidence[key], rule)
 
 
@@ -61,8 +59,7 @@ def to_fraction(text: Any, rule: str) -> Fraction:
         if not mark:
             return exact_fraction(str(text))
         shift = int(exponent)
-        if abs(shift) > MAX_EXPONENT:
-            raise Rejected(rule, text, "an exponent beyond a million")
+        require(abs(shift) <= MAX_EXPONENT, Rejected(rule, text, "an exponent beyond a million"))
         return int(mantissa) * Fraction(2) ** shift
     except (ValueError, ZeroDivisionError) as error:
         raise CertificateError(f"{rule}: {text!r} is not an exact rational.") from error

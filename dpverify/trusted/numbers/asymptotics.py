@@ -21,25 +21,8 @@ from typing import Any, Final, Literal
 from flint import arb
 
 from dpverify.trusted.kernel.balls import constant, hull, rational
-from dpverify.trusted.kernel.errors import Undecided
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    ZERO,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Sym,
-    add,
-    call,
-    mul,
-    neg,
-    num,
-    power,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.kernel.errors import Undecided, require
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Mul, Num, Sym, add, call, mul, num, power, sub, substitute, symbols
 from dpverify.trusted.numbers.expansion import expanded_terms, monomial
 from dpverify.trusted.numbers.jets import Constant, Jet, JetCompiler, Program, Scalars
 from dpverify.trusted.numbers.kinks import resolve
@@ -66,20 +49,18 @@ class End:
 
     def variable(self) -> Expr:
         """The original variable as an expression in s >= start."""
-        s = Sym(VARIABLE)
-        if self.side == "+inf":
-            return s
-        if self.side == "-inf":
-            return neg(s)
-        return add(Num(self.point), power(s, num(-1)) if self.side == "right" else neg(power(s, num(-1))))
+        outward, s = num(1 if self.side in ("+inf", "right") else -1), Sym(VARIABLE)
+        return mul(outward, s) if self.side in ("+inf", "-inf") else add(Num(self.point), mul(outward, power(s, num(-1))))
 
     def boundary(self) -> Fraction:
         """The point where the end meets the rest of the interval."""
-        if self.side == "+inf":
-            return self.start
-        if self.side == "-inf":
-            return -self.start
-        return self.point + (1 if self.side == "right" else -1) / self.start
+        outward = 1 if self.side in ("+inf", "right") else -1
+        return outward * self.start if self.side in ("+inf", "-inf") else self.point + outward / self.start
+
+    def interval(self) -> tuple[Fraction | None, Fraction | None]:
+        """All points of the end, between two, None for infinity."""
+        near, far = self.boundary(), self.point if self.side in ("right", "left") else None
+        return (near, far) if self.side in ("+inf", "left") else (far, near)
 
 
 class Range:
@@ -177,8 +158,7 @@ class Germ:
             falls = rate < 0 and rate * x ** rational(lead) + slack <= 0
         else:
             falls = a + (b / log_x if self.b > 0 else arb(0)) <= 0
-        if not falls:
-            raise Undecided("a scale does not yet fall at the start of the end; start further out.")
+        require(falls, Undecided("a scale does not yet fall at the start of the end; start further out."))
         return value.exp().upper()
 
     def bounds(self) -> Range:
@@ -186,8 +166,7 @@ class Germ:
         direction = self.direction()
         if direction == 0:
             return self.k
-        if direction > 0:
-            raise Undecided("unbounded at the end of the interval.")
+        require(direction <= 0, Undecided("unbounded at the end of the interval."))
         zero = arb(0)
         return self.k * Range(zero, self._fall())
 
@@ -240,8 +219,7 @@ class Germ:
 
     def log(self) -> Germ:
         """The germ of log f, for certainly positive f."""
-        if not self.k.lo > 0:
-            raise Undecided("the logarithm of a function that is not certainly positive at the end of the interval.")
+        require(self.k.lo > 0, Undecided("the logarithm of a function that is not certainly positive at the end of the interval."))
         result = self._like(Range(self.k.lo.log(), self.k.hi.log()))
         for p, c in self.growth:
             result = result + self._like(Range.of(constant(c)), p)
@@ -258,8 +236,7 @@ class GermCompiler(JetCompiler):
     """The programs of `jets` with germs for scalars."""
 
     def __init__(self, end: End, shares: Mapping[str, arb] = _NONE) -> None:
-        if end.start < LEAST_START:
-            raise Undecided(f"an end must start at {LEAST_START} or further out in its chart.")
+        require(end.start >= LEAST_START, Undecided(f"an end must start at {LEAST_START} or further out in its chart."))
         self.start = rational(end.start)
         one = self.scalar(ONE)
         s = Germ(self.start, one.k, Fraction(1))
@@ -294,9 +271,6 @@ class GermCompiler(JetCompiler):
     def times(self, x: Germ, y: Germ) -> Germ:
         return x * y
 
-    def log(self, x: Germ) -> Germ:
-        return x.log()
-
     def between(self, left: Germ, right: Germ) -> Germ:
         return Germ(self.start, left.bounds().union(right.bounds()))
 
@@ -325,8 +299,7 @@ class GermCompiler(JetCompiler):
             for _, power_of, logarithm_of in logs:
                 factor = factor * self._antilog(logarithm_of).power(power_of)
         if remainder.direction() > 0:
-            if not remainder.k.hi <= 0:
-                raise Undecided("an exponential that may grow beyond every scale at the end of the interval.")
+            require(remainder.k.hi <= 0, Undecided("an exponential that may grow beyond every scale at the end of the interval."))
             bounded = Range(arb(0), _supremum_of_fall(remainder).exp())
         else:
             inside = remainder.bounds()
@@ -379,11 +352,10 @@ class GermCompiler(JetCompiler):
     def special(self, name: str, order: Expr | None, x: Germ) -> Scalars:
         tends = x.direction()
         if order is not None and x.k.lo > 0 and tends:
-            from dpverify.trusted.numbers.bessel_ends import jet
+            from dpverify.trusted.numbers import bessel_ends
 
-            return jet(self, order, x, at_infinity=tends > 0)
-        if tends > 0:
-            raise Undecided(f"{name} has no enclosure at infinity.")
+            return (bessel_ends.at_infinity if tends > 0 else bessel_ends.at_zero)(self, order, x)
+        require(tends <= 0, Undecided(f"{name} has no enclosure at infinity."))
         value, slope, bend = super().special(name, order, x.bounds().ball())
         return Germ(self.start, Range.of(value)), Germ(self.start, Range.of(slope)), Germ(self.start, Range.of(bend))
 
@@ -416,7 +388,5 @@ def end_jet(expr: Expr, name: str, end: End, shares: Mapping[str, arb] = _NONE) 
 
     Raises Undecided where the form is outside what is covered or the end starts too early.
     """
-    near = end.boundary()
-    low, high = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}[end.side]
-    smooth = resolve(expr, name, low, high)
+    smooth = resolve(expr, name, *end.interval())
     return Jet(*GermCompiler(end, shares).run(substitute(smooth, {name: end.variable()})))

@@ -15,12 +15,6 @@ from dpverify.trusted.numbers.bessel import besselk_scaled
 
 if TYPE_CHECKING:
     from dpverify.trusted.numbers.asymptotics import GermCompiler
-    from dpverify.trusted.numbers.jets import Scalars
-
-
-def jet(compiler: GermCompiler, order: Expr, x: Germ, *, at_infinity: bool) -> Scalars:
-    """log K_v of a positive x that tends to infinity or to 0, and its two derivatives by x."""
-    return (_at_infinity if at_infinity else _at_zero)(compiler, order, x)
 
 
 def value(compiler: GermCompiler, logarithm: Call) -> Germ:
@@ -36,7 +30,7 @@ def value(compiler: GermCompiler, logarithm: Call) -> Germ:
     return Germ(compiler.start, Range(inside.lo.exp(), inside.hi.exp()))
 
 
-def _at_infinity(compiler: GermCompiler, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
+def at_infinity(compiler: GermCompiler, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
     """sqrt(x) e^x K_v(x) is monotone with limit sqrt(pi/2); 1 + v^2/x^2 <= (K'/K)^2; -K'/K obeys a Riccati equation."""
     inverse = x.power(Fraction(-1))
     small = inverse.bounds().hi
@@ -69,7 +63,7 @@ def _value_at_zero(compiler: GermCompiler, order: Expr, x: Germ) -> Germ:
     return x.power(-abs(exponent)) * Germ(compiler.start, Range(top**v * at, arb(2) ** (v - 1) * v.gamma()))
 
 
-def _at_zero(compiler: GermCompiler, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
+def at_zero(compiler: GermCompiler, order: Expr, x: Germ) -> tuple[Germ, Germ, Germ]:
     """x^v K_v(x) falls from 2^(v-1) Gamma(v); K_0(x) + log x rises from log 2 - euler; -x K'/K rises from v."""
     v, top = abs(constant(order)), x.bounds().hi
     at = top.bessel_k(v)

@@ -9,7 +9,7 @@ from typing import Final
 from flint import acb, arb
 
 from dpverify.trusted.kernel.balls import constant
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
 
 Complex = Callable[[acb, bool], acb]
@@ -38,11 +38,17 @@ def compiled(expr: Expr, name: str) -> Complex:
     assert isinstance(expr, Call)
     if expr.name in ("besselk", "logbesselk"):
         order, x = expr.args
-        if symbols(order):
-            raise Undecided("the order of besselk must be a constant.")
+        require(not symbols(order), Undecided("the order of besselk must be a constant."))
         return _bessel(expr.name, order, compiled(x, name))
     args = [compiled(arg, name) for arg in expr.args]
-    return _COMPLEX[expr.name](*args)
+    if expr.name in ("min", "max"):
+        return _extreme(args, expr.name == "max")
+    inner = args[0]
+    if expr.name in _WHOLE:
+        plain = getattr(acb, expr.name)
+        return lambda z, a: plain(inner(z, a))
+    cut = _CUT[expr.name]
+    return lambda z, a: cut(inner(z, a), a)
 
 
 def square_root(u: acb, a: bool) -> acb:
@@ -76,7 +82,7 @@ def _folded(parts: list[Complex], sums: bool) -> Complex:
     return fold
 
 
-def _extreme(parts: tuple[Complex, ...], largest: bool) -> Complex:
+def _extreme(parts: list[Complex], largest: bool) -> Complex:
     def f(z: acb, a: bool) -> acb:
         best = parts[0](z, a)
         for part in parts[1:]:
@@ -99,25 +105,13 @@ def _logexprel(u: acb, a: bool) -> acb:
     return mean.log(analytic=a)
 
 
-def _atanh(u: acb, a: bool) -> acb:
-    return ((1 + u).log(analytic=a) - (1 - u).log(analytic=a)) / 2
-
-
-_COMPLEX: Final[dict[str, Callable[..., Complex]]] = {
-    "exp": lambda u: lambda z, a: u(z, a).exp(),
-    "log": lambda u: lambda z, a: u(z, a).log(analytic=a),
-    "abs": lambda u: lambda z, a: u(z, a).real_abs(analytic=a),
-    "floor": lambda u: lambda z, a: u(z, a).real_floor(analytic=a),
-    "min": lambda *us: _extreme(us, False),
-    "max": lambda *us: _extreme(us, True),
-    "cosh": lambda u: lambda z, a: u(z, a).cosh(),
-    "sinh": lambda u: lambda z, a: u(z, a).sinh(),
-    "tanh": lambda u: lambda z, a: u(z, a).tanh(),
-    "asinh": lambda u: lambda z, a: _asinh(u(z, a), a),
-    "atanh": lambda u: lambda z, a: _atanh(u(z, a), a),
-    "erf": lambda u: lambda z, a: u(z, a).erf(),
-    "erfc": lambda u: lambda z, a: u(z, a).erfc(),
-    "logerfc": lambda u: lambda z, a: u(z, a).erfc().log(analytic=a),
-    "logexprel": lambda u: lambda z, a: _logexprel(u(z, a), a),
-    "gamma": lambda u: lambda z, a: u(z, a).gamma(),
+_WHOLE: Final = ("exp", "cosh", "sinh", "tanh", "erf", "erfc", "gamma")
+_CUT: Final[dict[str, Callable[[acb, bool], acb]]] = {
+    "log": lambda u, a: u.log(analytic=a),
+    "abs": lambda u, a: u.real_abs(analytic=a),
+    "floor": lambda u, a: u.real_floor(analytic=a),
+    "asinh": _asinh,
+    "atanh": lambda u, a: ((1 + u).log(analytic=a) - (1 - u).log(analytic=a)) / 2,
+    "logerfc": lambda u, a: u.erfc().log(analytic=a),
+    "logexprel": _logexprel,
 }

@@ -13,7 +13,7 @@ from typing import Final
 from flint import arb, arb_mat
 
 from dpverify.trusted.kernel.balls import finite
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 
 _WHY: Final = "the covariance of the evaluations is not certainly positive definite: the points are too close for this precision."
 
@@ -33,8 +33,7 @@ def leading_norms(entry: Callable[[int, int], arb], h: Sequence[arb]) -> Iterato
     left = arb(0)
     for i, row in enumerate(rows):
         left = left.max(sum((abs(x - (i == j)).upper() for j, x in enumerate(row)), arb(0)).upper())
-    if not left < 1:
-        raise Undecided(_WHY)
+    require(left < 1, Undecided(_WHY))
     for square in accumulate((x.abs_lower() ** 2).union(x.abs_upper() ** 2) for x in (factor * arb_mat([[x] for x in h])).entries()):
         yield finite((square / (1 + left)).union(square / (1 - left)))
 
@@ -43,8 +42,7 @@ def _factor_of_inverse(matrix: arb_mat) -> arb_mat:
     """An exact lower triangle X with X K X' about 1, by halves. Raises Undecided where a pivot is not positive."""
     n, rows = matrix.nrows(), matrix.mid().tolist()
     if n == 1:
-        if not rows[0][0] > 0:
-            raise Undecided(_WHY)
+        require(rows[0][0] > 0, Undecided(_WHY))
         return arb_mat([[1 / rows[0][0].sqrt()]]).mid()
     m = n // 2
     first = _factor_of_inverse(arb_mat([row[:m] for row in rows[:m]]))

@@ -20,16 +20,16 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import hull, rational, value
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import CertificateError, Undecided
+from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, substitute
 from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.expansion import expanded
 from dpverify.trusted.numbers.pieces import Piece, pieces, without_floors
 
 STARTS: Final = range(4, 1001)
 """Where an end may start, as k in 2^k: before, its chart has no scales to tell apart."""
-MOST_CUTS: Final = 4096
 
 
 def _theta(density: Expr, name: str, end: End, shares: Mapping[str, arb]) -> tuple[arb | None, arb | None]:
@@ -71,23 +71,20 @@ def end_mass(density: Expr, name: str, end: End) -> arb | None:
 def integrable(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None, told: Any) -> bool:
     """Whether the integral over (lower, upper) is proved to be finite. Raises CertificateError for what is not told as `read` wants it."""
     found = pieces(density, name, lower, upper)
-    return all(_finite(piece, *one) for piece, one in zip(found, read(told, len(found)), strict=True))
+    return all(_finite(piece, *one) for piece, one in zip(found, read(told), strict=True))
 
 
 Told = tuple[int | None, list[Fraction], int | None]
 """Of a piece: its left end starts at 2^k in its chart (None: the density is bounded there), cuts, its right end."""
 
 
-def read(told: Any, count: int) -> list[Told]:
+def read(told: Any) -> list[Told]:
     """What is told of the pieces of a density, [left, cuts, right] for each. Raises CertificateError."""
-    if not isinstance(told, list) or len(told) != count or not all(isinstance(one, list) and len(one) == 3 for one in told):
-        raise CertificateError(f"the normaliser wants [left, cuts, right] for each of the {count} pieces of the density.")
-    for left, cuts, right in told:
-        if not all(end is None or (type(end) is int and end in STARTS) for end in (left, right)):
-            raise CertificateError(f"an end of a piece of the density starts at 2^k, k from {STARTS[0]} to {STARTS[-1]}, or is null.")
-        if not isinstance(cuts, list) or len(cuts) > MOST_CUTS:
-            raise CertificateError(f"a piece of the density has a list of at most {MOST_CUTS} cuts.")
-    return [(left, [exact_fraction(cut) for cut in cuts], right) for left, cuts, right in told]
+    return [(_start(left), [exact_fraction(cut) for cut in cuts], _start(right)) for left, cuts, right in told]
+
+
+def _start(told: Any) -> int | None:
+    return None if told is None else to_whole(told, "an end", "the normaliser", STARTS[0], STARTS[-1])
 
 
 def _finite(piece: Piece, left: int | None, cuts: list[Fraction], right: int | None) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.kernel.balls import NAN, ball_power, constant
-from dpverify.trusted.kernel.errors import ExprError, Undecided
+from dpverify.trusted.kernel.errors import ExprError, Undecided, require
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, call, children, mul, num, symbols
 from dpverify.trusted.numbers.monotone import on_ends
 
@@ -251,8 +251,7 @@ class JetCompiler:
             return self._abs(inner)
         if name in ("besselk", "logbesselk"):
             order = expr.args[0]
-            if symbols(order):
-                raise Undecided("the order of besselk must not depend on the variable.")
+            require(not symbols(order), Undecided("the order of besselk must not depend on the variable."))
             logarithm = self._special("logbesselk", order, inner)
             return logarithm if name == "logbesselk" else self._exp(logarithm, Call("logbesselk", expr.args))
         return self._special(name, None, inner)

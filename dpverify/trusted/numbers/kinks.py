@@ -8,25 +8,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import ball_power, constant, rational
 from dpverify.trusted.kernel.errors import ExprError
-from dpverify.trusted.kernel.expr import (
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Pow,
-    Sym,
-    add,
-    call,
-    children,
-    mul,
-    neg,
-    num,
-    rebuild,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, children, mul, num, rebuild, substitute, symbols
 from dpverify.trusted.language.linear import linear_part
 
 
@@ -46,11 +28,11 @@ def resolve(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | Non
         return done
     if done.name == "abs":
         side = _side(done.args[0], name, lower, upper)
-        return done if side is None else done.args[0] if side > 0 else neg(done.args[0])
+        return done if side is None else done.args[0] if side > 0 else mul(num(-1), done.args[0])
     if done.name in ("min", "max"):
         best = done.args[0]
         for i, other in enumerate(done.args[1:], start=1):
-            side = _side(add(best, neg(other)), name, lower, upper)
+            side = _side(add(best, mul(num(-1), other)), name, lower, upper)
             if side is None:
                 return call(done.name, best, *done.args[i:])
             if (side > 0) == (done.name == "min"):
@@ -76,7 +58,7 @@ def _ends(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None)
 def _exact_zero(expr: Expr, name: str, end: Fraction, ball: arb) -> arb:
     """The value at an end: 0 where it folds to 0 exactly, else the ball."""
     try:
-        return arb(0) if substitute(expr, {name: Num(end)}) == ZERO else ball
+        return arb(0) if substitute(expr, {name: Num(end)}) == num(0) else ball
     except ExprError:  # a pole: the ball is its limit
         return ball
 

@@ -53,16 +53,15 @@ def summable(density: Expr, name: str, lower: Fraction | None, upper: Fraction |
 
     told: for either end, the left one first, k where its tail starts at 2^k; null for an end that is finite. Raises CertificateError.
     """
-    if not isinstance(told, list) or len(told) != 2:
-        raise CertificateError("the normaliser of noise on the integers wants the start of either tail, null for a finite end.")
+    left, right = told
     first, last = (None if end is None else round_to(end) for end, round_to in ((lower, ceil), (upper, floor)))
-    for limit, start, mirrored in ((first, told[0], True), (last, told[1], False)):
+    for limit, start, mirrored in ((first, left, True), (last, right, False)):
         if (limit is None) != (type(start) is int and start in MAY_START):
             raise CertificateError(f"a tail starts at 2^k, k from {MAY_START[0]} to {MAY_START[-1]}, where the noise has no end.")
         if limit is None and not _has_tail(density, name, mirrored, start):
             return False
-    low = -(2 ** told[0]) if first is None else first
-    high = 2 ** told[1] if last is None else last
+    low = -(2**left) if first is None else first
+    high = 2**right if last is None else last
     return high - low <= 2 * _MOST_TERMS and all(term(density, name, n).is_finite() for n in range(low, high + 1))
 
 

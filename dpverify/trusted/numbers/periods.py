@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Sym, add, children, mul, symbols
+from dpverify.trusted.language.calls import subtrees
 from dpverify.trusted.language.linear import linear_part
 
 
@@ -41,9 +42,7 @@ def step_period(expr: Expr, name: str) -> Fraction | None:
 
 
 def _floor_slopes(expr: Expr, name: str) -> Iterator[Fraction]:
-    for part in children(expr):
-        yield from _floor_slopes(part, name)
-    if isinstance(expr, Call) and expr.name == "floor":
-        slope, rest = linear_part(expr.args[0], name)
+    for part in subtrees(expr):
+        slope, rest = linear_part(part.args[0], name) if isinstance(part, Call) and part.name == "floor" else (ZERO, ZERO)
         if isinstance(slope, Num) and slope != ZERO and name not in symbols(rest):
             yield slope.value

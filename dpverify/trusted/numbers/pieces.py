@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -12,25 +11,8 @@ from typing import Final
 from flint import arb
 
 from dpverify.trusted.kernel.balls import hull, value
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Pow,
-    Sym,
-    add,
-    call,
-    children,
-    mul,
-    num,
-    power,
-    rebuild,
-    sub,
-)
+from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, num, power, rebuild, sub
+from dpverify.trusted.language.calls import calls, subtrees
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import quasi_period, step_period
@@ -73,13 +55,6 @@ def _levels(argument: Expr, name: str, lower: Fraction | None, upper: Fraction |
     return range(low.__ceil__(), high.__floor__() + 1) if high - low <= _MOST_STEPS else range(-8, 9)
 
 
-def subtrees(expr: Expr) -> Iterator[Expr]:
-    """A tree and all its parts."""
-    yield expr
-    for part in children(expr):
-        yield from subtrees(part)
-
-
 def _quadratic_roots(expr: Expr, name: str) -> set[Fraction]:
     """The rational roots of c * name^2 + e, the form of a ball's edge."""
     square = power(Sym(name), num(2))
@@ -110,10 +85,10 @@ class Piece:
 
 def pieces(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> list[Piece]:
     """The pieces of a density between its breaks, those where it is identically zero left out."""
-    density = _smooth(density, name, lower, upper)
+    density = resolve(_without_floors(density, name, lower, upper), name, lower, upper)
     if density == ZERO:
         return []
-    if _has_steps(density):
+    if calls(density, "floor"):
         from dpverify.trusted.numbers.steps import first_period
 
         first = first_period(density, name, lower, upper)
@@ -127,16 +102,8 @@ def pieces(density: Expr, name: str, lower: Fraction | None, upper: Fraction | N
     return [piece for left, right in pairwise([lower, *inside, upper]) for piece in pieces(density, name, left, right)]
 
 
-def _has_steps(density: Expr) -> bool:
-    return any(isinstance(part, Call) and part.name == "floor" for part in subtrees(density))
-
-
-def _smooth(density: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:
-    """The density on an open interval with kinks decided; floor(u) in min and max by u - 1 <= floor(u) <= u."""
-    return resolve(_without_floors(density, name, lower, upper), name, lower, upper)
-
-
 def _without_floors(expr: Expr, name: str, lower: Fraction | None, upper: Fraction | None) -> Expr:
+    """floor(u) in min and max decided by u - 1 <= floor(u) <= u, where that decides it on an open interval."""
     done = rebuild(expr, lambda part: _without_floors(part, name, lower, upper))
     if not (isinstance(done, Call) and done.name in ("min", "max") and len(done.args) == 2):
         return done

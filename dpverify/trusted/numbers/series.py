@@ -79,13 +79,6 @@ def _series(expr: Expr, name: str, at: arb, length: int) -> arb_series:
     raise Undecided("no power series for this form.")
 
 
-def is_small_order(order: Expr) -> int | None:
-    """The order of a quotient where it is an integer from 1 to MOST_ORDER, else None."""
-    if isinstance(order, Num) and order.value.denominator == 1 and Fraction(1) <= order.value <= MOST_ORDER:
-        return int(order.value)
-    return None
-
-
 def without_removable(expr: Expr, name: str) -> Expr:
     """The sum with log(N) written as logratio(N, r, k) + k*log(r) where N vanishes at 0 to the order k. An identity for r > 0."""
     terms: list[Expr] = []
@@ -106,7 +99,7 @@ def without_removable(expr: Expr, name: str) -> Expr:
 def log_of_quotient(compiler: JetCompiler, expr: Call, programs: Sequence[Program]) -> Program:
     """log(N/r^k): as it stands at narrow balls, by Taylor's theorem on [0, r] at wide ones near 0."""
     above, at, order = expr.args
-    k = is_small_order(order)
+    k = int(order.value) if isinstance(order, Num) and order.value in range(1, MOST_ORDER + 1) else None
     plain = isinstance(at, Sym) and symbols(above) == {at.name}
     if k is None or not isinstance(at, Sym) or not plain or order_at_zero(above, at.name) != k:
         raise Undecided("logratio wants an N in one plain variable that vanishes at 0 to the order k.")

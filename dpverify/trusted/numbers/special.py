@@ -62,14 +62,9 @@ def _tanh(x: arb) -> tuple[arb, arb, arb]:
     return t, d1, -2 * t * d1
 
 
-def _erf(x: arb) -> tuple[arb, arb, arb]:
-    d1 = 2 * (-x * x).exp() / arb.pi().sqrt()
-    return x.erf(), d1, -2 * x * d1
-
-
-def _erfc(x: arb) -> tuple[arb, arb, arb]:
-    d1 = -2 * (-x * x).exp() / arb.pi().sqrt()
-    return x.erfc(), d1, -2 * x * d1
+def _erf(x: arb, sign: int = 1) -> tuple[arb, arb, arb]:
+    d1 = sign * 2 * (-x * x).exp() / arb.pi().sqrt()
+    return x.erf() if sign > 0 else x.erfc(), d1, -2 * x * d1
 
 
 def _gamma(x: arb) -> tuple[arb, arb, arb]:
@@ -80,16 +75,9 @@ def _gamma(x: arb) -> tuple[arb, arb, arb]:
 JETS: Final[Mapping[str, Callable[[arb], tuple[arb, arb, arb]]]] = {
     "cosh": lambda x: (x.cosh(), x.sinh(), x.cosh()),
     "sinh": lambda x: (x.sinh(), x.cosh(), x.sinh()),
-    "tanh": _tanh,
-    "asinh": _asinh,
-    "atanh": _atanh,
-    "erf": _erf,
-    "erfc": _erfc,
-    "gamma": _gamma,
-    "floor": _floor,
-    "logerfc": _logerfc,
-    "logexprel": _logexprel,
-}
+    "tanh": _tanh, "asinh": _asinh, "atanh": _atanh, "erf": _erf, "erfc": lambda x: _erf(x, -1), "gamma": _gamma, "floor": _floor,
+    "logerfc": _logerfc, "logexprel": _logexprel,
+}  # fmt: skip
 
 LOGARITHMS: Final[Mapping[str, Callable[[arb], arb]]] = {
     "logerfc": lambda x: on_ends(x, lambda t: t.erfc().log()),

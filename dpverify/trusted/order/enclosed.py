@@ -5,7 +5,7 @@ from __future__ import annotations
 from flint import arb
 
 from dpverify.trusted.kernel.balls import constant, precision
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import Expr
 
 
@@ -13,8 +13,7 @@ def enclose(expr: Expr, prec: int = 128) -> arb:
     """A ball that contains the constant `expr`, computed with `prec` bits. Raises Undecided where it is not finite."""
     with precision(prec):
         ball = constant(expr)
-    if not ball.is_finite():
-        raise Undecided(f"no finite enclosure at {prec} bits: the constant is undefined, or needs more precision.")
+    require(ball.is_finite(), Undecided(f"no finite enclosure at {prec} bits: the constant is undefined, or needs more precision."))
     return ball
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from flint import arb, ctx, fmpz
 
 from dpverify.trusted.kernel.balls import ball_power, constant
-from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided, require
 from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, num, power
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, POSITIVE, Sign
@@ -89,14 +89,12 @@ class Forms:
         for term in terms:
             for monomial, c in term.items():
                 total[monomial] = total.get(monomial, Fraction(0)) + c
-        if len(total) > MAX_TERMS:
-            raise Undecided(f"a sum of more than {MAX_TERMS} terms.")
+        require(len(total) <= MAX_TERMS, Undecided(f"a sum of more than {MAX_TERMS} terms."))
         return {monomial: c for monomial, c in total.items() if c}
 
     def times(self, p: Poly, q: Poly) -> Poly:
         """The product."""
-        if len(p) * len(q) > MAX_PAIRS:
-            raise Undecided("a product of too many terms.")
+        require(len(p) * len(q) <= MAX_PAIRS, Undecided("a product of too many terms."))
         return self.plus(*(scaled(self._product(m, n), c * d) for m, c in p.items() for n, d in q.items()))
 
     def raised(self, p: Poly, n: int) -> Poly:
@@ -104,8 +102,7 @@ class Forms:
         if len(p) == 1:
             ((monomial, c),) = p.items()
             return scaled(self._settled({i: e * n for i, e in monomial}), whole_power(c, n))
-        if n > MAX_EXPONENT:
-            raise Undecided(f"a power beyond {MAX_EXPONENT}.")
+        require(n <= MAX_EXPONENT, Undecided(f"a power beyond {MAX_EXPONENT}."))
         result = ONE
         while n:
             if n & 1:
@@ -182,8 +179,7 @@ class Forms:
 
     def inverse(self, q: Quotient) -> Quotient:
         """1 / q."""
-        if not q.top:
-            raise Undecided("a divisor that is zero.")
+        require(bool(q.top), Undecided("a divisor that is zero."))
         return self.quotient(q.bottom, q.top)
 
     def power(self, q: Quotient, e: Fraction) -> Quotient:
@@ -200,8 +196,7 @@ class Forms:
     def _of_one_sign(self, q: Quotient) -> tuple[Poly, Poly]:
         """The top and the bottom of a quotient that is at least 0, both at least 0."""
         below = self.sign(self.tree(q.bottom))
-        if below not in (POSITIVE, NEGATIVE):
-            raise Undecided("a denominator of unknown sign under a root or a logarithm.")
+        require(below in (POSITIVE, NEGATIVE), Undecided("a denominator of unknown sign under a root or a logarithm."))
         side = Fraction(min(below))
         return scaled(q.top, side), scaled(q.bottom, side)
 

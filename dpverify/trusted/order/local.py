@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from typing import Final
 
 from dpverify.trusted.kernel import shown
 from dpverify.trusted.kernel.balls import constant, finite
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
 from dpverify.trusted.kernel.model import Domain
-from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, sign_of_ball, square, times
+from dpverify.trusted.kernel.signs import (
+    ANY,
+    AT_LEAST_ZERO,
+    NEGATIVE,
+    NULL,
+    POSITIVE,
+    Sign,
+    minus,
+    sign_of_ball,
+    square,
+    times,
+)
 from dpverify.trusted.order.domains import closed, is_empty
-from dpverify.trusted.order.laws import extreme, law
 
 
 def sign_of_difference(a: Expr, b: Expr, domains: Mapping[str, Domain]) -> Sign:
@@ -86,8 +98,7 @@ def _exponential(signs: Sign) -> Domain:
 
 def _known(name: str, domains: Mapping[str, Domain]) -> Domain:
     domain = closed(domains[name])
-    if is_empty(domain):
-        raise Undecided(f"the domain of {name!r} is empty.")
+    require(not is_empty(domain), Undecided(f"the domain of {name!r} is empty."))
     return domain
 
 
@@ -107,20 +118,14 @@ def _sum(parts: Sequence[Domain]) -> Domain:
     )
 
 
-def of_power(base: Sign, exponent: Num) -> Sign | None:
-    """The signs of a power with a rational exponent; None where it is not certainly defined."""
-    e = exponent.value
-    if e.denominator == 1 and (e > 0 or 0 not in base):
-        return square(base) if e % 2 == 0 else base
-    return base if base <= (AT_LEAST_ZERO if e > 0 else POSITIVE) else None
-
-
 def _power(expr: Pow, domains: Mapping[str, Domain]) -> Sign:
     base = sign_of(expr.base, domains)
     if isinstance(expr.exponent, Num):
-        found = of_power(base, expr.exponent)
-        if found is not None:
-            return found
+        e = expr.exponent.value
+        if e.denominator == 1 and (e > 0 or 0 not in base):
+            return square(base) if e % 2 == 0 else base
+        if base <= (AT_LEAST_ZERO if e > 0 else POSITIVE):
+            return base
     elif base == POSITIVE:
         sign_of(expr.exponent, domains)  # it has a value
         return POSITIVE
@@ -160,7 +165,7 @@ def settled(expr: Expr, domains: Mapping[str, Domain]) -> Expr:
     if isinstance(done, Call) and done.name in ("abs", "cosh"):
         u = done.args[0]
         signs = sign_of(u, domains)
-        if done.name == "abs" and (signs <= AT_LEAST_ZERO or signs <= AT_MOST_ZERO):
+        if done.name == "abs" and (signs <= AT_LEAST_ZERO or minus(signs) <= AT_LEAST_ZERO):
             return u if signs <= AT_LEAST_ZERO else neg(u)
         return call(done.name, min(u, neg(u), key=format_expr))
     if isinstance(done, Call) and done.name == "log":
@@ -179,3 +184,48 @@ def _apart(u: Expr, domains: Mapping[str, Domain]) -> Expr:
     if isinstance(u, Pow) and sign_of(u.base, domains) == POSITIVE:
         return mul(u.exponent, _apart(u.base, domains))
     return u.args[0] if isinstance(u, Call) and u.name == "exp" else call("log", u)
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The signs of f, f', f'', (log f)' and (log f)'' at an argument; the last two where f is positive."""
+
+    value: Sign
+    slope: Sign
+    bend: Sign
+    log_slope: Sign
+    log_bend: Sign
+
+
+_EVERYWHERE: Final[Mapping[str, str]] = {
+    "exp": "+ + + + 0",
+    "cosh": "+ v + v +",
+    "sinh": "v + v ? ?",
+    "tanh": "v + -v ? ?",
+    "asinh": "v + -v ? ?",
+    "erf": "v + -v ? ?",
+    "erfc": "+ - v - -",
+    "logerfc": "-v - - ? ?",
+    "logexprel": "v + + ? ?",  # the logarithm of a mean of exp(t u) over t in [0, 1]
+}
+"""Functions of the whole line, smooth; v is the sign of the argument."""
+
+_AT_POSITIVE: Final[Mapping[str, str]] = {
+    "besselk": "+ - + - >=",  # K_v(x) is the integral of exp(-x cosh t) cosh(v t): it falls and is log-convex
+    "logbesselk": "? - >= ? ?",
+}
+"""Functions of a positive last argument."""
+
+_SIGNS: Final = {"+": POSITIVE, "-": NEGATIVE, "0": NULL, ">=": AT_LEAST_ZERO, "?": ANY}
+
+
+def law(name: str, v: Sign) -> Law | None:
+    """The law of a function at arguments of these signs; None where it has none, or is not certainly defined."""
+    row = _EVERYWHERE.get(name) or (_AT_POSITIVE.get(name) if v == POSITIVE else None)
+    return None if row is None else Law(*({**_SIGNS, "v": v, "-v": minus(v)}[sign] for sign in row.split()))
+
+
+def extreme(name: str, parts: list[Sign]) -> Sign:
+    """The signs of a "min" or a "max"."""
+    pick = min if name == "min" else max
+    return reduce(lambda a, b: frozenset(pick(x, y) for x in a for y in b), parts)

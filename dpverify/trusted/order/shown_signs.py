@@ -6,18 +6,19 @@ domain; or off what a "min", a "max" or an "abs" may be; or off the ends of an i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.canonical_form import exact_fraction, read
 from dpverify.trusted.kernel.compare import sign
-from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Undecided, certify
-from dpverify.trusted.kernel.expr import ONE, Call, Expr, Num, call, children, neg, parse, rebuild, sub, substitute, symbols
+from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Undecided, certify, require
+from dpverify.trusted.kernel.expr import ONE, Call, Expr, Num, call, neg, parse, rebuild, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.kernel.shown import Shown
 from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, POSITIVE, Sign
+from dpverify.trusted.language.calls import subtrees
 from dpverify.trusted.language.derivatives import derivative
 from dpverify.trusted.order.domains import closed, is_empty
 from dpverify.trusted.order.forms import equal
@@ -45,8 +46,7 @@ def proved(entry: Mapping[str, Any]) -> tuple[Expr, dict[str, Domain], Sign]:
     expr, domains = parse(str(entry["of"])), {str(name): read(Domain, domain) for name, domain in entry["over"].items()}
     certify(domains.keys() == symbols(expr), "the domains of its parameters, and no others, are wanted.")
     signs = sign_of(expr, domains) & WAYS[ways[0]](expr, domains, entry)  # the first, since it must have a value
-    if signs == ANY:
-        raise Undecided("what is given shows no sign.")
+    require(signs != ANY, Undecided("what is given shows no sign."))
     return expr, domains, signs
 
 
@@ -58,8 +58,7 @@ def _form(expr: Expr, domains: dict[str, Domain], entry: Mapping[str, Any]) -> S
         args = [parse(str(text)) for text in texts]
         meant[name], signs = GAPS[kind](args, [sign_of(arg, domains) for arg in args])
         known[name] = between(signs)
-    if not equal(expr, substitute(form, meant), domains):
-        raise Undecided("the two writings are not certainly equal.")
+    require(equal(expr, substitute(form, meant), domains), Undecided("the two writings are not certainly equal."))
     return sign_of(form, known)
 
 
@@ -123,7 +122,7 @@ def _exchange(expr: Expr, old: Expr, new: Expr) -> Expr:
 def _ends(expr: Expr, domains: dict[str, Domain], entry: Mapping[str, Any]) -> Sign:
     """A smooth function of one parameter that is concave on an interval is no less than at one of the ends."""
     (name,) = symbols(expr)
-    ends, terms = [domains[name].lower, domains[name].upper], set(_terms(expr))
+    ends, terms = [domains[name].lower, domains[name].upper], set(subtrees(expr))
     fixed: list[dict[str, Expr]] = [{name: Num(end)} for end in ends if end is not None]
     smooth = all(not isinstance(term, Call) or term.name in ("exp", "log") for term in terms)
     if len(fixed) < 2 or not smooth or any(not constant(substitute(term, at)).is_finite() for at in fixed for term in terms):
@@ -135,16 +134,6 @@ def _ends(expr: Expr, domains: dict[str, Domain], entry: Mapping[str, Any]) -> S
     return POSITIVE if found == {1} else AT_LEAST_ZERO if found <= {0, 1} else ANY
 
 
-def _terms(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    for part in children(expr):
-        yield from _terms(part)
-
-
-WAYS: Final[Mapping[str, Callable[[Expr, dict[str, Domain], Mapping[str, Any]], Sign]]] = {
-    "form": _form,
-    "split": _split,
-    "kink": _kink,
-    "ends": _ends,
-}
+Way = Callable[[Expr, dict[str, Domain], Mapping[str, Any]], Sign]
+WAYS: Final[Mapping[str, Way]] = {"form": _form, "split": _split, "kink": _kink, "ends": _ends}
 """Each reads the signs of an expression over domains from its evidence."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NEGATIVE, NULL, Sign, minus, plus, square, times
-from dpverify.trusted.order.laws import extreme, law
+from dpverify.trusted.order.local import extreme, law
 from dpverify.trusted.shapes.shape import Shape, largest_root, product
 
 

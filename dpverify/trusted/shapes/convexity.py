@@ -14,24 +14,7 @@ from typing import Any
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_le, sign_over
 from dpverify.trusted.kernel.errors import Undecided
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Pow,
-    Sym,
-    call,
-    format_expr,
-    mul,
-    neg,
-    num,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, call, format_expr, mul, num, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, NULL, POSITIVE, Sign
 from dpverify.trusted.shapes import shape as laws
@@ -161,7 +144,7 @@ class Shapes:
 
     def mirrored(self, expr: Expr) -> Expr:
         """The tree of f(-x)."""
-        return substitute(expr, {self.name: neg(Sym(self.name))})
+        return substitute(expr, {self.name: mul(num(-1), Sym(self.name))})
 
 
 def outside(expr: Expr, name: str) -> tuple[Expr, Expr]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any, Final
 
 from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, exact, hull, rational
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, add, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, Radial, Translation
 from dpverify.trusted.language.calls import calls
@@ -65,16 +66,12 @@ class Line:
     whole: on the integers alone.
     """
 
-    __slots__ = ("_losses", "_pieces", "_programs", "_slopes", "_smooth", "dimension", "h", "half", "name", "shift", "step", "whole")
-
     def __init__(self, h: Expr, name: str, half: bool, shift: Expr, dimension: Expr) -> None:
         self.h, self.name, self.half, self.shift, self.dimension = h, name, half, shift, dimension
         self.step, self.whole = constant(shift), False
         self._smooth = not calls(h, "abs", "min", "max", "floor")
-        self._losses: dict[tuple[Expr, Expr, int] | int, Loss] = {}
-        self._programs: dict[Expr | None, tuple[Expr, Expr, BallProgram]] = {}
-        self._slopes: dict[End, tuple[Expr, Germ]] = {}
-        self._pieces: dict[tuple[Fraction | None, Fraction | None, int], Expr] = {}
+        self._loss, self._resolved = cache(partial(Loss, self)), cache(lambda lower, upper, _: resolve(h, name, lower, upper))
+        self.program, self.slope_at = cache(self._program), cache(self._slope_at)
 
     @staticmethod
     def of(claim: Claim, evidence: Mapping[str, Any], points: bool = False) -> Line:
@@ -83,8 +80,7 @@ class Line:
         points: values at points count, so that noise on the integers may jump and may move by less than 1.
         """
         noise = claim.mechanism
-        if claim.domains:
-            raise Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values")
+        require(not claim.domains, Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values"))
         if isinstance(noise, Radial):
             delta = sensitivity_bounds(claim, evidence.get("sensitivity")).upper
             h = without_removable(divided(resolve(neg_log_profile(noise), "r", Fraction(0), None), "r"), "r")
@@ -101,12 +97,7 @@ class Line:
 
     def smooth(self, lower: Fraction | None, upper: Fraction | None) -> Expr:
         """h on an open interval with its kinks decided."""
-        if self._smooth:
-            return self.h
-        key = lower, upper, ctx.prec  # more is certain at a higher precision
-        if key not in self._pieces:
-            self._pieces[key] = resolve(self.h, self.name, lower, upper)
-        return self._pieces[key]
+        return self.h if self._smooth else self._resolved(lower, upper, ctx.prec)  # more is certain at a higher precision
 
     def far(self, upper: Fraction) -> Fraction:
         """A rational at or just above upper + D."""
@@ -119,30 +110,18 @@ class Line:
     def loss(self, lower: Fraction, upper: Fraction, sign: int) -> Loss:
         """sign * (h(c + D) - h(c)) for c in the open interval."""
         if self._smooth:  # one loss for the whole line
-            if sign not in self._losses:
-                self._losses[sign] = Loss(self, self.h, self.h, sign)
-            return self._losses[sign]
-        key = (self.smooth(lower, upper), self.smooth(self.near(lower), self.far(upper)), sign)
-        if key not in self._losses:
-            self._losses[key] = Loss(self, *key)
-        return self._losses[key]
+            return self._loss(self.h, self.h, sign)
+        return self._loss(self.smooth(lower, upper), self.smooth(self.near(lower), self.far(upper)), sign)
 
-    def program(self, smooth: Expr) -> tuple[Expr, Expr, BallProgram]:
+    def _program(self, smooth: Expr) -> tuple[Expr, Expr, BallProgram]:
         """The linear slope of a smooth piece of h, the rest, and the rest compiled."""
-        key = None if self._smooth else smooth
-        if key not in self._programs:
-            slope, rest = linear_part(smooth, self.name)
-            self._programs[key] = (slope, rest, BallProgram(rest, self.name))
-        return self._programs[key]
+        slope, rest = linear_part(smooth, self.name)
+        return slope, rest, BallProgram(rest, self.name)
 
-    def slope_at(self, end: End) -> tuple[Expr, Germ]:
+    def _slope_at(self, end: End) -> tuple[Expr, Germ]:
         """The linear slope of h on an end, and the germ of the slope of the rest."""
-        if end not in self._slopes:
-            near = end.boundary()
-            sides = {"+inf": (near, None), "-inf": (None, near), "right": (end.point, near), "left": (near, end.point)}
-            slope, rest = linear_part(self.smooth(*sides[end.side]), self.name)
-            self._slopes[end] = slope, end_jet(rest, self.name, end).d1
-        return self._slopes[end]
+        slope, rest = linear_part(self.smooth(*end.interval()), self.name)
+        return slope, end_jet(rest, self.name, end).d1
 
     def whole_slope_at(self, end: End) -> Germ:
         """The germ of the slope of h on an end."""
@@ -172,13 +151,7 @@ def direction(line: Line, lower: Fraction, upper: Fraction, flat: int = 1) -> in
 
 def range_of(line: Line, lower: Fraction, upper: Fraction, smooth: Expr) -> arb:
     """An enclosure of a piece of h over a small interval, by the mean value where that is better."""
-    if lower == upper:
-        exact: arb = line.jet(smooth, rational(lower)).v
-        return exact
     middle, cell = rational((lower + upper) / 2), hull(lower, upper)
     over = line.jet(smooth, cell)
     centred: arb = line.jet(smooth, middle).v + over.d1 * (cell - middle)
-    if centred.is_finite() and centred.rad() < over.v.rad():
-        return centred
-    plain: arb = over.v
-    return plain
+    return centred if centred.is_finite() and not centred.rad() > over.v.rad() else arb(over.v)

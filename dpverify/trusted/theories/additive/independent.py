@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, mul, power
 from dpverify.trusted.kernel.model import Norm
 
 
 def moving_alike(rule: str, w: Callable[[Expr], Expr], shift: Expr, copies: Expr, norm: Norm) -> Expr:
     """The tight epsilon of all coordinates from a w that is concave, non-decreasing and 0 at 0: they all move alike."""
-    if norm.kind != "lp":
-        raise Rejected(rule, "the norm", "independent coordinates want an lp norm here")
+    require(norm.kind == "lp", Rejected(rule, "the norm", "independent coordinates want an lp norm here"))
     return mul(copies, w(shift if norm.p is None else mul(shift, power(copies, Num(-1 / norm.p)))))
 
 

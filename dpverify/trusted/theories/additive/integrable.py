@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Sym, add, num, power, substitute
 from dpverify.trusted.kernel.model import Product, Radial, Translation, on_integers
 from dpverify.trusted.shapes.convexity import Shapes
@@ -25,8 +25,7 @@ def require_integrable(noise: Radial | Translation | Product, evidence: Mapping[
         from dpverify.trusted.numbers.noise import integrable
 
         decided = integrable(noise, told)
-    if not decided:
-        raise Rejected(rule, "the density", "it is not certainly integrable")
+    require(decided, Rejected(rule, "the density", "it is not certainly integrable"))
 
 
 def require_everywhere(noise: Additive) -> None:

@@ -11,7 +11,7 @@ from flint import arb
 from dpverify.trusted.kernel.assumptions import EVERY
 from dpverify.trusted.kernel.balls import constant, rational, value
 from dpverify.trusted.kernel.compare import certainly_equal
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Mul, Num, Pow, children, div, mul, neg, num, power, sub, substitute
 from dpverify.trusted.kernel.model import Claim, Product, Radial, Translation
 from dpverify.trusted.language.noise import Additive, profile, variable
@@ -35,11 +35,9 @@ def check_point(claim: Claim, noise: Additive, end: End, evidence: Mapping[str, 
     there, assumed = _there(claim, noise, Num(end.point), evidence)
     limit: Germ = end_jet(profile(noise), variable(noise), end).v
     if limit.diverges() == 1:
-        if not there.is_finite():
-            raise Rejected(RULE, "other", "the density is not certainly bounded there")
+        require(there.is_finite(), Rejected(RULE, "other", "the density is not certainly bounded there"))
     elif limit.k.is_zero() or limit.direction() < 0:
-        if not there > 0:
-            raise Rejected(RULE, "other", "the density is not certainly positive there")
+        require(there > 0, Rejected(RULE, "other", "the density is not certainly positive there"))
     else:
         raise Rejected(RULE, f"{end.side} of {end.point}", "the density neither diverges nor vanishes there with certainty")
     return assumed
@@ -58,8 +56,7 @@ def check_inner_point(claim: Claim, noise: Additive, evidence: Mapping[str, Any]
     radius = rational(read_fraction(evidence, "radius", RULE))
     near = (constant(point) - radius).union(constant(point) + radius)
     _check_inside(noise, near)
-    if not _continuous(small, {name: near}):
-        raise Rejected(RULE, "point", "the density, or its inverse, is not certainly continuous there")
+    require(_continuous(small, {name: near}), Rejected(RULE, "point", "the density, or its inverse, is not certainly continuous there"))
     if not certainly_equal(substitute(small, {name: point}), ZERO):
         raise Rejected(RULE, "point", "the density does not certainly vanish, or diverge, there")
     if not (there.is_finite() if evidence["side"] == "pole" else there > 0):
@@ -94,12 +91,10 @@ def _there(claim: Claim, noise: Additive, point: Expr, evidence: Mapping[str, An
         reach = div(reach, noise.scale)
     shift = sub(other, point)
     if claim.query is None:
-        if not within((shift,), noise, reach):
-            raise Rejected(RULE, "other", "it is not certainly within the sensitivity of the point")
+        require(within((shift,), noise, reach), Rejected(RULE, "other", "it is not certainly within the sensitivity of the point"))
     elif isinstance(noise, Product) or not certainly_equal(shift, reach):
         raise Rejected(RULE, "other", "it must lie exactly the query's sensitivity above the point")
-    if not radius > 0:
-        raise Rejected(RULE, "radius", "it must be positive")
+    require(radius > 0, Rejected(RULE, "radius", "it must be positive"))
     near = (constant(other) - radius).union(constant(other) + radius)
     _check_inside(noise, near)
     stretched = () if certainly_equal(shift, reach) or certainly_equal(neg(shift), reach) else (EVERY,)
@@ -117,8 +112,7 @@ def check_reach(end: End, noise: Additive) -> None:
     else:
         low, high = min(near, end.point), max(near, end.point)
         inside = (lower is None or low >= lower) and (upper is None or high <= upper)
-    if not inside:
-        raise Rejected(RULE, end.side, "this end lies outside the domain of the density; start it further out")
+    require(inside, Rejected(RULE, end.side, "this end lies outside the domain of the density; start it further out"))
 
 
 def _check_inside(noise: Additive, near: arb) -> None:

@@ -12,7 +12,7 @@ from flint import arb
 from dpverify.trusted.kernel.assumptions import EVERY, REAL
 from dpverify.trusted.kernel.balls import constant, rational, value
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Expr, Num, add, div, format_expr, neg, num, parse, sub, symbols
 from dpverify.trusted.kernel.model import Claim, Product, Query, Radial, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
@@ -72,13 +72,10 @@ def sign_of(noise: Additive) -> tuple[str, ...]:
 
 def read_points(evidence: Mapping[str, Any]) -> Points:
     """The points of evidence, under "a" and "b". Raises CertificateError."""
-    sides = []
-    for key in ("a", "b"):
-        listed = evidence.get(key)
-        if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_COORDINATES:
-            raise CertificateError(f"{RULE}: {key!r} must be a list of 1 to {MOST_COORDINATES} expressions.")
-        sides.append(tuple(read_point(text) for text in listed))
-    return Points(sides[0], sides[1])
+    a, b = (tuple(map(read_point, evidence[key])) for key in ("a", "b"))
+    few = all(1 <= len(side) <= MOST_COORDINATES for side in (a, b))
+    require(few, CertificateError(f"{RULE}: either side must be a list of 1 to {MOST_COORDINATES} expressions."))
+    return Points(a, b)
 
 
 def read_point(text: Any) -> Expr:
@@ -86,8 +83,7 @@ def read_point(text: Any) -> Expr:
     if "^" in str(text):
         return Num(to_fraction(text, RULE))
     point = parse(str(text))
-    if symbols(point):
-        raise CertificateError(f"{RULE}: the point {text!r} has free symbols.")
+    require(not symbols(point), CertificateError(f"{RULE}: the point {text!r} has free symbols."))
     return point
 
 
@@ -115,8 +111,7 @@ def check_pair(claim: Claim, noise: Additive, points: Points, evidence: Mapping[
         reach = div(reach, noise.scale)
     if claim.query is not None:
         return _check_difference(claim.query, noise, points, reach)
-    if not within(shifts, noise, reach):
-        raise Rejected(RULE, "b", "it is not certainly within the sensitivity of a")
+    require(within(shifts, noise, reach), Rejected(RULE, "b", "it is not certainly within the sensitivity of a"))
     whole = on_integers(noise)
     return () if _spans(noise, points, whole_part(reach, {}) if whole else reach) else (EVERY,)
 

@@ -9,7 +9,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import constant, exact, rational
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, mul, neg
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
@@ -23,8 +23,7 @@ def checked_end(data: Any, outward: int, line: Line, bound: Expr) -> End:
     Raises Rejected unless the density has finite mass there and the loss is at most the bound (but near 0).
     """
     end = End("+inf" if outward > 0 else "right" if line.half else "-inf", to_fraction(data, NAME))
-    if not end_integrable(line, end):
-        raise Rejected(NAME, end.side, "the density is not certainly integrable at this end")
+    require(end_integrable(line, end), Rejected(NAME, end.side, "the density is not certainly integrable at this end"))
     if end.side != "right" and not end_holds(line, end, bound):
         raise Rejected(NAME, end.side, "the loss is not certainly below the bound on this end; start it further out")
     return end

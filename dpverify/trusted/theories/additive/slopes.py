@@ -11,7 +11,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import exact, hull, rational
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, add, neg, parse, substitute, symbols
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.rationals import to_fraction
@@ -30,8 +30,7 @@ def told(h: Expr, name: str, half: bool, evidence: Mapping[str, Any], rule: str)
     Raises Rejected, CertificateError, Undecided.
     """
     slope, cuts = parse(str(evidence["slope"])), [to_fraction(cut, rule) for cut in evidence["cuts"]]
-    if symbols(slope):
-        raise Rejected(rule, "slope", "it has free symbols")
+    require(not symbols(slope), Rejected(rule, "slope", "it has free symbols"))
     start = "0" if half else "below 0"
     rises = 2 <= len(cuts) <= MAX_CELLS and sorted(set(cuts)) == cuts  # exact
     if not (rises and cuts[-1] > 0 and (cuts[0] == 0 if half else cuts[0] < 0)):  # exact

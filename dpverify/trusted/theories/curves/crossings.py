@@ -13,7 +13,7 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, rational, value
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import Expr, Sym, add, mul, sub, substitute
 from dpverify.trusted.numbers.asymptotics import End, Germ, end_jet
 from dpverify.trusted.numbers.jets import BallProgram
@@ -63,8 +63,7 @@ class Loss:
         if len(cuts) < 2 or cuts[0] != 0 or sorted(set(cuts)) != list(cuts):  # exact
             raise Undecided("where the loss along the axis rises and falls is not told: the rule wants rising cuts from 0 on.")
         bend: Germ = end_jet(h, "r", End("+inf", cuts[-1])).d2
-        if not (bend.k.lo > 0 or bend.k.hi < 0):
-            raise Undecided("whether -log(profile) is convex or concave beyond the last cut is not certain.")
+        require(bend.k.lo > 0 or bend.k.hi < 0, Undecided("whether -log(profile) is convex or concave beyond the last cut is not certain."))
         self._pieces, self._rises = rises(self._loss, [rational(cut) for cut in cuts]), bool(bend.k.lo > 0)
         if any(piece.direction == 0 for piece in self._pieces):
             raise Undecided("the loss along the axis neither rises, falls nor turns once between two cuts; cut it more finely.")
@@ -108,8 +107,7 @@ class Loss:
         if open_span is not None:
             certain = self._loss(root.upper()).v < epsilon
             return [Span(open_span.low, open_span.whole, root) if certain else Span(open_span.low, open_span.whole, None, root.lower())]
-        if not self._loss(root.upper()).v > epsilon:
-            raise Undecided("where the loss along the axis first exceeds epsilon is not certain.")
+        require(self._loss(root.upper()).v > epsilon, Undecided("where the loss along the axis first exceeds epsilon is not certain."))
         return [Span(root, False, None)]
 
     @staticmethod

@@ -13,7 +13,7 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Profile
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call, div, format_expr, mul, num, sub, symbols
 from dpverify.trusted.kernel.model import Claim, Exponential, KaryResponse, Mechanism, Table
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -131,8 +131,7 @@ def faces_of(noise: Mechanism, sensitivity: Expr | None) -> Faces:
         pairs = table.pairs
     else:
         raise Rejected(RULE, "the mechanism", "only tables, finite exponential mechanisms and k-ary randomized response are finite")
-    if not pairs:
-        raise Rejected(RULE, "the pairs", "no two inputs are adjacent; name a pair")
+    require(bool(pairs), Rejected(RULE, "the pairs", "no two inputs are adjacent; name a pair"))
     faces: dict[Cells, Face] = {}
     for a, b in pairs:
         cells = _cells(rows, a, b)

@@ -13,7 +13,7 @@ from typing import Final
 from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, exact, finite
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.numbers.noise import weighted
 from dpverify.trusted.numbers.quadrature import integral
@@ -88,8 +88,7 @@ class Lunes:
         self._bessel = bessel_moment(self._density)
         whole = None if self._bessel is None else self._bessel.whole()
         self._mass = integral(self._density, "r", Fraction(0), None, bits=ctx.prec - 8) if whole is None else whole
-        if not self._mass > 0:
-            raise Undecided("the normaliser of the noise has no positive enclosure.")
+        require(self._mass > 0, Undecided("the normaliser of the noise has no positive enclosure."))
         self._cap = Cap(dimension + 1)
         d = arb(dimension)
         # a cap of height 2 R x of a ball of radius R has volume V_(d-1) (2 R)^d C(x) / m; the sphere has area d V_d
@@ -104,8 +103,7 @@ class Lunes:
             if pinched is not None:
                 total += pinched
                 continue
-            if not span.low > 0:
-                raise Undecided("epsilon is, or may be, the loss at the centre, where lunes change their form.")
+            require(span.low > 0, Undecided("epsilon is, or may be, the loss at the centre, where lunes change their form."))
             if span.whole:
                 total += self._lost_ball(span.low)
             for chart in reversed(list(self._charts(span, epsilon))):  # from the tail on, where most lies in high dimensions

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Sym, add, call, div, mul, neg, num, power, sub, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Mul, Num, Sym, add, call, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.kernel.model import Domain, Mixture, Radial
-from dpverify.trusted.language.linear import linear_part
+from dpverify.trusted.language.linear import linear_part, terms
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.expansion import monomial
 from dpverify.trusted.shapes.convexity import Shapes, outside
@@ -56,7 +56,7 @@ def mixing_of(noise: Radial | Mixture) -> Law | None:
     if symbols(noise.profile) != {"r"}:
         return None
     shapes = Shapes("r", True, {})
-    moving = [term for term in _terms(shapes.tidy(neg_log(noise.profile))) if "r" in symbols(term)]
+    moving = [term for term in terms(shapes.tidy(neg_log(noise.profile))) if "r" in symbols(term)]
     if len(moving) == 1 and (law := _of_t(moving[0], d.value, shapes)) is not None:
         return law
     return _of_bessel(moving, d.value, shapes)
@@ -75,9 +75,9 @@ def _of_t(term: Expr, dimension: Fraction, shapes: Shapes) -> Law | None:
     return Law(mul(power(v, sub(num(-1), shape)), call("exp", neg(div(a, mul(num(2), k, v))))))
 
 
-def _of_bessel(terms: list[Expr], dimension: Fraction, shapes: Shapes) -> Law | None:
+def _of_bessel(moving: list[Expr], dimension: Fraction, shapes: Shapes) -> Law | None:
     """-log(r^w K_w(c r)), or its case c r - (w - 1/2) log r for w = 1/2 and -1/2: V is gamma of shape w + d/2 and rate c^2/2."""
-    logs, others = ([(c, f) for f, c in (outside(term, "r") for term in terms) if (f == _LOG) is kind] for kind in (True, False))
+    logs, others = ([(c, f) for f, c in (outside(term, "r") for term in moving) if (f == _LOG) is kind] for kind in (True, False))
     if len(logs) > 1 or len(others) != 1:
         return None
     w = neg(logs[0][0]) if logs else ZERO
@@ -110,9 +110,9 @@ def _given(noise: Mixture) -> Law | None:
         return None
     domain = Domain(lower.value, None if upper is None else upper.value)
     shapes = Shapes("v", True, {"r": Domain(Fraction(0))})
-    terms = _terms(shapes.tidy(neg_log(noise.profile)))
-    moving = [term for term in terms if "r" in symbols(term)]
-    if len(moving) != 1 or any(not symbols(term) <= {"r", "v"} for term in (*terms, noise.mixing)):
+    parts = terms(shapes.tidy(neg_log(noise.profile)))
+    moving = [term for term in parts if "r" in symbols(term)]
+    if len(moving) != 1 or any(not symbols(term) <= {"r", "v"} for term in (*parts, noise.mixing)):
         return None
     b, rest = linear_part(_square_as_symbol(moving[0]), "q")
     k, j = monomial(b, "v") or (b, Fraction(0))
@@ -120,10 +120,6 @@ def _given(noise: Mixture) -> Law | None:
         return None
     scale_family.require_free_of_v(noise, power(Sym("v"), Num(-j / 2)), {}, RULE)
     return Law(noise.mixing, lower.value, domain.upper, div(ONE, mul(num(2), k)), -j)
-
-
-def _terms(total: Expr) -> tuple[Expr, ...]:
-    return total.args if isinstance(total, Add) else (total,)
 
 
 def _square_as_symbol(expr: Expr) -> Expr:
@@ -134,4 +130,4 @@ def _square_as_symbol(expr: Expr) -> Expr:
         factors = term.args if isinstance(term, Mul) else (term,)
         return mul(*(Sym("q") if factor == square else factor for factor in factors))
 
-    return add(*map(swap, _terms(expr)))
+    return add(*map(swap, terms(expr)))

@@ -28,7 +28,7 @@ from typing import Final
 from flint import acb, arb, arb_poly, ctx
 
 from dpverify.trusted.kernel.balls import MAX_PRECISION, exact, precision
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 
 _INSIDE: Final = arb(7) / 8
 """How much of the way to the nearest singularity a circle goes."""
@@ -51,8 +51,7 @@ class _Panel:
 
     def __call__(self, y: arb) -> tuple[arb, arb]:
         x, start = y - self.centre, self.low - self.centre
-        if not abs(x) <= _OVER * abs(start):
-            raise Undecided("the loss of t noise is not enclosed well enough; raise the precision.")
+        require(abs(x) <= _OVER * abs(start), Undecided("the loss of t noise is not enclosed well enough; raise the precision."))
         p, q = (before + poly(x) - poly(start) + rest for before, poly, rest in zip(self.before, self.onwards, self.rests, strict=True))
         return p, q
 
@@ -168,8 +167,7 @@ class Student:
     def _terms(size: arb, ratio: arb) -> int:
         """How many terms leave about 2^-prec of `size` times a power of `ratio`."""
         wanted = (ctx.prec + (size / (1 - ratio)).log() / arb.const_log2()) / -(ratio.log() / arb.const_log2())
-        if not wanted < _MOST_TERMS:
-            raise Undecided("Taylor polynomials of the loss of t noise would be too long.")
+        require(wanted < _MOST_TERMS, Undecided("Taylor polynomials of the loss of t noise would be too long."))
         return max(2, exact(wanted.upper()).__ceil__())
 
     @staticmethod

@@ -17,7 +17,7 @@ from flint import arb
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import CertificateError, ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, substitute, symbols
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Domain, Mechanism, Radial, Translation
@@ -132,12 +132,10 @@ def shifted(noise: Mechanism, reach: Sensitivity, read: Callable[[Noise], Readin
     if isinstance(noise, Translation) and noise.integers:
         raise Rejected(rule, "the noise", "it lives on the integers, where its curve is a sum")
     scale = noise.scale if isinstance(noise, Radial) else ONE
-    if not certainly_lt(ZERO, scale):
-        raise Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive")
+    require(certainly_lt(ZERO, scale), Rejected(rule, "the scale", f"{format_expr(scale)} is not certainly positive"))
     shifts = div(reach.upper, scale), div(reach.lower, scale)
     for shift in shifts:
-        if not certainly_le(ZERO, shift):
-            raise Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0")
+        require(certainly_le(ZERO, shift), Rejected(rule, "the sensitivity", f"{format_expr(shift)} is not certainly at least 0"))
     return read(noise), shifts
 
 
@@ -172,10 +170,8 @@ def _read_radial(noise: Radial, hints: Hints) -> Reading:
 
 def _radial_half(noise: Radial) -> tuple[Piece, ...]:
     """The pieces of radial noise beyond its centre, in units of its scale."""
-    if noise.dimension != ONE:
-        raise Undecided(f"noise in dimension {format_expr(noise.dimension)}; this is for dimension 1.")
-    if symbols(noise.profile) - {"r"} or symbols(noise.scale):
-        raise Undecided("a parameter of the noise has no value.")
+    require(noise.dimension == ONE, Undecided(f"noise in dimension {format_expr(noise.dimension)}; this is for dimension 1."))
+    require(not (symbols(noise.profile) - {"r"} or symbols(noise.scale)), Undecided("a parameter of the noise has no value."))
     return _pieces(substitute(noise.profile, {"r": Z}), Fraction(0), None)
 
 
@@ -296,8 +292,7 @@ def in_pieces(noise: Noise) -> Reading:
             lower, upper, even = _support(noise)
             return _about(_pieces(noise.density, lower, upper), _nearest(Fraction(0), lower, upper), even, False)
         right = _radial_half(noise)
-        if right[0].lower != 0:
-            raise Undecided("a density that is zero about its centre.")
+        require(right[0].lower == 0, Undecided("a density that is zero about its centre."))
         return _both_sides(right, concave=False)
     except ExprError as error:
         raise Undecided(f"the density has no value somewhere: {error}") from error

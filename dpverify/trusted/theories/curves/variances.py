@@ -10,7 +10,7 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.facts.evaluate import accurately, kept
 from dpverify.trusted.kernel.balls import constant, finite, precision, rational
-from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import Expr, Sym, call, sub, substitute
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.language.logarithms import neg_log
@@ -101,6 +101,5 @@ class Mean:
         about = abs(acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=least, eval_limit=_ABOUT, use_heap=True).real)
         least = least.max(about.lower() * tolerance)
         mean = acb.integral(integrand, *ends, rel_tol=tolerance, abs_tol=least.mid(), eval_limit=20_000)
-        if not (mean.real.is_finite() and 0 in mean.imag):
-            raise Undecided(f"the mean over v from {low} to {high} has no finite enclosure.")
+        require(mean.real.is_finite() and 0 in mean.imag, Undecided(f"the mean over v from {low} to {high} has no finite enclosure."))
         return mean.real

@@ -19,7 +19,7 @@ from dpverify.trusted.geometry.linear import to_fmpq, to_fraction
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import constant, finite, rational, value
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, mul, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Domain, EllipticalProcess
 from dpverify.trusted.numbers import factored
@@ -88,8 +88,7 @@ def rank(noise: EllipticalProcess) -> int:
             raise Rejected(WHAT, "the points", "they are not certainly distinct")
         return n
     found = len(independent(noise, points_of(noise)).points)
-    if not found and not noise.differences:
-        raise Rejected(WHAT, "the points", "the noise is 0 at all of them")
+    require(bool(found or noise.differences), Rejected(WHAT, "the points", "the noise is 0 at all of them"))
     return found
 
 
@@ -213,8 +212,7 @@ def points_of(noise: EllipticalProcess) -> list[Fraction]:
     if not noise.places:
         return first_points(noise, min(number_of(noise), MOST + 1))
     given = [point.value for point in noise.places if isinstance(point, Num)]
-    if len(given) != len(noise.places):
-        raise Rejected(WHAT, "the points", "they are not rational numbers")
+    require(len(given) == len(noise.places), Rejected(WHAT, "the points", "they are not rational numbers"))
     if noise.covariance == "eigenvalues":
         if any(k.denominator != 1 or k < 1 for k in given):
             raise Rejected(WHAT, "the points", "of a sequence they are the numbers of coefficients, from 1")
@@ -279,18 +277,8 @@ def _covariance(noise: EllipticalProcess, points: Sequence[Fraction], at: Sequen
     return stationary
 
 
-def _matern3(r: arb) -> arb:
-    x = arb(3).sqrt() * r
-    return (1 + x) * (-x).exp()
-
-
-def _matern5(r: arb) -> arb:
-    x = arb(5).sqrt() * r
-    return (1 + x + x * x / 3) * (-x).exp()
-
-
 _SHAPES: Final[dict[str, Callable[[arb], arb]]] = {
-    "matern-3/2": _matern3,
-    "matern-5/2": _matern5,
+    "matern-3/2": lambda r: (1 + (x := arb(3).sqrt() * r)) * (-x).exp(),
+    "matern-5/2": lambda r: (1 + (x := arb(5).sqrt() * r) + x * x / 3) * (-x).exp(),
     "rbf": lambda r: (-r * r / 2).exp(),
 }

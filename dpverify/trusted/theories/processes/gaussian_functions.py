@@ -17,26 +17,7 @@ from flint import arb, ctx
 from dpverify.trusted.kernel.balls import constant, finite, precision, value
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Undecided
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Mul,
-    Num,
-    Pow,
-    Sym,
-    add,
-    call,
-    mul,
-    neg,
-    num,
-    parse,
-    power,
-    sub,
-    symbols,
-)
+from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, mul, neg, num, parse, power, symbols
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.language.derivatives import derivative
 
@@ -66,7 +47,7 @@ def squared_norm(h: Expr, variance: Expr, length: Expr) -> arb:
             raise Undecided("of a Gaussian covariance, each exp(-a t^2 + b t) in a difference wants a certainly between 0 and 1/length^2.")
     with precision(ctx.prec + 32):
         sizes = [
-            (constant(mul(term.c, power(length, num(term.m)))), sub(_HALF, mul(term.a, square)), mul(term.b, length)) for term in terms
+            (constant(mul(term.c, power(length, num(term.m)))), add(_HALF, neg(mul(term.a, square))), mul(term.b, length)) for term in terms
         ]
         total = arb(0)
         for p, (c, left, x) in zip(terms, sizes, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -11,7 +10,7 @@ from flint import arb
 
 from dpverify.trusted.kernel.balls import finite, rational, value
 from dpverify.trusted.kernel.compare import certainly_equal
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, Sym, add, mul, substitute
 from dpverify.trusted.kernel.model import Domain
 from dpverify.trusted.language.calls import calls
@@ -39,8 +38,7 @@ def squared_norm(written: Expr, h: Expr, low: Fraction, high: Fraction, told: An
     for x, c in zip(points, weights, strict=True):
         for y, d in zip(points, weights, strict=True):
             total += rational(c * d) * value(written, {"s": rational(max(x, y)), "t": rational(min(x, y))})
-    if total < 0:
-        raise Rejected(WHAT, "the covariance", "it is none: a combination of its values has a negative variance")
+    require(not total < 0, Rejected(WHAT, "the covariance", "it is none: a combination of its values has a negative variance"))
     return finite(total)
 
 
@@ -50,8 +48,6 @@ def _beside(written: Expr, x: Fraction, later: bool) -> Expr:
 
 
 def _read(told: Any, low: Fraction, high: Fraction) -> tuple[list[Fraction], list[Fraction]]:
-    if not isinstance(told, Mapping) or not all(isinstance(told.get(key), list) for key in ("points", "weights")):
-        raise CertificateError(f"{WHAT}: it wants lists of points and weights.")
     points, weights = ([to_fraction(one, WHAT) for one in told[key]] for key in ("points", "weights"))
     if not len(points) == len(weights) <= MOST or any(a >= b for a, b in pairwise(points)) or any(not low <= x <= high for x in points):
         raise CertificateError(f"{WHAT}: it has at most {MOST} points that rise inside the interval, with a weight for each.")

@@ -11,7 +11,7 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, div, sqrt
 from dpverify.trusted.kernel.model import EllipticalProcess
 from dpverify.trusted.numbers.gaussian import gaussian_delta
@@ -56,8 +56,7 @@ def observed(law: Law | Atoms, shift: Expr) -> Pair:
     if isinstance(law, Law):
         return scale_mixture.observed(law, shift)
     check(law)
-    if not certainly_le(ZERO, shift):
-        raise Rejected(WHAT, "the shift", "it is not certainly at least 0")
+    require(certainly_le(ZERO, shift), Rejected(WHAT, "the shift", "it is not certainly at least 0"))
     if shift == ZERO:
         return symmetric(lambda epsilon: arb(0))
     parts = [(probability, div(shift, sqrt(v))) for v, probability in law.values]

@@ -6,7 +6,6 @@ the length of all others in another; what tells cells alone tells no more than t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, Final
@@ -16,7 +15,7 @@ from flint import arb
 from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Pair, symmetric
 from dpverify.trusted.kernel.balls import constant, rational
-from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.errors import CertificateError, require
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.language.rationals import read_whole, to_fraction
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -32,14 +31,10 @@ def in_cells(law: Atoms, shift: Expr, dimension: int, told: Any, rule: str) -> P
     law: of V, checked. shift: the distance in units of the scale. told: "width" of an interval, "half", how many there are on each side of
     the middle, and "rings", the lengths that rise at which all other coordinates are cut, none for one alone.
     """
-    if not isinstance(told, Mapping) or not isinstance(told.get("rings"), list) or len(told["rings"]) > MOST_RINGS:
-        raise CertificateError(f"{rule}: 'cells' wants a width, a number and a list of at most {MOST_RINGS} rings.")
-    width, half = to_fraction(told.get("width"), rule), read_whole(told, "half", rule, 1, MOST_INTERVALS // 2)
+    width, half = to_fraction(told["width"], rule), read_whole(told, "half", rule, 1, MOST_INTERVALS // 2)
     rings = [to_fraction(one, rule) for one in told["rings"]]
-    if width <= 0 or any(a >= b for a, b in pairwise([Fraction(0), *rings])) or (rings and dimension == 1):
-        raise CertificateError(
-            f"{rule}: 'cells' wants a positive width, and rings that rise from above 0 where there are more coordinates."
-        )
+    fits = width > 0 and len(rings) <= MOST_RINGS * (dimension > 1) and all(a < b for a, b in pairwise([Fraction(0), *rings]))
+    require(fits, CertificateError(f"{rule}: 'cells' wants a positive width, and few rings that rise, where there are more coordinates."))
     cells = per_precision(lambda: _cells(law, shift, dimension, [width * k for k in range(-half, half + 1)], rings))
 
     def at(epsilon: arb) -> arb:

@@ -15,31 +15,13 @@ from flint import arb
 from dpverify.trusted.geometry.lengths import norm_value
 from dpverify.trusted.kernel.balls import constant, exact, value
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    ZERO,
-    Call,
-    Expr,
-    Num,
-    Sym,
-    add,
-    call,
-    div,
-    format_expr,
-    mul,
-    num,
-    power,
-    sqrt,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Num, add, call, div, format_expr, mul, num, power, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Domain, Norm, Shape
 from dpverify.trusted.language.derivatives import derivative
-from dpverify.trusted.language.rationals import read_fraction, read_whole
+from dpverify.trusted.language.rationals import read_fraction, read_whole, to_whole
 from dpverify.trusted.order.enclosed import integer
-from dpverify.trusted.theories.spaces.shapes import LEVELS, apart_at, at_most, classes, cubes, dimension, logarithm, of_level, tamed
+from dpverify.trusted.theories.spaces.shapes import LEVELS, K, apart_at, at_most, classes, cubes, dimension, logarithm, of_level, tamed
 
 Domains = Mapping[str, Domain]
 Told = Mapping[str, Any]
@@ -58,10 +40,8 @@ def net(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     "start" where that is shown one by one before it and by derivatives from there on; of a
     product "parts", what each of its parts is told.
     """
-    if shape.kind not in _NETS:
-        raise Rejected(RULE, "the space", f"the kind {shape.kind} has no finite nets that are known")
-    if not certainly_lt(ZERO, radius, domains):
-        raise Rejected(RULE, "radius", f"{format_expr(radius)} is not certainly positive")
+    require(shape.kind in _NETS, Rejected(RULE, "the space", f"the kind {shape.kind} has no finite nets that are known"))
+    require(certainly_lt(ZERO, radius, domains), Rejected(RULE, "radius", f"{format_expr(radius)} is not certainly positive"))
     return _NETS[shape.kind](shape, radius, told, domains)
 
 
@@ -95,14 +75,10 @@ def cube(norm: Norm, count: int) -> Expr:
     return add(*(norm_value(norm, axis) for axis in axes))
 
 
-def _boxes(sides: tuple[Expr, ...], norm: Norm, radius: Expr) -> Expr:
-    """Cubes that the box is cut into, each within the radius of its centre."""
-    edge = div(mul(TWO, radius), cube(norm, len(sides)))
-    return add(*(_log(ceiling(div(side, edge))) for side in sides))
-
-
 def _box(shape: Shape, radius: Expr, _: Told, __: Domains) -> Expr:
-    return _boxes(shape.numbers, shape.norm, radius)
+    """Cubes that the box is cut into, each within the radius of its centre."""
+    edge = div(mul(TWO, radius), cube(shape.norm, len(shape.numbers)))
+    return add(*(_log(ceiling(div(side, edge))) for side in shape.numbers))
 
 
 def _hull(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:
@@ -160,24 +136,22 @@ def _ellipsoid(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr
     if "axes" in told:
         return _first_axes(axis, radius, told, domains)
     size, depth, exponent = read_fraction(told, "factor", RULE), told.get("depth", 0), read_fraction(told, "power", RULE)
-    if size <= 0 or exponent <= 0:
-        raise Rejected(RULE, "factor", "it and the power must be positive")
+    require(size > 0 and exponent > 0, Rejected(RULE, "factor", "it and the power must be positive"))
     if depth not in FALLING:
         raise CertificateError(f"{RULE}: 'depth' is {depth!r}, not one of {', '.join(map(str, FALLING))}.")
     slow, back = FALLING[depth]
     above = mul(Num(size), power(slow, Num(-exponent)))
     require_above(axis, above, told, domains)
-    part = div(radius, sqrt(TWO))
+    part = div(radius, power(TWO, Num(Fraction(1, 2))))
     longest = substitute(above, {"k": ONE})
     each = call("log", call("max", TWO, div(mul(FOUR, longest), part)))
     return mul(back(power(div(Num(size), part), Num(1 / exponent))), each)
 
 
-_K: Final = Sym("k")
-_LOG: Final = call("log", add(ONE, _K))
+_LOG: Final = call("log", add(ONE, K))
 FALLING: Final[Mapping[int, tuple[Expr, Callable[[Expr], Expr]]]] = {
-    -1: (call("exp", _K), lambda x: call("max", ZERO, call("log", x))),
-    0: (_K, lambda x: x),
+    -1: (call("exp", K), lambda x: call("max", ZERO, call("log", x))),
+    0: (K, lambda x: x),
     1: (_LOG, lambda x: sub(call("exp", x), ONE)),
     2: (call("log", add(ONE, _LOG)), lambda x: sub(call("exp", sub(call("exp", x), ONE)), ONE)),
 }
@@ -205,7 +179,7 @@ def require_above(axis: Expr, above: Expr, told: Told, domains: Domains) -> None
     if not certainly_le(ZERO, bare, onward):
         raise Rejected(RULE, "the axes", f"{format_expr(bare)} is not certainly at least 0 for k >= {start}")
     if "times" in told:
-        factor = power(_K, Num(read_fraction(told, "times", RULE)))
+        factor = power(K, Num(read_fraction(told, "times", RULE)))
         gap = sub(mul(factor, above), mul(factor, bare))
     else:
         gap = sub(logarithm(above, onward), logarithm(bare, onward))
@@ -243,8 +217,7 @@ def _hoelder(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:
 
 def _discrete(shape: Shape, radius: Expr, _: Told, domains: Domains) -> Expr:
     """One point, where it is within the radius of all others."""
-    if not certainly_le(shape.numbers[0], radius, domains):
-        raise Rejected(RULE, "radius", "infinitely many points are further apart than it")
+    require(certainly_le(shape.numbers[0], radius, domains), Rejected(RULE, "radius", "infinitely many points are further apart than it"))
     return ZERO
 
 
@@ -257,9 +230,7 @@ def _points(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     count = len(shape.matrix)
     if "points" not in told:
         return _log(num(count))
-    chosen = told["points"]
-    if not isinstance(chosen, list) or not chosen or any(type(i) is not int or not 0 <= i < count for i in chosen):
-        raise CertificateError(f"{RULE}: 'points' is not a list of numbers of points.")
+    chosen = [to_whole(i, "points", RULE, 0, count - 1) for i in told["points"]]
     furthest = max(min(row[i] for i in chosen) for row in shape.matrix)
     if not certainly_le(Num(furthest), radius, domains):
         raise Rejected(RULE, "points", f"a point is {furthest} away from all of them, which is not certainly within the radius")
@@ -272,8 +243,6 @@ def _product(shape: Shape, radius: Expr, told: Told, domains: Domains) -> Expr:
     each = radius if shape.norm.p is None else div(radius, power(num(count), Num(1 / shape.norm.p)))
     empty: Told = {}
     hints = told.get("parts", [empty] * count)
-    if not isinstance(hints, list) or len(hints) != count or not all(isinstance(hint, Mapping) for hint in hints):
-        raise CertificateError(f"{RULE}: 'parts' does not say something of each part.")
     return add(*(net(part, each, hint, domains) for part, hint in zip(shape.parts, hints, strict=True)))
 
 

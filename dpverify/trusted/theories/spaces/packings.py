@@ -13,7 +13,7 @@ from flint import arb
 from dpverify.trusted.geometry.lengths import norm_value
 from dpverify.trusted.kernel.balls import constant, rational, value
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, call, div, format_expr, mul, num, power, sub
 from dpverify.trusted.kernel.model import Norm, Shape
 from dpverify.trusted.language.rationals import read_fraction, read_rows, read_whole, to_whole
@@ -53,8 +53,7 @@ def packing(shape: Shape, near: Expr, told: Told) -> Packing:
     a number of axes; of Hölder functions "cells"; of a hull "points", weights of its corners; of finitely many points "points"; of a
     product "parts", what each of its parts is told, null for one of which one point is taken; else "by", "grid" or "volume".
     """
-    if shape.kind not in _PACKINGS:
-        raise Rejected(RULE, "the space", f"the kind {shape.kind} has no packings that are known")
+    require(shape.kind in _PACKINGS, Rejected(RULE, "the space", f"the kind {shape.kind} has no packings that are known"))
     return _PACKINGS[shape.kind](shape, near, told)
 
 
@@ -70,8 +69,7 @@ def _along(length: Expr, near: Expr) -> int:
 
 def _box(shape: Shape, near: Expr, told: Told) -> Packing:
     """A grid, whose points differ in an entry by more than twice `near`; or as many balls as fill the volume."""
-    if shape.norm.kind != "lp":
-        raise Rejected(RULE, "norm", "boxes are packed in lp norms alone")
+    require(shape.norm.kind == "lp", Rejected(RULE, "norm", "boxes are packed in lp norms alone"))
     if told.get("by") == "volume":
         count = len(shape.numbers)
         volume = constant(mul(*shape.numbers)) / (_unit_ball(shape.norm, count) * constant(mul(TWO, near)) ** count)
@@ -103,11 +101,9 @@ def _ball(shape: Shape, near: Expr, told: Told) -> Packing:
 
 def _axes(norm: Norm, radius: Expr, count: int, near: Expr) -> Packing:
     """Both ends of every axis: 2^(1/p) times the radius apart, or twice the radius."""
-    if norm.kind != "lp":
-        raise Rejected(RULE, "norm", "ends of axes are known to be apart in lp norms alone")
+    require(norm.kind == "lp", Rejected(RULE, "norm", "ends of axes are known to be apart in lp norms alone"))
     apart = mul(radius, ONE if norm.p is None else power(TWO, Num(1 / norm.p)))
-    if not certainly_lt(mul(TWO, near), apart):
-        raise Rejected(RULE, "the axes", "their ends are not certainly more than twice that apart")
+    require(certainly_lt(mul(TWO, near), apart), Rejected(RULE, "the axes", "their ends are not certainly more than twice that apart"))
     return Packing(2 * count, {"says": "ends-of-axes"})
 
 
@@ -119,8 +115,7 @@ def _sphere(shape: Shape, near: Expr, told: Told) -> Packing:
         return _axes(shape.norm, radius, count, near)
     if how == "volume" and count >= 2 and shape.norm.kind == "lp" and shape.norm.p == 2:
         chord = constant(div(mul(TWO, near), radius))
-        if not chord**2 < 2:
-            raise Rejected(RULE, "the sphere", "caps of more than a quarter of a turn are not counted")
+        require(chord**2 < 2, Rejected(RULE, "the sphere", "caps of more than a quarter of a turn are not counted"))
         square = chord**2 * (1 - chord**2 / 4)  # the square of the sine of the angle of the cap
         cap = square.beta_lower(rational(Fraction(count - 1, 2)), rational(Fraction(1, 2)), regularized=1) / 2
         return Packing(max(1, _whole(1 / cap)), LARGEST)
@@ -145,13 +140,11 @@ def _hull(shape: Shape, near: Expr, told: Told) -> Packing:
 
 def _points(shape: Shape, near: Expr, told: Told) -> Packing:
     """Points that are named, of which no point is near to two."""
-    chosen = told.get("points")
-    if not isinstance(chosen, list) or any(type(i) is not int or not 0 <= i < len(shape.matrix) for i in chosen) or not chosen:
-        raise CertificateError(f"{RULE}: 'points' is not a list of numbers of points.")
+    chosen = {to_whole(i, "points", RULE, 0, len(shape.matrix) - 1) for i in told["points"]}
     for row in shape.matrix:
-        if sum(not certainly_lt(near, Num(row[i])) for i in set(chosen)) > 1:
+        if sum(not certainly_lt(near, Num(row[i])) for i in chosen) > 1:
             raise Rejected(RULE, "points", "some point is not certainly further than that from all but one of them")
-    return Packing(len(set(chosen)), {"says": "points-that-do-not-meet"})
+    return Packing(len(chosen), {"says": "points-that-do-not-meet"})
 
 
 def _tree(shape: Shape, near: Expr, told: Told) -> Packing:
@@ -182,8 +175,7 @@ def _cantor(shape: Shape, near: Expr, told: Told) -> Packing:
 def _ellipsoid(shape: Shape, near: Expr, told: Told) -> Packing:
     """Points on axes that are all at least so long."""
     axis, least = shape.numbers[0], Num(read_fraction(told, "least", RULE))
-    if not certainly_lt(near, least):
-        raise Rejected(RULE, "least", f"{format_expr(least)} is not certainly more than that")
+    require(certainly_lt(near, least), Rejected(RULE, "least", f"{format_expr(least)} is not certainly more than that"))
     square = power(least, TWO)
     overlap = max(1, integer(constant(div(square, sub(square, power(near, TWO)))).upper().floor()))
     if "first" in told:
@@ -208,17 +200,14 @@ def _hoelder(shape: Shape, near: Expr, told: Told) -> Packing:
     cells = read_whole(told, "cells", RULE, 1, MOST)
     bump = mul(constant_of, power(Num(Fraction(1, 2 * cells)), exponent))
     for name, height in (("bump", bump), ("bound", mul(TWO, bound))):
-        if not certainly_lt(mul(TWO, near), height):
-            raise Rejected(RULE, name, f"{format_expr(height)} is not certainly more than twice that")
-    if cells**count > MOST:
-        raise Rejected(RULE, "cells", f"more than {MOST} of them are not written out")
+        require(certainly_lt(mul(TWO, near), height), Rejected(RULE, name, f"{format_expr(height)} is not certainly more than twice that"))
+    require(cells**count <= MOST, Rejected(RULE, "cells", f"more than {MOST} of them are not written out"))
     return Packing(2 ** (cells**count), {"says": "sums-of-bumps", "cells": cells**count})
 
 
 def _equal(shape: Shape, near: Expr, _: Told) -> Packing:
     """Points of which each is near to itself alone."""
-    if not certainly_lt(near, shape.numbers[0]):
-        raise Rejected(RULE, "distance", "points are not certainly further apart than that")
+    require(certainly_lt(near, shape.numbers[0]), Rejected(RULE, "distance", "points are not certainly further apart than that"))
     return Packing(None, {"says": "all-points"}, assumed=(MANY,))
 
 
@@ -241,11 +230,8 @@ def _separated(shape: Shape, near: Expr, _: Told) -> Packing:
 
 def _product(shape: Shape, near: Expr, told: Told) -> Packing:
     """Tuples of points of packings: an answer that is near to a tuple is near to it in every part."""
-    hints = told.get("parts")
-    if not isinstance(hints, list) or len(hints) != len(shape.parts):
-        raise CertificateError(f"{RULE}: 'parts' does not say something of each part.")
     one = Packing(1, ONE_POINT)
-    found = [one if hint is None else packing(part, near, hint) for part, hint in zip(shape.parts, hints, strict=True)]
+    found = [one if hint is None else packing(part, near, hint) for part, hint in zip(shape.parts, told["parts"], strict=True)]
     counts = [each.count for each in found]
     return Packing(
         None if None in counts else prod(count for count in counts if count is not None),

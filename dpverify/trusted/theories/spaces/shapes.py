@@ -5,7 +5,7 @@ What the numbers of each kind are is said beside its check, and in theory#metric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -27,7 +27,6 @@ from dpverify.trusted.kernel.expr import (
     Sym,
     add,
     call,
-    children,
     format_expr,
     mul,
     neg,
@@ -39,10 +38,12 @@ from dpverify.trusted.kernel.expr import (
     symbols,
 )
 from dpverify.trusted.kernel.model import L2, Claim, Domain, Norm, Shape, Space
+from dpverify.trusted.language.calls import subtrees
 
 Domains = Mapping[str, Domain]
 
 RULE: Final = "metric-space"
+K: Final = Sym("k")
 LEVELS: Final = Domain(Fraction(1), None, lower_open=False, integer=True)
 """The numbers of the axes of a sequence ellipsoid."""
 MOST_DIMENSIONS: Final = 10_000
@@ -208,7 +209,7 @@ def classes(axis: Expr, first: int = 1) -> list[tuple[Expr, Domain]]:
 
     Each is an expression in k with the whole numbers that k ranges over.
     """
-    period = lcm(*(_period(part) for part in _floors(axis)))
+    period = lcm(*(_period(part.args[0]) for part in subtrees(axis) if isinstance(part, Call) and part.name == "floor"))
     if period == 1:
         return [(axis, replace(LEVELS, lower=Fraction(first)))]
     return [(along(axis, period, first + place), LEVELS) for place in range(period)]
@@ -216,7 +217,7 @@ def classes(axis: Expr, first: int = 1) -> list[tuple[Expr, Domain]]:
 
 def along(axis: Expr, step: int, start: int) -> Expr:
     """The axes start, start + step, start + 2 step, ... as an expression in k = 1, 2, ..."""
-    return _settled(substitute(axis, {"k": add(mul(num(step), Sym("k")), num(start - step))}))
+    return _settled(substitute(axis, {"k": add(mul(num(step), K), num(start - step))}))
 
 
 def tamed(axis: Expr) -> Expr:
@@ -232,17 +233,9 @@ def _tamed(factor: Expr) -> Expr:
     return power(call("exp", neg(power(u, num(2)))), exponent) if certainly_le(ZERO, u, {"k": LEVELS}) else factor
 
 
-def _floors(expr: Expr) -> Iterator[Expr]:
-    """What floor is taken of in an expression, where that is linear in k."""
-    for part in children(expr):
-        yield from _floors(part)
-    if isinstance(expr, Call) and expr.name == "floor":
-        yield expr.args[0]
-
-
 def _period(expr: Expr) -> int:
     """The denominator of the slope in k; 1 where there is none that is rational."""
-    slope = sub(substitute(expr, {"k": add(Sym("k"), ONE)}), expr)
+    slope = sub(substitute(expr, {"k": add(K, ONE)}), expr)
     return slope.value.denominator if isinstance(slope, Num) else 1
 
 
@@ -254,8 +247,8 @@ def _settled(expr: Expr) -> Expr:
         start = substitute(inside, {"k": ZERO})
         slope = sub(substitute(inside, {"k": ONE}), start)
         whole = isinstance(slope, Num) and slope.value.denominator == 1
-        if whole and sub(inside, add(mul(slope, Sym("k")), start)) == ZERO:
-            return add(mul(slope, Sym("k")), call("floor", start))
+        if whole and sub(inside, add(mul(slope, K), start)) == ZERO:
+            return add(mul(slope, K), call("floor", start))
     return expr
 
 
@@ -379,7 +372,7 @@ def _counts(expr: Expr, open_end: bool) -> bool:
     if isinstance(expr, Pow):
         grows = isinstance(expr.exponent, Num) or certainly_le(ONE, expr.base)
         return grows and _counts(expr.base, open_end) and _counts(expr.exponent, open_end)
-    return open_end and expr == Sym("k")
+    return open_end and expr == K
 
 
 def _cantor(shape: Shape, domains: Domains) -> None:

@@ -12,7 +12,7 @@ from dpverify.trusted.facts.errors import ErrorBound, Measure
 from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.kernel.assumptions import REAL
 from dpverify.trusted.kernel.balls import constant, exact, finite
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Query
@@ -31,8 +31,7 @@ def query_of(claim: Claim, adjacencies: Collection[str], rule: str) -> Query:
         raise Rejected(rule, "the claim", "it states no query, and the least error is a matter of the query")
     if query.adjacency not in adjacencies:
         raise Rejected(rule, "the query", f"its adjacency is {query.adjacency}; this rule is about {' and '.join(adjacencies)}")
-    if claim.delta != ZERO:
-        raise Rejected(rule, "delta", "the bound is about pure privacy, delta = 0")
+    require(claim.delta == ZERO, Rejected(rule, "delta", "the bound is about pure privacy, delta = 0"))
     return query
 
 
@@ -45,8 +44,7 @@ def granted(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[arb, tup
     query = answered(claim)
     real = (REAL,) if query is not None and query.adjacency in REALS else ()
     epsilon = finite(constant(value))
-    if not epsilon > 0:
-        raise Rejected(rule, "epsilon", "it is not certainly above 0")
+    require(epsilon > 0, Rejected(rule, "epsilon", "it is not certainly above 0"))
     return epsilon, (*real, UNBOUNDED, *assumed)
 
 
@@ -60,8 +58,7 @@ def least(expected: arb, square: arb, assumed: Sequence[str], rule: str) -> tupl
     bounds: tuple[tuple[Measure, arb], ...] = (("expected_l2", mean), ("rms_l2", root if root > mean else mean))
     told = tuple(dict.fromkeys(assumed))
     found = tuple(ErrorBound(measure, "any", "lower", Num(exact(value)), assumed=told) for measure, value in bounds if value > 0)
-    if not found:
-        raise Rejected(rule, "the bound", "it is not certainly above 0")
+    require(bool(found), Rejected(rule, "the bound", "it is not certainly above 0"))
     return found
 
 

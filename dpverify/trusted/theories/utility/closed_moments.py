@@ -9,28 +9,10 @@ from typing import Final
 
 from dpverify.trusted.kernel.bounds import INFINITE, Infinite
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import ExprError, Rejected
-from dpverify.trusted.kernel.expr import (
-    ONE,
-    ZERO,
-    Add,
-    Call,
-    Expr,
-    Num,
-    Sym,
-    add,
-    call,
-    div,
-    mul,
-    neg,
-    num,
-    power,
-    sub,
-    substitute,
-    symbols,
-)
+from dpverify.trusted.kernel.errors import ExprError, Rejected, require
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Num, Sym, add, call, div, mul, neg, num, power, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Domain, Staircase
-from dpverify.trusted.language.linear import linear_part
+from dpverify.trusted.language.linear import linear_part, terms
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.expansion import monomial
 from dpverify.trusted.shapes.convexity import Shapes, outside
@@ -125,8 +107,7 @@ def form(law: Law) -> Form | None:
         exponent = Shapes("r", True, law.domains).tidy(neg_log(density))
     except ExprError:
         return None
-    terms = [term for term in (exponent.args if isinstance(exponent, Add) else (exponent,)) if "r" in symbols(term)]
-    pairs = [outside(term, "r") for term in terms]
+    pairs = [outside(term, "r") for term in terms(exponent) if "r" in symbols(term)]
     logs = [c for moving, c in pairs if moving == call("log", _R)]
     others = [(moving, c) for moving, c in pairs if moving != call("log", _R)]
     if len(others) != 1 or len(logs) > 1:
@@ -144,9 +125,8 @@ def _powers(c: Expr, only: Expr) -> Powers | None:
     if not (isinstance(only, Call) and only.name == "log"):
         return None
     inner, square = only.args[0], power(_R, num(2))
-    terms = inner.args if isinstance(inner, Add) else (inner,)
-    a = add(*(term for term in terms if "r" not in symbols(term)))
-    pairs = [outside(term, "r") for term in terms if "r" in symbols(term)]
+    a = add(*(term for term in terms(inner) if "r" not in symbols(term)))
+    pairs = [outside(term, "r") for term in terms(inner) if "r" in symbols(term)]
     if len(pairs) != 1 or pairs[0][0] != square or not (certainly_lt(ZERO, a) and certainly_lt(ZERO, pairs[0][1])):
         return None
     return Powers(c, a, pairs[0][1])
@@ -169,8 +149,7 @@ def gamma_ratio(start: Expr, step: Fraction) -> Expr:
 
 def _require(start: Expr) -> None:
     """Raises Rejected unless the argument of a Gamma integral is certainly positive."""
-    if not certainly_lt(ZERO, start):
-        raise Rejected("noise-moments", "the density", "it is not certainly integrable")
+    require(certainly_lt(ZERO, start), Rejected("noise-moments", "the density", "it is not certainly integrable"))
 
 
 def _of_stairs(noise: Staircase, p: int) -> Expr:

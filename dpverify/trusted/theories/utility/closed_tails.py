@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sqrt, sub
 from dpverify.trusted.kernel.model import LINF, Claim, Norm, Product, Radial, Translation
 from dpverify.trusted.theories.utility.closed_moments import Exponential, continued, form
@@ -59,7 +59,6 @@ def _on_integers(law: Law, found: Exponential, near: Expr, rule: str) -> Expr:
     """P(|Z| > near) = 2 u^(m + 1)/(1 + u), m the whole part of `near`, u = exp(-c)."""
     if found.a != 1 or not isinstance(near, Num):
         raise Rejected(rule, "the noise", "on the integers its tail has a closed form for exp(-c |z|), beyond a number")
-    if not continued(law):
-        raise Rejected(rule, "the noise", "its probability of 0 is not that of its form elsewhere")
+    require(continued(law), Rejected(rule, "the noise", "its probability of 0 is not that of its form elsewhere"))
     u = call("exp", neg(found.c))
     return div(mul(num(2), power(u, num(near.value.__floor__() + 1))), add(ONE, u))

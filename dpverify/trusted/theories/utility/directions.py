@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.facts.premises import body_of
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, add, div, mul, num, power, sqrt
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Norm
@@ -82,8 +82,7 @@ def length_on_the_line(norm: Norm) -> Expr:
 
 def _of_body(law: Law, p: int, claim: Claim, premises: Sequence[Fact], wanted: int) -> tuple[Total, list[Between]]:
     d = law.dimension
-    if not premises:
-        raise Rejected(RULE, "the norm", "its unit ball is a premise: a fact of its moments")
+    require(bool(premises), Rejected(RULE, "the norm", "its unit ball is a premise: a fact of its moments"))
     [body] = (body_of(premise, claim, "norm", RULE) for premise in premises)
     if body.axes != tuple(tuple(Fraction(int(i == j)) for j in range(d)) for i in range(d)):
         raise Rejected(RULE, "the unit ball", "its fact is along other axes than those of the coordinates")

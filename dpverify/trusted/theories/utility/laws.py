@@ -10,7 +10,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, format_expr, mul, neg, parse, power, substitute, symbols
 from dpverify.trusted.kernel.model import Answering, Claim, Domain, Mixture, Norm, Product, Radial, Staircase
 from dpverify.trusted.language.noise import variable
@@ -74,8 +74,7 @@ class Law:
 
     def moment(self, p: int, bits: int) -> arb:
         """A ball round the mean of R^p. Raises Rejected where R is given by its law alone, Undecided."""
-        if not self.sizes:
-            raise Rejected("noise-moments", "the noise", "its moments are closed forms; no integral encloses them")
+        require(bool(self.sizes), Rejected("noise-moments", "the noise", "its moments are closed forms; no integral encloses them"))
         total = arb(1)
         for size in self.sizes:
             total *= size.moment(p, bits)

@@ -11,7 +11,7 @@ from flint import fmpq_mat
 from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.bodies import BodyOf
 from dpverify.trusted.geometry.linear import matrix, to_fraction
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.kernel.model import Claim, Matrix, Mixture, Norm, Radial
 from dpverify.trusted.language.rationals import read_rows
@@ -77,8 +77,7 @@ def axes_told(parameters: Mapping[str, Any], dimension: int, rule: str) -> Matri
     if "axes" not in parameters:
         return unit(dimension)
     found = read_rows(parameters["axes"], "axes", rule, dimension)
-    if matrix(found).rank() < len(found):
-        raise Rejected(rule, "the axes", "they are not independent")
+    require(matrix(found).rank() == len(found), Rejected(rule, "the axes", "they are not independent"))
     return found
 
 

@@ -14,7 +14,7 @@ from flint import arb
 from dpverify.trusted.kernel.balls import constant, rational, value
 from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, div, mul, num, power, sqrt, sub, substitute
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Mixture, Radial, Staircase
@@ -138,8 +138,7 @@ def length(law: Law, t: Fraction, parameters: Mapping[str, Any], rule: str, unit
 
 def _stretched(law: Law, unit: Expr, rule: str) -> Size:
     """R times a unit."""
-    if len(law.sizes) != 1:
-        raise Rejected(rule, "the noise", "its size is a product of two; read it in closed form, if it has one")
+    require(len(law.sizes) == 1, Rejected(rule, "the noise", "its size is a product of two; read it in closed form, if it has one"))
     [size] = law.sizes
     return Size(substitute(size.density, {"r": div(Sym("r"), unit)}), "r", Sym("r"), Fraction(0))
 
@@ -153,8 +152,7 @@ def incomplete(found: Exponential | Powers, weight: int, unit: Expr, t: Fraction
     else:
         shape = constant(found.m) - arb(weight) / 2
         tail = (1 / (1 + constant(found.k) * at * at / constant(found.a))).beta_lower(shape, arb(weight) / 2, 1)
-    if not shape > 0:
-        raise Rejected("noise-quantile", "the density", "it is not certainly integrable")
+    require(shape > 0, Rejected("noise-quantile", "the density", "it is not certainly integrable"))
     return tail
 
 

@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite
-from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, mul, neg, substitute
 from dpverify.trusted.kernel.model import L1, Claim, Domain, Translation
 from dpverify.trusted.language.logarithms import neg_log_profile
@@ -40,10 +40,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """D lim h', as the upper or the lower bound that "side" asks for; a lower one may fix parameters under "at"."""
     noise = additive(claim, evidence, NAME)
     shapes, h = noise.shapes, noise.h
-    if not noise.shape.convex:
-        raise Rejected(NAME, "h", "it is not certainly convex")
-    if shapes.half and not rises_convexly(shapes, h):
-        raise Rejected(NAME, "h", "it is not certainly non-decreasing in the distance")
+    require(noise.shape.convex, Rejected(NAME, "h", "it is not certainly convex"))
+    require(not shapes.half or rises_convexly(shapes, h), Rejected(NAME, "h", "it is not certainly non-decreasing in the distance"))
     ends = [h] if shapes.half else [h, shapes.tidy(shapes.mirrored(h))]
     found = [_limit(shapes, end) for end in ends]
     if None in found:

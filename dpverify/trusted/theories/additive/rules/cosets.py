@@ -43,10 +43,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if apart is None:
         raise Rejected(NAME, "the query", "it is not certain that noise on the integers meets answers that do not differ by integers")
     noise = noise_of(claim, evidence, NAME)
-    witness = {
-        "pair": {"says": "histograms", "histograms": apart.histograms, "moved": str(apart.moved)},
-        "event": {"says": "integers-from-q"},
-        "P": "1",
-        "Q": "0",
-    }
+    pair = {"says": "histograms", "histograms": apart.histograms, "moved": str(apart.moved)}
+    witness = {"pair": pair, "event": {"says": "integers-from-q"}, "P": "1", "Q": "0"}
     return Bound("lower", ONE if quantity == "delta" else INFINITE, witness=witness, at=at, quantity=quantity, assumed=sign_of(noise))

@@ -22,7 +22,7 @@ from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, sub
 from dpverify.trusted.kernel.model import Claim, EllipticalProcess, Kernel, Part, Radial, Staircase, on_integers
 from dpverify.trusted.language.noise import Additive
@@ -41,9 +41,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     evidence: "sensitivity" as in `geometry`; "normaliser" of a kernel, as in `normaliser`, and of noise, as in `integrable`, with
     "positive", the ends of an interval (on the integers twice one) on which its density is positive.
     """
-    side = evidence.get("side")
-    if side not in ("upper", "lower"):
-        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower.")
+    side = evidence["side"]
+    require(side in ("upper", "lower"), CertificateError(f"{NAME}: 'side' is {side!r}, not upper or lower."))
     noise = claim.mechanism
     still(claim, evidence.get("sensitivity"))
     if isinstance(noise, Kernel):

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.balls import exact, precision
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Num, div, format_expr, mul, parse, substitute
 from dpverify.trusted.kernel.model import Claim, Domain, Mixture
 from dpverify.trusted.kernel.signs import AT_LEAST_ZERO
@@ -61,16 +61,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     moved = div(reach.upper if side == "upper" else reach.lower, noise.scale)
     if not shapes.sign(moved) <= AT_LEAST_ZERO:  # exact
         raise Rejected(NAME, "the sensitivity", "it is not certainly at least 0")
-    if not shapes.positive(noise.mixing):
-        raise Rejected(NAME, "the mixing density", "it is not certainly positive on its support")
+    require(shapes.positive(noise.mixing), Rejected(NAME, "the mixing density", "it is not certainly positive on its support"))
     h = shapes.tidy(neg_log(noise.profile))
-    if not shapes.shape(h).concave:
-        raise Rejected(NAME, "the conditional exponent", "it is not certainly concave in r")
+    require(shapes.shape(h).concave, Rejected(NAME, "the conditional exponent", "it is not certainly concave in r"))
     centre = shapes.at_zero(noise.profile)
     if shapes.at_zero(h) is None or centre is None:
         raise Rejected(NAME, "the conditional exponent", "it is not certainly finite at 0")
-    if not shapes.integrable(h, noise.dimension):
-        raise Rejected(NAME, "the conditional exponent", "exp(-h) is not certainly integrable")
+    require(shapes.integrable(h, noise.dimension), Rejected(NAME, "the conditional exponent", "exp(-h) is not certainly integrable"))
     scale_family.require_free_of_v(noise, parse(evidence["scale"]), {}, NAME)
     if not integrable(noise.mixing, "v", lower, upper, evidence.get("normaliser")):
         raise Rejected(NAME, "the mixing density", "its integral is not certainly finite")
@@ -78,8 +75,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         at_zero = integral(mul(centre, noise.mixing), "v", lower, upper, bits)
         at_shift = integral(mul(substitute(noise.profile, {"r": moved}), noise.mixing), "v", lower, upper, bits)
         loss = (at_zero / at_shift).log()
-        if not loss.is_finite():
-            raise Rejected(NAME, "the integrals", "their ratio has no finite enclosure; ask for more bits")
+        require(loss.is_finite(), Rejected(NAME, "the integrals", "their ratio has no finite enclosure; ask for more bits"))
         value = ZERO if moved == ZERO else Num(exact(loss.upper() if side == "upper" else loss.lower()))
     if side == "upper":
         return Bound("upper", value)

@@ -34,13 +34,12 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Expr, parse, symbols
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.theories.additive.axis import Line
-from dpverify.trusted.theories.additive.cells import WAYS, Cell, summit
-from dpverify.trusted.theories.additive.monotone_pieces import MAX_CELLS, check_pieces
+from dpverify.trusted.theories.additive.cells import MAX_CELLS, WAYS, Cell, check_pieces, summit
 from dpverify.trusted.theories.additive.sides import checked_end, start_holds
 
 NAME: Final = "modulus"
@@ -55,8 +54,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     pieces = [(to_fraction(cut, NAME), str(kind)) for cut, kind in evidence["pieces"]]
     if before is None and not line.half:
         raise Rejected(NAME, "ends", "an infinite side of the line is not accounted for")
-    if symbols(bound):
-        raise Rejected(NAME, "bound", "it has free symbols")
+    require(not symbols(bound), Rejected(NAME, "bound", "it has free symbols"))
     far = checked_end(after, 1, line, bound)
     near = None if before is None else checked_end(before, -1, line, bound)
     rising_only = check_pieces(line, near, far, pieces, bound)
@@ -79,12 +77,10 @@ def _check_cells(line: Line, evidence: Any, bound: Expr, sign: int, first: Fract
     """Check that the loss is at most the bound on each cell, each in the way that it names, and that the cells reach both ends."""
     read = [(to_fraction(cell[0], NAME), *_way(cell)) for cell in evidence["cells"]]
     stop = to_fraction(evidence["stop"], NAME)
-    if not read or len(read) > MAX_CELLS:
-        raise Rejected(NAME, "cells", f"between 1 and {MAX_CELLS} are wanted")
+    require(0 < len(read) <= MAX_CELLS, Rejected(NAME, "cells", f"between 1 and {MAX_CELLS} are wanted"))
     begins = rational(read[0][0])
     covered = begins <= rational(first) if line.half else begins + line.step <= rational(first)
-    if not covered or stop < last:
-        raise Rejected(NAME, "cells", "they do not reach both ends")
+    require(covered and stop >= last, Rejected(NAME, "cells", "they do not reach both ends"))
     uppers = [*(lower for lower, _, _ in read[1:]), stop]
     for (lower, holds, points), upper in zip(read, uppers, strict=True):
         point = points[0] if points else (lower + upper) / 2
@@ -94,5 +90,4 @@ def _check_cells(line: Line, evidence: Any, bound: Expr, sign: int, first: Fract
             held = holds(Cell(line, lower, upper, sign, bound, point))
         except (Undecided, ExprError) as error:
             raise Rejected(NAME, f"[{lower}, {upper}]", str(error)) from error
-        if not held:
-            raise Rejected(NAME, f"[{lower}, {upper}]", "the loss is not certainly below the bound here; split the cell")
+        require(held, Rejected(NAME, f"[{lower}, {upper}]", "the loss is not certainly below the bound here; split the cell"))

@@ -27,7 +27,7 @@ from dpverify.trusted.geometry.polytopes import Polytope, box
 from dpverify.trusted.kernel.balls import constant, exact
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Add, Expr, Num, Sym, add, call, mul, neg, num, parse, substitute, symbols
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.calls import calls
@@ -151,6 +151,5 @@ def strip(line: Line, near: Fraction | None, far: Fraction) -> Strip:
     """The pairs that are not on an end, with their loss. near, far: where the ends start."""
     most = line.far(Fraction(0))
     low, high = Fraction(0) if near is None else near - most, far + most
-    if not low < high:
-        raise Rejected(NAME, "ends", "the near one is not before the far one")
+    require(low < high, Rejected(NAME, "ends", "the near one is not before the far one"))
     return Strip(line, low, high, line.h, ZERO)

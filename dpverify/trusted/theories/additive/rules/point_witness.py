@@ -23,7 +23,7 @@ from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import constant, precision, rational, value
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, substitute
 from dpverify.trusted.kernel.model import Claim, Translation
 from dpverify.trusted.language.logarithms import neg_log
@@ -96,8 +96,7 @@ def _radius(noise: Additive, evidence: Mapping[str, Any], key: str) -> Fraction:
     if isinstance(noise, Translation) and noise.integers:
         return Fraction(0)
     radius = read_fraction(evidence, key, NAME)
-    if radius <= 0:
-        raise Rejected(NAME, key, "it must be positive: a single point has probability 0")
+    require(radius > 0, Rejected(NAME, key, "it must be positive: a single point has probability 0"))
     return radius
 
 
@@ -126,7 +125,6 @@ def certify(noise: Additive, points: Points, radius: Fraction, claimed: Fraction
         else:
             raise Rejected(NAME, "b", "the neighbourhood is not certainly inside the support")
     if isinstance(claimed, Infinite):
-        if not vanishes:
-            raise Rejected(NAME, "b", "the density of Q does not certainly vanish on the neighbourhood")
+        require(vanishes, Rejected(NAME, "b", "the density of Q does not certainly vanish on the neighbourhood"))
     elif not loss >= rational(claimed):
         raise Rejected(NAME, "value", "the loss is not certainly at least this on the neighbourhood; make the radius smaller")

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from dpverify.trusted.geometry.lengths import l1_radius
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, mul
 from dpverify.trusted.kernel.model import Claim, Product, Translation
 from dpverify.trusted.language.logarithms import neg_log
@@ -42,8 +42,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     evidence: "slope" and "cuts" as `slopes.told` reads them; "sensitivity" and "radius" as in `geometry`. Raises Rejected or Undecided.
     """
     noise = claim.mechanism
-    if claim.domains:
-        raise Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values")
+    require(not claim.domains, Rejected(NAME, "the claim", "its parameters range over domains; this rule wants their values"))
     if isinstance(noise, Translation):
         if noise.support != (None, None) or noise.integers:
             raise Rejected(NAME, "the support", "the density must live on the whole line")

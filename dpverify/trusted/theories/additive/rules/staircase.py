@@ -20,7 +20,7 @@ from typing import Any, Final
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import exact
 from dpverify.trusted.kernel.bounds import Bound, sided
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, sub, symbols
 from dpverify.trusted.kernel.model import Claim, Staircase
 from dpverify.trusted.order.enclosed import enclose
@@ -37,8 +37,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "mechanism", "only staircase noise has these steps")
     epsilon, gamma = mechanism.epsilon, mechanism.gamma
     moved = ONE if claim.sensitivity is None else claim.sensitivity
-    if not compare.certainly_lt(ZERO, moved, domains):
-        raise Rejected(NAME, "sensitivity", f"{format_expr(moved)} is not certainly positive")
+    require(compare.certainly_lt(ZERO, moved, domains), Rejected(NAME, "sensitivity", f"{format_expr(moved)} is not certainly positive"))
     steps = ONE if compare.certainly_le(moved, ONE, domains) else _ceiling(moved)
     witness = _witness(epsilon, gamma, moved, steps) if side == "lower" else None
     return Bound(side, mul(steps, epsilon), witness=witness, at=at)

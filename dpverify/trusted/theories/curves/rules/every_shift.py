@@ -32,11 +32,11 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.kernel.assumptions import EVERY, REAL
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, format_expr
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Radial, Translation
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_whole, to_fraction
 from dpverify.trusted.theories.additive.points import sign_of
 from dpverify.trusted.theories.curves.shifts import Effort, divergences
 from dpverify.trusted.theories.curves.unimodal import in_pieces, shifted
@@ -63,10 +63,10 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     assert isinstance(noise, Radial | Translation)
     if not certainly_lt(ZERO, shifts[1]):
         raise Rejected(NAME, "the sensitivity", f"{format_expr(shifts[1])} is not certainly positive")
-    effort = Effort(*(_number(parameters, key, most) for key, most in (("far", _MOST_FAR), ("point", _MOST_BITS), ("cell", _MOST_BITS))))
+    limits = (("far", _MOST_FAR), ("point", _MOST_BITS), ("cell", _MOST_BITS))
+    effort = Effort(*(read_whole(parameters, key, NAME, 0, most) for key, most in limits))
     at = read_fraction(parameters, "at", NAME)
-    if not (0 < at <= 1):
-        raise Rejected(NAME, "at", "it is no share of the sensitivity")
+    require(0 < at <= 1, Rejected(NAME, "at", "it is no share of the sensitivity"))
     cuts = [to_fraction(cut, NAME) for cut in parameters.get("cuts", ())]
     if len(cuts) > _MOST_CUTS or any(low >= high for low, high in pairwise(cuts)):
         raise Rejected(NAME, "cuts", f"they are not at most {_MOST_CUTS} numbers in order")
@@ -84,10 +84,3 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         lower = oriented(found, run).lower if at == 1 or small else None
         found = replace(found, lower=lower)
     return settled.single(run, found)
-
-
-def _number(parameters: Mapping[str, Any], key: str, most: int) -> int:
-    found = parameters.get(key)
-    if type(found) is not int or not 0 <= found <= most:
-        raise CertificateError(f"{NAME}: {key} must be an integer from 0 to {most}.")
-    return found

@@ -35,7 +35,7 @@ from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, call, div, symbols
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Domain, Mechanism, Mixture, Radial
@@ -77,8 +77,7 @@ def observed(law: Law, shift: Expr) -> Pair:
     """
     check(law)
     mean = mean_over(law, div(shift, call("sqrt", law.factor)))
-    if not certainly_le(ZERO, shift):
-        raise Rejected(NAME, "the shift", "it is not certainly at least 0")
+    require(certainly_le(ZERO, shift), Rejected(NAME, "the shift", "it is not certainly at least 0"))
     if shift == ZERO:
         return symmetric(lambda epsilon: arb(0))
 
@@ -89,10 +88,7 @@ def check(law: Law) -> None:
     """Raises Rejected unless the law of the variance is certainly one, Undecided where its integral is not enclosed."""
     if not symbols(law.density) <= {"v"} or symbols(law.factor):
         raise Rejected(NAME, "the mixing law", "it has parameters without a value")
-    if not constant(law.factor) > 0:
-        raise Rejected(NAME, "the mixing law", "its factor is not certainly positive")
+    require(constant(law.factor) > 0, Rejected(NAME, "the mixing law", "its factor is not certainly positive"))
     shapes = Shapes("r", True, {"v": Domain(law.lower, law.upper)})
-    if not shapes.positive(law.density):
-        raise Rejected(NAME, "the mixing law", "its density is not certainly positive on its support")
-    if not mass(law, law.lower, law.upper, ctx.prec) > 0:
-        raise Rejected(NAME, "the mixing law", "its integral is not certainly positive")
+    require(shapes.positive(law.density), Rejected(NAME, "the mixing law", "its density is not certainly positive on its support"))
+    require(mass(law, law.lower, law.upper, ctx.prec) > 0, Rejected(NAME, "the mixing law", "its integral is not certainly positive"))

@@ -27,7 +27,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import divergence
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, parse, substitute, symbols
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.loading import remembered
@@ -86,12 +86,10 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
         raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
-    if len(premises) != 1:
-        raise CertificateError(f"{NAME}: it wants one premise.")
-    above = pure_guarantee.curve(premises[0], claim)
+    (premise,) = premises
+    above = pure_guarantee.curve(premise, claim)
     inputs = [parse(str(parameters.get(key))) for key in ("theta", "other")]
-    if any(map(symbols, inputs)):
-        raise CertificateError(f"{NAME}: an input is not a constant.")
+    require(not any(map(symbols, inputs)), CertificateError(f"{NAME}: an input is not a constant."))
     check_inputs(claim, kernel, *inputs)
     cuts = tuple(to_fraction(cut, NAME) for cut in parameters.get("cuts", ()))
     if not 2 <= len(cuts) <= _MOST_BINS or any(low >= high for low, high in pairwise(cuts)):

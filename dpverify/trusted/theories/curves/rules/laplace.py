@@ -31,7 +31,7 @@ from dpverify.trusted.facts.evaluate import accurately, divergence, known
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel import compare
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call, format_expr, mul, sub
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Mechanism
@@ -67,8 +67,7 @@ def profile(ratio: Expr) -> Profile:
 
 
 def _check(ratio: Expr) -> None:
-    if compare.sign(ratio) not in (0, 1):
-        raise Rejected(NAME, "the distance", f"D/b = {format_expr(ratio)} is not certainly at least 0")
+    require(compare.sign(ratio) in (0, 1), Rejected(NAME, "the distance", f"D/b = {format_expr(ratio)} is not certainly at least 0"))
 
 
 def _excess(epsilon: arb, end: arb) -> arb:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import lcm
 from typing import Any, Final
 
 from flint import arb
@@ -31,18 +32,19 @@ from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, dominating, greatest, symmetric
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.assumptions import EVERY
+from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr, num
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Mechanism, Staircase, Translation
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.enclosed import enclose, integer
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.additive.points import sign_of
 from dpverify.trusted.theories.curves.integers import Law, Shape
 from dpverify.trusted.theories.curves.rules.line import nothing
-from dpverify.trusted.theories.curves.stairs import Stairs
 from dpverify.trusted.theories.curves.unimodal import Hints, hints, read
 
 NAME: Final = "lattice"
@@ -84,10 +86,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
 def peak(parameters: Mapping[str, Any]) -> tuple[int, int]:
     """The integers under "peak", 0 and 0 without it. Raises CertificateError."""
-    both = parameters.get("peak", [0, 0])
-    if not (isinstance(both, list) and len(both) == 2 and all(type(n) is int for n in both)):
-        raise CertificateError(f"{NAME}: 'peak' is not two integers.")
-    return both[0], both[1]
+    first, last = map(int, parameters.get("peak", (0, 0)))
+    return first, last
 
 
 def disjoint(runs: Sequence[Run]) -> Curve | None:
@@ -106,8 +106,7 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
     are not proved unimodal or not summed.
     """
     for bound in (reach.upper, reach.lower):
-        if not certainly_le(ZERO, bound):
-            raise Rejected(NAME, "the sensitivity", f"{format_expr(bound)} is not certainly at least 0")
+        require(certainly_le(ZERO, bound), Rejected(NAME, "the sensitivity", f"{format_expr(bound)} is not certainly at least 0"))
     if isinstance(noise, Staircase):
         upper = _staircase_pair(noise, reach.upper)
         return Curve(upper, upper if reach.exact else _staircase_pair(noise, reach.lower), (NAME,), ASSUMED)
@@ -120,9 +119,7 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
     upper = lower if most == least else _integer_pair(noise, most, hints, peak)
     if peak is None:
         pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, least: lower}
-        if at is not None and (type(at) is not int or not 1 <= at <= least):
-            raise CertificateError(f"{NAME}: 'at' is no whole shift up to the sensitivity.")
-        shown = least if at is None else at
+        shown = least if at is None else to_whole(at, "at", NAME, 1, least)
         upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *sign_of(noise))
         return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != least))
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)
@@ -170,3 +167,54 @@ def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int,
 
 def _staircase_pair(noise: Staircase, shift: Expr) -> Pair:
     return symmetric(nothing) if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift))
+
+
+_MOST_STEPS: Final = 20_000
+
+
+class Stairs:
+    """Staircase noise and its copy moved by `shift`: height a e^(-k rate) where |z| is in (gamma + k - 1, gamma + k).
+
+    Lengths are in units of 1/step, in which rational ones are whole numbers, so that steps that only touch share exactly nothing.
+    """
+
+    alone: arb = arb(0)
+
+    def __init__(self, noise: Staircase, shift: Expr) -> None:
+        step = lcm(*(x.value.denominator for x in (noise.gamma, shift) if isinstance(x, Num)))
+        self._rate, self._step = constant(noise.epsilon), arb(step)
+        self._gamma, self._shift = (constant(mul(num(step), x)) for x in (noise.gamma, shift))
+        decay, gamma = (-self._rate).exp(), constant(noise.gamma)
+        self._top = -(-self._rate).expm1() / (2 * (gamma + decay * (1 - gamma))) / step
+        require(self._shift < _MOST_STEPS * step, Undecided(f"a shift over more than {_MOST_STEPS} steps."))
+        # a step on the right gains where the copy is on a higher one: its start is nearer to 0 than its end is to the shift
+        steps = integer(((self._shift - 2 * self._gamma + step) / (2 * step)).upper().ceil())
+        starts = [(k, self._gamma + (k - 1) * step) for k in range(1, steps)]
+        self._right = [(k, self._overlaps(start, start + step)) for k, start in starts]
+
+    def _overlaps(self, low: arb, high: arb) -> list[tuple[int, arb]]:
+        """The steps j on the left of the moved copy that meet an interval, with the lengths that they share."""
+        origin, step = self._shift - self._gamma, self._step
+        first = max(1, integer(((origin - high) / step).lower().floor()))
+        last = integer(((origin - low) / step + 1).upper().ceil())
+        shared = []
+        for j in range(first, last + 1):
+            length = high.min(origin - (j - 1) * step) - low.max(origin - j * step)
+            if not length <= 0:
+                shared.append((j, length.max(arb(0))))
+        return shared
+
+    def divergence(self, epsilon: arb) -> arb:
+        """H at an epsilon of at least 0. Right of the middle step of the copy p <= q; on the left all steps are alike but for a factor."""
+        left = self._part(1, self._overlaps(-self._gamma - self._step, -self._gamma), epsilon) / -(-self._rate).expm1()
+        middle = self._part(0, self._overlaps(-self._gamma, self._gamma), epsilon)
+        total = left + middle
+        for k, shared in self._right:
+            total += self._part(k, shared, epsilon)
+        return total.max(arb(0)).min(arb(1))
+
+    def _part(self, k: int, overlaps: list[tuple[int, arb]], epsilon: arb) -> arb:
+        total = arb(0)
+        for j, length in overlaps:
+            total += length * (-(epsilon - (j - k) * self._rate).expm1()).max(arb(0))
+        return self._top * (-k * self._rate).exp() * total

@@ -19,8 +19,9 @@ from flint import arb
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.pairs import Curve, Pair, extreme, symmetric
 from dpverify.trusted.facts.premises import curves_of
-from dpverify.trusted.kernel.errors import CertificateError
+from dpverify.trusted.kernel.errors import CertificateError, require
 from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.language.rationals import to_whole
 
 NAME: Final = "least-curve"
 ASSUMED: Final = ()
@@ -31,18 +32,15 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
 
     Raises CertificateError.
     """
-    if not premises:
-        raise CertificateError(f"{NAME}: it wants a premise.")
+    require(bool(premises), CertificateError(f"{NAME}: it wants a premise."))
     curves = curves_of(premises, [run] * len(premises), NAME)
     below = parameters.get("below")
-    if below is not None and (type(below) is not int or not 0 <= below < len(curves)):
-        raise CertificateError(f"{NAME}: 'below' is not the number of a premise.")
     lowest = _least([curve.upper for curve in curves if curve.upper is not None])
     rules = tuple(dict.fromkeys((NAME, *(rule for curve in curves for rule in curve.rules))))
     assumed = tuple(dict.fromkeys(line for curve in curves if curve.upper is not None for line in curve.assumed))
     if below is None:
         return Curve(lowest, None, rules, assumed)
-    lower = curves[below]
+    lower = curves[to_whole(below, "below", NAME, 0, len(curves) - 1)]
     return Curve(lowest, lower.lower, rules, assumed, (*lower.assumed, *lower.below))
 
 

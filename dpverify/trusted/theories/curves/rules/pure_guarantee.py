@@ -23,7 +23,7 @@ from dpverify.trusted.facts.evaluate import falling, known
 from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.facts.premises import bound_of, pure_of, through_of
 from dpverify.trusted.kernel.bounds import Infinite
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_WAY, Claim
 from dpverify.trusted.theories.curves.rules import optimal_composition
@@ -34,9 +34,8 @@ ASSUMED: Final = ()
 
 def infer(run: Run, _: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of one run of a mechanism whose pure epsilon a premise bounds from above. Raises Rejected, CertificateError."""
-    if len(premises) != 1:
-        raise CertificateError(f"{NAME}: it wants one premise.")
-    return settled.single(run, curve(premises[0], leaf(run)))
+    (premise,) = premises
+    return settled.single(run, curve(premise, leaf(run)))
 
 
 def curve(premise: Fact, claim: Claim) -> Curve:

@@ -45,7 +45,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence, kept
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
 from dpverify.trusted.geometry.sensitivity import Sensitivity
-from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, div, format_expr, num, substitute, symbols
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.loading import remembered
@@ -118,8 +118,7 @@ def _falling(profile: Expr) -> Expr:
             falls = _SHAPES.sign(substitute(derivative(h, "r"), {"r": num(0)})) <= AT_LEAST_ZERO
     except ExprError as error:
         raise Undecided(f"the shape of the profile {format_expr(profile)}: {error}") from error
-    if not falls:
-        raise Undecided(f"whether the profile {format_expr(profile)} is positive and never rises is not certain.")
+    require(falls, Undecided(f"whether the profile {format_expr(profile)} is positive and never rises is not certain."))
     return h
 
 
@@ -127,8 +126,7 @@ def scaled_shift(noise: Radial, reach: Expr) -> Expr:
     """The distance of the answers in units of the scale, certainly 0 (then ZERO) or positive. Raises Rejected."""
     shift = div(reach, noise.scale)
     sign = _SHAPES.sign(shift)
-    if sign not in (NULL, POSITIVE):
-        raise Rejected(NAME, "the sensitivity", f"{format_expr(shift)} is not certainly 0 or positive")
+    require(sign in (NULL, POSITIVE), Rejected(NAME, "the sensitivity", f"{format_expr(shift)} is not certainly 0 or positive"))
     return ZERO if sign == NULL else shift
 
 

@@ -28,7 +28,7 @@ from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.kernel.balls import constant, exact, finite, precision, value
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call, div, format_expr, mul, neg, num, power, substitute
 from dpverify.trusted.kernel.model import Claim, EllipticalProcess, Part
 from dpverify.trusted.numbers.quadrature import integral
@@ -64,8 +64,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         raise Rejected(NAME, "the claim", "the sensitivity and epsilon are not certainly positive")
     with precision(BITS):
         theorem = exact(theorem5(law, shift, claim.epsilon, base_delta(shift, claim.epsilon)).upper())
-        if theorem >= 1:
-            raise Rejected(NAME, "the bound", "it is no better than delta = 1; take a larger scale")
+        require(theorem < 1, Rejected(NAME, "the bound", "it is no better than delta = 1; take a larger scale"))
     return Bound("upper", Num(theorem), quantity="delta", assumed=assumed)
 
 

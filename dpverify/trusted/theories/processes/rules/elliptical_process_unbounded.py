@@ -19,7 +19,7 @@ from typing import Any, Final
 from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, div, format_expr
 from dpverify.trusted.kernel.model import Claim, Part
 from dpverify.trusted.theories.processes.evaluations import has_finite_rank
@@ -35,14 +35,12 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
     evidence: "sensitivity", how the norm of each difference is derived, where they are declared.
     """
-    if claim.domains:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
+    require(not claim.domains, Rejected(NAME, "the claim", "it wants a value for every parameter"))
     noise = elliptical_process.whole(claim.mechanism, NAME)
     if has_finite_rank(noise):
         raise Rejected(NAME, "the covariance", "it is a finite sum of products f(s) g(t), so that its rank is finite")
     moved = reach(Run(Part(noise, claim.sensitivity)), evidence.get("sensitivity"))
-    if not certainly_lt(ZERO, moved.lower):
-        raise Rejected(NAME, "the sensitivity", "the norm of no difference is certainly positive")
+    require(certainly_lt(ZERO, moved.lower), Rejected(NAME, "the sensitivity", "the norm of no difference is certainly positive"))
     observed(law_of(noise), div(moved.lower, noise.scale))
     witness = {"epsilon": format_expr(ONE if claim.epsilon is None else claim.epsilon), "curve": elliptical_process.NAME}
     assumed = (*elliptical_process.assumed(noise), *elliptical_process.below(noise))

@@ -28,7 +28,7 @@ from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import constant, hull, precision
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, add, call, div, mul, num, sqrt, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, EllipticalProcess, Part
 from dpverify.trusted.language.rationals import to_fraction
@@ -82,8 +82,7 @@ def epsilon_of(noise: EllipticalProcess, n: int, norm: Expr) -> Expr:
 def _count(noise: EllipticalProcess, evidence: Mapping[str, Any]) -> int:
     """How many numbers are looked at."""
     if is_finite(noise):
-        if "n" in evidence:
-            raise CertificateError(f"{NAME}: the mechanism itself says how many numbers are released.")
+        require("n" not in evidence, CertificateError(f"{NAME}: the mechanism itself says how many numbers are released."))
         return evaluations.number_of(noise)
     n = evidence.get("n")
     if evidence.get("side") != "lower" or type(n) is not int or n < 1:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, format_expr
 from dpverify.trusted.kernel.model import Claim, EllipticalProcess
 from dpverify.trusted.language.rationals import read_whole
@@ -43,12 +43,10 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     `processes.is_infinite` is told; nothing where values at points are released.
     """
     quantity = evidence.get("quantity", "pure")
-    if quantity not in ("pure", "epsilon", "delta"):
-        raise CertificateError(f"{NAME}: 'quantity' is {quantity!r}, not pure, epsilon or delta.")
+    require(quantity in ("pure", "epsilon", "delta"), CertificateError(f"{NAME}: 'quantity' is {quantity!r}, not pure, epsilon or delta."))
     if quantity == "epsilon" and (claim.delta is None or not certainly_lt(claim.delta, ONE)):
         raise Rejected(NAME, "delta", "it is not certainly below 1")
-    if claim.domains:
-        raise Rejected(NAME, "the claim", "it wants a value for every parameter")
+    require(not claim.domains, Rejected(NAME, "the claim", "it wants a value for every parameter"))
     noise = claim.mechanism
     if not isinstance(noise, EllipticalProcess) or not noise.differences:
         raise Rejected(NAME, "the mechanism", "it is no process under declared differences")
@@ -57,12 +55,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
     finite = processes.is_finite(noise)
     if not (is_apart(noise, h) if finite else processes.is_infinite(noise, h, evidence.get("outside"))):
         raise Rejected(NAME, "the difference", "it is not certainly outside the space of the noise")
-    witness = {
-        "pair": {"says": "answers-that-differ", "by": format_expr(h)},
-        "event": {"says": "outputs-beside-one-answer"},
-        "P": "1",
-        "Q": "0",
-    }
+    pair, event = {"says": "answers-that-differ", "by": format_expr(h)}, {"says": "outputs-beside-one-answer"}
+    witness = {"pair": pair, "event": event, "P": "1", "Q": "0"}
     value = ONE if quantity == "delta" else INFINITE
     released = () if finite else (WHOLE,)
     found = Bound("lower", value, witness=witness, quantity=quantity, assumed=(*released, *processes.assumed(noise)))

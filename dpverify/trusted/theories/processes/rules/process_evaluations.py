@@ -22,7 +22,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Add, Expr, Sym, add, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import L2, EllipticalProcess, Mechanism, Radial
@@ -44,8 +44,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     parameters: "exactly", whether as t noise; else V is shown. Then "cells", if given, what `in_cells` is told of a V of finitely many
     values, for a bound from below. Also "prec".
     """
-    if parameters.get("exactly", False) not in (True, False):
-        raise CertificateError(f"{NAME}: 'exactly' is true or false.")
+    require(parameters.get("exactly", False) in (True, False), CertificateError(f"{NAME}: 'exactly' is true or false."))
     noise = settled.additive(run, NAME)
     return settled.noise(run, curve(noise, reach(run), parameters.get("exactly") is True, parameters.get("cells")), parameters)
 

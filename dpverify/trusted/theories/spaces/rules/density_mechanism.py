@@ -24,7 +24,7 @@ from flint import arb
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, div, mul, neg, num, sub, symbols
 from dpverify.trusted.kernel.model import Claim, Domain, Shape
 from dpverify.trusted.theories.spaces.shapes import CONVEX, asked, dimension
@@ -54,8 +54,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         if not _above(space.shape, rate, near, beta, domains):
             raise Rejected(NAME, "the tail", "answers are not certainly too far with a greater probability than beta")
         return Bound("lower", INFINITE, witness={"pair": {"says": "a-database" if endless else "a-database-near-an-end"}})
-    if side != "lower":
-        raise CertificateError(f"{NAME}: 'side' is {side!r}, not upper, lower or far.")
+    require(side == "lower", CertificateError(f"{NAME}: 'side' is {side!r}, not upper, lower or far."))
     exact = endless or _interval(space.shape) is not None or _sum_of_intervals(space.shape)
     if space.databases != "answers" or not exact:
         raise Rejected(NAME, "the claim", "its least loss is known on intervals, in boxes in l1 and on R^d, with one database an answer")
@@ -105,6 +104,5 @@ def _gamma(shape: Shape, at: Expr) -> arb:
 
 
 def _number(told: Expr) -> arb:
-    if symbols(told):
-        raise Rejected(NAME, "the parameters", "in several dimensions it wants a value for each")
+    require(not symbols(told), Rejected(NAME, "the parameters", "in several dimensions it wants a value for each"))
     return constant(told)

@@ -20,12 +20,11 @@ from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import div, format_expr
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import read_whole, to_whole
-from dpverify.trusted.theories.spaces.databases import finite
-from dpverify.trusted.theories.spaces.laws import far, law_of, require
+from dpverify.trusted.theories.spaces.databases import far, finite, law_of, require
 
 NAME: Final = "given-mechanism"
 ASSUMED: Final = ("the sampler is ideal",)
@@ -48,7 +47,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         if not certainly_lt(given.beta, beyond):
             raise Rejected(NAME, f"database {x}", "its answers are not certainly too far with a greater probability than beta")
         return Bound("lower", INFINITE, witness={"pair": {"says": "database", "number": x}, "further than within": format_expr(beyond)})
-    first, second, third = _three(evidence.get("cell"))
+    first, second, third = evidence["cell"]
     x, other = (to_whole(one, "cell", NAME, 0, len(given.truth) - 1) for one in (first, second))
     y = to_whole(third, "cell", NAME, 0, len(given.distances) - 1)
     if x == other:
@@ -59,9 +58,3 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     if law.is_zero(other, y):
         return Bound("lower", INFINITE, witness=witness)
     return Bound("lower", div(law.loss((x, other, y)), given.most(x, other, NAME)), witness=witness)
-
-
-def _three(cell: Any) -> list[Any]:
-    if not isinstance(cell, list) or len(cell) != 3:
-        raise CertificateError(f"{NAME}: 'cell' is not [x, x', y].")
-    return cell

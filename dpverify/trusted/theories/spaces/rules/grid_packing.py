@@ -26,10 +26,10 @@ from dpverify.trusted.combinators.parameters import fixed
 from dpverify.trusted.kernel.balls import constant, rational
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, div, format_expr, mul, num, power
 from dpverify.trusted.kernel.model import Claim, Norm, Shape
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, to_whole
 from dpverify.trusted.theories.spaces.shapes import asked, dimension
 
 NAME: Final = "grid-packing"
@@ -58,7 +58,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     found = {n: count for n, count in lengths(reach, p, even).items() if room is None or n == 0 or _inside(n, p, step, room)}
     far, total = constant(div(step, space.lipschitz)), arb(0)
     for n, count in found.items():
-        total += count * (-rational(epsilon) * far * _root(n, p)).exp()
+        total += count * (-rational(epsilon) * far * (arb(n) if p is None or n == 0 else arb(n).root(p))).exp()
     if epsilon < 0 or not (1 - constant(beta)) * total > 1:
         raise Rejected(NAME, "epsilon", f"the sum at {epsilon} is not certainly above 1")
     told = {"says": "grid-of-databases", "count": str(sum(found.values())), "step": format_expr(step), "near": format_expr(near)}
@@ -76,10 +76,8 @@ def _power(norm: Norm, even: bool, count: int) -> int | None:
 
 
 def _reach(told: Any, count: int) -> list[tuple[int, int]]:
-    fits = isinstance(told, list) and len(told) == count and all(isinstance(pair, list) and len(pair) == 2 for pair in told)
-    if not fits or any(type(steps) is not int or not 0 <= steps <= MOST_STEPS for pair in told for steps in pair):
-        raise CertificateError(f"{NAME}: 'reach' is not a pair of whole numbers up to {MOST_STEPS} for each axis.")
-    return [(left, right) for left, right in told]
+    require(len(told) == count, CertificateError(f"{NAME}: 'reach' is not a pair of whole numbers for each axis."))
+    return [(to_whole(left, "reach", NAME, 0, MOST_STEPS), to_whole(right, "reach", NAME, 0, MOST_STEPS)) for left, right in told]
 
 
 def _room(shape: Shape, step: Expr, reach: Sequence[tuple[int, int]]) -> Expr | None:
@@ -107,15 +105,10 @@ def lengths(reach: Sequence[tuple[int, int]], p: int | None, even: bool) -> dict
         for n, count in before.items():
             for m, times in each.items():
                 found[n + m] += count * times
-        if len(found) > MOST_LENGTHS:
-            raise Rejected(NAME, "reach", f"there are more than {MOST_LENGTHS} different distances")
+        require(len(found) <= MOST_LENGTHS, Rejected(NAME, "reach", f"there are more than {MOST_LENGTHS} different distances"))
     return {n: count for n, count in found.items() if not even or n % 2 == 0}  # |z|^p is odd where z is
 
 
 def _inside(n: int, p: int | None, step: Expr, room: Expr) -> bool:
     """Whether points of a length are certainly inside a ball."""
     return certainly_lt(mul(step, num(n) if p is None else power(num(n), Num(Fraction(1, p)))), room)
-
-
-def _root(n: int, p: int | None) -> arb:
-    return arb(n) if p is None or n == 0 else arb(n).root(p)

@@ -22,7 +22,7 @@ from dpverify.trusted.combinators.parameters import fixed
 from dpverify.trusted.geometry.lengths import norm_value
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, num, power, substitute
 from dpverify.trusted.kernel.model import Claim, Shape
 from dpverify.trusted.language.rationals import read_fraction, read_whole
@@ -64,8 +64,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def _on_integers(near: Expr, beta: Expr, evidence: Mapping[str, Any]) -> Expr:
     """log(1/u) for a ratio u at which noise would err too often, so that all greater ones do."""
     u = Num(read_fraction(evidence, "ratio", NAME))
-    if not 0 < u.value <= 1:
-        raise Rejected(NAME, "ratio", f"{format_expr(u)} is not above 0 and at most 1")
+    require(0 < u.value <= 1, Rejected(NAME, "ratio", f"{format_expr(u)} is not above 0 and at most 1"))
     if not certainly_lt(mul(beta, add(ONE, u)), mul(num(2), power(u, num(whole(near) + 1)))):
         raise Rejected(NAME, "ratio", f"the probability at {format_expr(u)} is not certainly above beta")
     return call("log", Num(1 / u.value))

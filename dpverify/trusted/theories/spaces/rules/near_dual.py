@@ -20,7 +20,7 @@ from typing import Any, Final
 from dpverify.trusted.kernel.balls import constant, exact
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Num, format_expr, mul
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import to_fraction
@@ -46,7 +46,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
             raise Rejected(NAME, [near, far], "it is not a pair of databases, or stands there twice")
         multipliers[near, far] = tuple(to_fraction(entry, NAME) for entry in row)
     bound = least(Program(losses, between), [to_fraction(entry, NAME) for entry in evidence["weights"]], multipliers)
-    if not certainly_lt(given.beta, Num(bound)):
-        raise Rejected(NAME, "the sum", "it is not certainly above beta")
+    require(certainly_lt(given.beta, Num(bound)), Rejected(NAME, "the sum", "it is not certainly above beta"))
     told = {"says": "further-than-near", "epsilon": format_expr(epsilon), "near": format_expr(given.near)}
     return Bound("lower", epsilon, witness={"pair": told})

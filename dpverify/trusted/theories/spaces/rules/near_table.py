@@ -21,8 +21,7 @@ from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.model import Claim, Vector
 from dpverify.trusted.language.rationals import read_rows
-from dpverify.trusted.theories.spaces.databases import Finite, finite
-from dpverify.trusted.theories.spaces.laws import law_of, require
+from dpverify.trusted.theories.spaces.databases import Finite, finite, law_of, require
 
 NAME: Final = "near-table"
 ASSUMED: Final = ("the sampler is ideal",)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, add, call, div, mul, num, sub
 from dpverify.trusted.kernel.model import Claim, Shape
 from dpverify.trusted.language.rationals import read_fraction
@@ -33,15 +33,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The upper bound. evidence: "share", s; "net", what the net is told (nets). Raises Rejected."""
     space, near, beta = asked(claim, NAME)
     share = read_fraction(evidence, "share", NAME)
-    if not 0 < share <= 1:
-        raise Rejected(NAME, "share", f"{share} is not above 0 and at most 1")
+    require(0 < share <= 1, Rejected(NAME, "share", f"{share} is not above 0 and at most 1"))
     told = evidence.get("net", {})
     size = net(space.shape, mul(Num(share), near), told, dict(claim.domains))
     assumed = (NET,) if _stated(space.shape) else ()
     if size == ZERO:
         return Bound("upper", ZERO, assumed=assumed)
-    if share == 1:
-        raise Rejected(NAME, "share", "with more than one point the radius of the net must be below gamma")
+    require(share != 1, Rejected(NAME, "share", "with more than one point the radius of the net must be below gamma"))
     odds = add(others(size), call("log", div(sub(ONE, beta), beta)))
     value = div(mul(num(2), space.lipschitz, call("max", ZERO, odds)), mul(Num(1 - share), near))
     return Bound("upper", value, assumed=assumed)

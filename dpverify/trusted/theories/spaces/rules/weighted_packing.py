@@ -23,7 +23,7 @@ from dpverify.trusted.combinators.parameters import fixed
 from dpverify.trusted.kernel.balls import constant, exact
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, add, call, div, format_expr, mul, num, sub
 from dpverify.trusted.kernel.model import Claim, Space
 from dpverify.trusted.theories.spaces.packings import Packing, packing, width
@@ -41,8 +41,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     evidence: "packing", what the packing is told (packings). "at" fixes parameters.
     """
     claim, at = fixed(claim, evidence, NAME)
-    if claim.domains:
-        raise Rejected(NAME, "the claim", "a packing is of parameters that have values")
+    require(not claim.domains, Rejected(NAME, "the claim", "a packing is of parameters that have values"))
     space, near, beta = asked(claim, NAME, one=True)
     found = packing(space.shape, near, evidence.get("packing", {}))
     far = _furthest(space, found)

@@ -8,73 +8,50 @@ if TYPE_CHECKING:
     from dpverify.trusted.kernel.theorem import Theorem
 
 
-def theorem(name: str) -> Theorem:
+def theorem(name: str) -> Theorem:  # noqa: C901 -- a table, with a row for each
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _claims(name) or _bodies(name) or _errors_e_to_l(name) or _errors_n_to_v(name)
-    if found is None:
-        raise KeyError(name)
-    return found
-
-
-def _claims(name: str) -> Theorem | None:
-    found: Theorem | None = None
-    match name:
-        case "far-noise":
-            from dpverify.trusted.theories.utility.rules import far_noise as found
-        case "far-outputs":
-            from dpverify.trusted.theories.utility.rules import far_outputs as found
-    return found
-
-
-def _bodies(name: str) -> Theorem | None:
-    found: Theorem | None = None
-    match name:
-        case "independent-columns":
-            from dpverify.trusted.theories.utility.rules import independent_columns as found
-        case "polytope":
-            from dpverify.trusted.theories.utility.rules import polytope as found
-        case "simple-body":
-            from dpverify.trusted.theories.utility.rules import simple_body as found
-    return found
-
-
-def _errors_e_to_l(name: str) -> Theorem | None:
-    found: Theorem | None = None
+    rule: Theorem
     match name:
         case "expected-loss":
-            from dpverify.trusted.theories.utility.rules import expected_loss as found
+            from dpverify.trusted.theories.utility.rules import expected_loss as rule
+        case "far-noise":
+            from dpverify.trusted.theories.utility.rules import far_noise as rule
+        case "far-outputs":
+            from dpverify.trusted.theories.utility.rules import far_outputs as rule
+        case "independent-columns":
+            from dpverify.trusted.theories.utility.rules import independent_columns as rule
         case "infinite-moments":
-            from dpverify.trusted.theories.utility.rules import infinite_moments as found
+            from dpverify.trusted.theories.utility.rules import infinite_moments as rule
         case "lattice-lower-bound":
-            from dpverify.trusted.theories.utility.rules import lattice_lower_bound as found
+            from dpverify.trusted.theories.utility.rules import lattice_lower_bound as rule
         case "linear-map":
-            from dpverify.trusted.theories.utility.rules import linear_map as found
+            from dpverify.trusted.theories.utility.rules import linear_map as rule
         case "lines-lower-bound":
-            from dpverify.trusted.theories.utility.rules import lines_lower_bound as found
+            from dpverify.trusted.theories.utility.rules import lines_lower_bound as rule
         case "log-concave-noise":
-            from dpverify.trusted.theories.utility.rules import log_concave_noise as found
+            from dpverify.trusted.theories.utility.rules import log_concave_noise as rule
         case "lp":
-            from dpverify.trusted.theories.utility.rules import lp as found
-    return found
-
-
-def _errors_n_to_v(name: str) -> Theorem | None:
-    found: Theorem | None = None
-    match name:
+            from dpverify.trusted.theories.utility.rules import lp as rule
         case "noise-moments":
-            from dpverify.trusted.theories.utility.rules import noise_moments as found
+            from dpverify.trusted.theories.utility.rules import noise_moments as rule
         case "noise-quantile":
-            from dpverify.trusted.theories.utility.rules import noise_quantile as found
+            from dpverify.trusted.theories.utility.rules import noise_quantile as rule
+        case "polytope":
+            from dpverify.trusted.theories.utility.rules import polytope as rule
         case "polytope-tails":
-            from dpverify.trusted.theories.utility.rules import polytope_tails as found
+            from dpverify.trusted.theories.utility.rules import polytope_tails as rule
         case "radial-lower-bound":
-            from dpverify.trusted.theories.utility.rules import radial_lower_bound as found
+            from dpverify.trusted.theories.utility.rules import radial_lower_bound as rule
         case "randomized-response-estimate":
-            from dpverify.trusted.theories.utility.rules import randomized_response_estimate as found
+            from dpverify.trusted.theories.utility.rules import randomized_response_estimate as rule
         case "root-of-squares":
-            from dpverify.trusted.theories.utility.rules import root_of_squares as found
+            from dpverify.trusted.theories.utility.rules import root_of_squares as rule
+        case "simple-body":
+            from dpverify.trusted.theories.utility.rules import simple_body as rule
         case "union-bound":
-            from dpverify.trusted.theories.utility.rules import union_bound as found
+            from dpverify.trusted.theories.utility.rules import union_bound as rule
         case "volume-lower-bound":
-            from dpverify.trusted.theories.utility.rules import volume_lower_bound as found
-    return found
+            from dpverify.trusted.theories.utility.rules import volume_lower_bound as rule
+        case _:
+            raise KeyError(name)
+    return rule

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.facts.errors import ErrorBound
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, add, call, mul
 from dpverify.trusted.kernel.model import Claim, Vector
 from dpverify.trusted.theories.finite.tables import Finite, finite
@@ -27,10 +27,8 @@ ASSUMED: Final = ("the sampler is ideal",)
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """The exact value, from above and from below; there is nothing to be told. Raises Rejected."""
-    if claim.domains:
-        raise Rejected(NAME, "the claim", "it ranges over parameters; give them values")
-    if not claim.loss:
-        raise Rejected(NAME, "the claim", "it states no losses")
+    require(not claim.domains, Rejected(NAME, "the claim", "it ranges over parameters; give them values"))
+    require(bool(claim.loss), Rejected(NAME, "the claim", "it states no losses"))
     table = finite(claim)
     means = [_mean(table, x, row) for x, row in enumerate(claim.loss)]
     if claim.prior:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from dpverify.trusted.facts.bodies import Body
 from dpverify.trusted.geometry.linear import matrix, to_fraction
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import to_whole
@@ -40,6 +40,5 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
         raise Rejected(NAME, "the body", "it is not given by points")
     points = tuple(own[to_whole(k, "points", NAME, 1, len(own)) - 1] for k in evidence["points"])
     determinant = abs(to_fraction(matrix(shapes.seen(points, axes)).det()))
-    if determinant == 0:
-        raise Rejected(NAME, "the points", "they are not independent")
+    require(determinant != 0, Rejected(NAME, "the points", "they are not independent"))
     return Body(of, axes, Num(2**d * determinant * Fraction(1, factorial(d))), False)

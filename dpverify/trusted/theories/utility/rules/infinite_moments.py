@@ -20,7 +20,7 @@ from dpverify.trusted.facts.errors import COORDINATE, EUCLIDEAN, ErrorBound, kno
 from dpverify.trusted.kernel.balls import finite
 from dpverify.trusted.kernel.bounds import INFINITE
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, mul, num, power, sub, substitute
 from dpverify.trusted.kernel.model import Claim, Domain
 from dpverify.trusted.language.derivatives import derivative
@@ -66,11 +66,9 @@ def _heavy(size: Size, p: int, side: int, beyond: int) -> None:
     else:  # by its distance 1/r from the end
         at, stretched, inside = sub(Num(limit), mul(num(side), power(r, num(-1)))), power(r, num(-2)), not size.whole
         inside = inside and (other is None or 1 / point < abs(limit - other))
-    if not inside:
-        raise Rejected(NAME, "the point", "the density does not live on all that is beyond")
+    require(inside, Rejected(NAME, "the point", "the density does not live on all that is beyond"))
     whole = mul(substitute(mul(size.density, power(size.size, num(p))), {size.name: at}), stretched)
     tail, far = resolve(whole, "r", point, None), {"r": Domain(point)}
-    if not certainly_lt(ZERO, tail, far):
-        raise Rejected(NAME, "the density", "it is not certainly positive beyond the point")
+    require(certainly_lt(ZERO, tail, far), Rejected(NAME, "the density", "it is not certainly positive beyond the point"))
     if not certainly_le(mul(r, derivative(resolve(neg_log(tail), "r", point, None), "r")), ONE, far):
         raise Rejected(NAME, "the density", "it may fall faster than 1/r, times the power")

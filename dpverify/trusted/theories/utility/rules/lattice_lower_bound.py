@@ -25,7 +25,7 @@ from flint import arb, fmpq_mat
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.geometry.linear import matrix, square, to_fraction
 from dpverify.trusted.kernel.balls import exact, rational
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Matrix
 from dpverify.trusted.language.rationals import read_fraction, read_rows
@@ -74,8 +74,7 @@ def layers(steps: Matrix, reach: int) -> list[int]:
     seen, last, found, spent = {0}, {0}, list[int](), 0
     for _ in range(reach):
         spent += len(last) * len(moves)
-        if spent > MOST_STEPS:
-            raise Rejected(NAME, "the reach", f"more than {MOST_STEPS} steps would be gone through")
+        require(spent <= MOST_STEPS, Rejected(NAME, "the reach", f"more than {MOST_STEPS} steps would be gone through"))
         last = {answer + move for answer in last for move in moves} - seen
         seen |= last
         found.append(len(last))
@@ -87,8 +86,7 @@ def _basis(parameters: Mapping[str, Any], steps: Matrix) -> Matrix:
     rows = read_rows(parameters.get("basis"), "basis", NAME, len(steps[0]))
     basis, moved = matrix(rows), matrix(steps)
     gram = basis * basis.transpose()
-    if gram.det() == 0:
-        raise Rejected(NAME, "the basis", "its rows are not independent")
+    require(gram.det() != 0, Rejected(NAME, "the basis", "its rows are not independent"))
     numbers: fmpq_mat = moved * basis.transpose() * gram.inv()
     if numbers * basis != moved or any(to_fraction(number).denominator != 1 for number in numbers.entries()):
         raise Rejected(NAME, "the basis", "a step is no integer combination of its rows")
@@ -117,6 +115,5 @@ def _crowd(radius: Fraction, basis: Matrix) -> tuple[arb, arb]:
 def _in_line(radius: arb, gap: arb) -> arb:
     """The sum of (R - g |n|)_+ over the integers n: on a line the greatest, at an answer."""
     most = ceil(exact((radius / gap).upper()))
-    if most > MOST_STEPS:
-        raise Rejected(NAME, "the radius", "it reaches over too many answers")
+    require(most <= MOST_STEPS, Rejected(NAME, "the radius", "it reaches over too many answers"))
     return radius + 2 * sum(((radius - gap * n).max(arb(0)) for n in range(1, most + 1)), arb(0))

@@ -16,25 +16,27 @@ Source: docs/theory/design.md#linear-map
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from typing import Any, Final
 
-from flint import fmpq_mat
+from flint import arb, fmpq_mat
 
 from dpverify.trusted.combinators.densities import log_concave
 from dpverify.trusted.combinators.released import Noisy, released
-from dpverify.trusted.facts.errors import ErrorBound
+from dpverify.trusted.facts.errors import ErrorBound, Measure, enclosed, known
 from dpverify.trusted.facts.premises import body_of
-from dpverify.trusted.geometry.linear import matrix
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
-from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul, num, power
+from dpverify.trusted.geometry.linear import form, matrix, square
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.bounds import INFINITE, Infinite
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, add, mul, num, power, sqrt
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Claim, Mixture, Radial, Staircase
+from dpverify.trusted.kernel.model import Claim, Mixture, Radial, Staircase, Vector
 from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.theories.utility import closed_moments, directions, shapes
 from dpverify.trusted.theories.utility.laws import Law, bits_of, half, read
-from dpverify.trusted.theories.utility.mean_squares import Block, rooted, scaled_size, shares_of, total_square
 from dpverify.trusted.theories.utility.rules.log_concave_noise import exceeded, means
 from dpverify.trusted.theories.utility.rules.noise_quantile import beta_of
 
@@ -50,8 +52,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     whose norm is by columns or facets, in their order. Raises Rejected, Undecided, CertificateError.
     """
     wanted = read_whole(parameters, "coordinates", NAME, 0)
-    if claim.domains:
-        raise Rejected(NAME, "the parameters", "errors are those of one mechanism; give every parameter a value")
+    require(not claim.domains, Rejected(NAME, "the parameters", "errors are those of one mechanism; give every parameter a value"))
     found = released(claim.mechanism)
     blocks = _blocks(found.noises, parameters.get("parts"), premises)
     rows = shapes.unit(sum(block.width * block.times for block in blocks)) if found.rows is None else found.rows
@@ -98,6 +99,58 @@ def _spread(law: Law, asked: Claim, premises: Iterator[Fact]) -> tuple[Expr, fmp
     if body.axes != shapes.unit(d) or body.second is None:
         raise Rejected(NAME, "a unit ball", "its fact does not state its second moments along the coordinates")
     second = [tuple(x.value for x in row if isinstance(x, Num)) for row in body.second]
-    if any(len(row) != d for row in second):
-        raise Rejected(NAME, "a unit ball", "its second moments are not rational")
+    require(all(len(row) == d for row in second), Rejected(NAME, "a unit ball", "its second moments are not rational"))
     return Num(Fraction(d + 2, d)), matrix(second)
+
+
+Size = Expr | Infinite | arb
+"""A mean square: exact, infinite, or enclosed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Noise with the covariance size * spread, None for that of independent numbers; how many it has, and how often it is drawn."""
+
+    size: Size
+    spread: fmpq_mat | None
+    width: int
+    times: int
+
+
+def shares_of(row: Vector, blocks: Sequence[Block]) -> Iterator[Fraction]:
+    """m C m' for each block, without its size."""
+    at = 0
+    for block in blocks:
+        share = Fraction(0)
+        for _ in range(block.times):
+            cut, at = row[at : at + block.width], at + block.width
+            share += square(cut) if block.spread is None else form(block.spread, cut)
+        yield share
+
+
+def scaled_size(factor: Expr, size: Size) -> Size:
+    """A mean square times a factor."""
+    if isinstance(size, Infinite):
+        return size
+    return mul(factor, size) if isinstance(size, Expr) else constant(factor) * size
+
+
+def total_square(shares: Sequence[Fraction], blocks: Sequence[Block]) -> Size:
+    """The sum of the blocks' mean squares, each times its share."""
+    parts = [scaled_size(Num(share), block.size) for share, block in zip(shares, blocks, strict=True) if share]
+    if any(isinstance(part, Infinite) for part in parts):
+        return INFINITE
+    exact = [part for part in parts if isinstance(part, Expr)]
+    if len(exact) == len(parts):
+        return add(*exact)
+    total = constant(add(*exact))
+    for part in parts:
+        total += part if isinstance(part, arb) else 0
+    return total
+
+
+def rooted(measure: Measure, squared: Size, coordinate: int | None) -> tuple[ErrorBound, ...]:
+    """Both sides of the root of a mean square."""
+    if isinstance(squared, Infinite):
+        return known(measure, INFINITE, coordinate)
+    return enclosed(measure, squared.sqrt(), coordinate) if isinstance(squared, arb) else known(measure, sqrt(squared), coordinate)

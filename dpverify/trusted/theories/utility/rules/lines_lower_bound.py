@@ -25,7 +25,7 @@ from flint import arb, fmpq, fmpq_mat
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.geometry.linear import matrix, square, to_fmpq, to_fraction
 from dpverify.trusted.kernel.balls import rational
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Query
 from dpverify.trusted.language.rationals import read_fraction, read_rows
@@ -47,8 +47,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     epsilon, assumed = granted(claim, premises, NAME)
     scale = _scale(parameters, len(query.rows))
     weights, steps = zip(*_moves(parameters, query), strict=True)
-    if min(weights) < 0 or sum(weights) > 1:
-        raise Rejected(NAME, "the weights", "one is below 0, or their sum is above 1")
+    require(min(weights) >= 0 and sum(weights) <= 1, Rejected(NAME, "the weights", "one is below 0, or their sum is above 1"))
     moved = _moved(query, steps)
     _require_contraction(scale, weights, moved, read_fraction(parameters, "level", NAME))
     lengths = _lengths(scale, moved)
@@ -75,8 +74,7 @@ def _moves(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fracti
     width = max(map(len, query.rows))
     for move in parameters["moves"]:
         by = {int(number): read(amount, NAME) for number, amount in move["by"].items()}
-        if not all(0 <= number < width for number in by):
-            raise CertificateError(f"{NAME}: the query has {width} record types, counted from 0.")
+        require(all(0 <= number < width for number in by), CertificateError(f"{NAME}: the query has {width} record types, counted from 0."))
         if not _is_difference(list(by.values()), query.adjacency):
             raise Rejected(NAME, "a move", f"it is no difference of neighbours under {query.adjacency}")
         yield read(move["weight"], NAME), by
@@ -98,8 +96,7 @@ def _moved(query: Query, steps: Sequence[Mapping[int, Fraction]]) -> fmpq_mat:
 
 def _scale(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
     found = matrix(read_rows(parameters.get("scale"), "scale", NAME, dimension))
-    if found.nrows() != dimension or found != found.transpose():
-        raise CertificateError(f"{NAME}: 'scale' is not symmetric.")
+    require(found.nrows() == dimension and found == found.transpose(), CertificateError(f"{NAME}: 'scale' is not symmetric."))
     return found
 
 

@@ -24,17 +24,16 @@ from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.assumed_of_inputs import ANY, PAIRS
 from dpverify.trusted.facts.errors import EUCLIDEAN, ErrorBound
 from dpverify.trusted.facts.premises import epsilon_of
-from dpverify.trusted.geometry.linear import dot
+from dpverify.trusted.geometry.linear import dot, square
 from dpverify.trusted.kernel.assumptions import REAL
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, call, format_expr, mul, num, power
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, Matrix, Vector
 from dpverify.trusted.language.rationals import read_fraction, read_whole, to_fraction
 from dpverify.trusted.theories.finite.tables import Finite, finite
 from dpverify.trusted.theories.utility.dual import Between, Pair, Program, least
-from dpverify.trusted.theories.utility.histograms import databases_of, of_counts, rationals, within
 
 NAME: Final = "lp"
 ASSUMED: Final = ()
@@ -107,8 +106,7 @@ def _alike(table: Finite, epsilon: Expr, delta: Fraction, parameters: Mapping[st
 
 def _per_distance(table: Finite, epsilon: Expr, delta: Fraction, parameters: Mapping[str, Any]) -> dict[Pair, Between]:
     """Ratios of pairs of inputs, by their distance."""
-    if delta:
-        raise Rejected(NAME, "delta", "epsilon is per unit of distance, and a delta is for adjacent inputs")
+    require(delta == 0, Rejected(NAME, "delta", "epsilon is per unit of distance, and a delta is for adjacent inputs"))
     found: dict[Pair, Between] = {}
     for near, far, told in parameters["ratios"]:
         if (near, far) not in table.divisors:
@@ -148,3 +146,31 @@ def _of_query(claim: Claim, parameters: Mapping[str, Any], databases: Matrix, be
         return between
 
     return Program(losses, of, gap * gap / 4 if squares else Fraction(0))
+
+
+def databases_of(parameters: Mapping[str, Any]) -> Matrix:
+    """The histograms that are named, whose entries are at least 0."""
+    found = tuple(rationals(database) for database in parameters["databases"])
+    require(bool(found) and min(map(min, found)) >= 0, Rejected(NAME, "databases", "they must be histograms, with entries of at least 0"))
+    return found
+
+
+def within(near: Vector, far: Vector, adjacency: str, steps: int) -> bool:
+    """Whether so many steps between neighbours certainly lead from one histogram to another, by histograms."""
+    moves = tuple(a - b for a, b in zip(near, far, strict=True))
+    length = sum(map(abs, moves), Fraction(0))
+    if adjacency in ("l1", "l2"):
+        return square(moves) <= steps**2 if adjacency == "l2" else length <= steps
+    if not (of_counts(near) and of_counts(far)):
+        return False
+    return (adjacency == "add-remove" and length <= steps) or (adjacency == "replace" and sum(moves) == 0 and length <= 2 * steps)
+
+
+def of_counts(database: Vector) -> bool:
+    """Whether all entries are whole numbers."""
+    return all(count.denominator == 1 for count in database)
+
+
+def rationals(row: Any) -> Vector:
+    """The numbers of a list. Raises CertificateError."""
+    return tuple(to_fraction(entry, NAME) for entry in row)

@@ -26,7 +26,7 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import Side
 from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call, div, mul, neg, num, power, sub
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.theories.utility.closed_moments import Exponential, form
@@ -61,9 +61,8 @@ def beta_of(claim: Claim, rule: str) -> Expr:
 
 def told(evidence: Mapping[str, Any], rule: str) -> tuple[Fraction, Side]:
     """The distance and the side. Raises CertificateError."""
-    at, side = exact_fraction(evidence["at"]), evidence.get("side")
-    if at <= 0 or side not in SIDES:
-        raise CertificateError(f"{rule}: at is a rational above 0, and side is lower or upper.")
+    at, side = exact_fraction(evidence["at"]), evidence["side"]
+    require(at > 0 and side in SIDES, CertificateError(f"{rule}: at is a rational above 0, and side is lower or upper."))
     return at, side
 
 

@@ -52,8 +52,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[ErrorBound, ...]:
     """
     beta, law = beta_of(claim, NAME), read(claim, evidence, NAME)
     at, side = told(evidence, NAME)
-    body = evidence.get("body")
-    if not isinstance(body, Mapping) or shapes.body_named(body) != "norm" or "axes" in body:
+    body = evidence["body"]
+    if shapes.body_named(body) != "norm" or "axes" in body:
         raise CertificateError(f"{NAME}: body is what the rule {polytope.NAME} is given of the whole unit ball of the norm.")
     _, _, boundary = polytope.boundary_of(claim, body)
     found = probabilities(law, values(boundary), boundary.unit, at, evidence)

@@ -25,7 +25,7 @@ from dpverify.trusted.geometry.linear import matrix
 from dpverify.trusted.kernel.balls import constant, precision, rational
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, mul, neg, num, power
 from dpverify.trusted.kernel.fact import Fact, as_errors
 from dpverify.trusted.kernel.model import Claim, Matrix
@@ -128,12 +128,10 @@ def _of_uniform(t: Expr) -> arb:
 def _by_integrals(size: Size, parameters: Mapping[str, Any]) -> Lost:
     """With what is farther out than "far" by its mass alone."""
     bits, far = bits_of(parameters, NAME), exact_fraction(parameters.get("far"))
-    if far <= 0:
-        raise CertificateError(f"{NAME}: far is a rational above 0.")
+    require(far > 0, CertificateError(f"{NAME}: far is a rational above 0."))
     low = -far if size.lower is None else max(size.lower, -far)
     high = far if size.upper is None else min(size.upper, far)
-    if not low < high:
-        raise Rejected(NAME, "the noise", "none of it is nearer than far")
+    require(low < high, Rejected(NAME, "the noise", "none of it is nearer than far"))
     whole, near = size.total(ONE, bits), size.over(ONE, low, high, bits)
     beyond, square = (whole - near).max(arb(0)).upper(), power(size.size, num(2))
     return lambda t: 1 - (size.over(call("exp", neg(mul(t, square))), low, high, bits) + arb(0).union(beyond)) / whole

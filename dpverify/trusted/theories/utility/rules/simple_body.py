@@ -21,7 +21,7 @@ from flint import fmpq, fmpq_mat
 from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.bodies import Body, BodyOf
 from dpverify.trusted.geometry.linear import matrix, to_fraction, up_to_sign
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import PI, Expr, Num, call, div, mul, num, power, sqrt
 from dpverify.trusted.kernel.model import Claim, Matrix
 from dpverify.trusted.theories.utility import shapes
@@ -44,8 +44,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Body:
     elif "axes" in evidence:
         raise Rejected(NAME, "the axes", "of such bodies ellipsoids alone are seen along axes in closed form")
     d, determinant = len(axes), to_fraction(gram.det())
-    if determinant == 0:
-        raise Rejected(NAME, "the body", "it has no interior")
+    require(determinant != 0, Rejected(NAME, "the body", "it has no interior"))
     share = _second(p, d)
     second = tuple(tuple(mul(share, Num(to_fraction(x))) for x in row) for row in gram.tolist())
     return Body(of, axes, mul(sqrt(Num(determinant)), _volume(p, d)), True, second, _mean(p, gram, axes))

@@ -22,7 +22,7 @@ from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.facts.premises import body_of
 from dpverify.trusted.geometry.linear import matrix, to_fraction
 from dpverify.trusted.kernel.balls import constant, rational
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import read_fraction
@@ -57,8 +57,7 @@ def _with_atom(mass: arb, epsilon: arb, k: int, parameters: Mapping[str, Any]) -
     inner, radius = (rational(read_fraction(parameters, key, NAME)) for key in ("inner", "radius"))
     ball = unit_ball(k)
     outside = mass - (-epsilon).exp() * ball * (inner + radius) ** k
-    if not (inner > 0 and radius > 0 and outside > 0):
-        raise Rejected(NAME, "the radii", "they are not above 0, or leave nothing outside")
+    require(inner > 0 and radius > 0 and outside > 0, Rejected(NAME, "the radii", "they are not above 0, or leave nothing outside"))
     linear = inner * (k + 1) * outside / (ball * radius ** (k + 1))
     square = inner**2 * (k + 2) * outside / (2 * ball * radius ** (k + 2))
     return radius * linear / (1 + linear), radius**2 * square / (1 + square)
