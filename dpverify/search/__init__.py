@@ -28,6 +28,7 @@ from dpverify.trusted.kernel.model import (
     Kernel,
     Noise,
     Sampled,
+    Selection,
     Space,
     Translation,
     all_parts,
@@ -127,7 +128,7 @@ def extend_with_curve(proposal: Proposal, claim: Claim, digits: int) -> bool:
     def search(claim: Claim, digits: int) -> Steps:
         return privacy_profile.propose(claim, digits, lambda single: known(single, "upper"))
 
-    if claim.domains and claim.delta != ZERO:
+    if claim.domains and claim.delta != ZERO and not isinstance(claim.mechanism, Selection):  # these have events at any parameters
         from dpverify.search.composition import least_noise
 
         proposal.steps += least_noise.propose(claim, lambda there: search(there, digits))
