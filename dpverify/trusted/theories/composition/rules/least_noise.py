@@ -14,7 +14,7 @@ Source: docs/theory/composition.md#least-noise, Ghosh, Roughgarden & Sundararaja
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, div, mul, num, sub, substitute, symbols
-from dpverify.trusted.kernel.fact import Fact, as_bounds
+from dpverify.trusted.kernel.fact import Parameters, Premises, as_bounds
 from dpverify.trusted.kernel.model import (
     Claim,
     Compose,
@@ -47,7 +47,7 @@ NAME: Final = "least-noise"
 ASSUMED: Final = ()
 
 
-def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[Bound, ...]:
+def infer(claim: Claim, parameters: Parameters, premises: Premises) -> tuple[Bound, ...]:
     """The bounds that a premise gives at values of the parameters, the upper ones for all. Raises Rejected, Undecided, CertificateError.
 
     premises: the curve of all there is at the values, none where the delta there has a closed form, or a fact about the measure that is

@@ -16,7 +16,7 @@ Source: docs/theory/composition.md#shuffling, Feldman, McMillan & Talwar 2021, T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import permutations
@@ -33,7 +33,7 @@ from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, call, div, mul, num, sub
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import KaryResponse, Matrix, Shuffle, Table
 from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.numbers.each_precision import per_precision
@@ -50,7 +50,7 @@ _Laws = tuple[Callable[[], arb], Callable[[], arb]]
 """rho and the share of clones, for the precision of the moment."""
 
 
-def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     """The curve of a shuffle. Raises Rejected, Undecided, CertificateError.
 
     parameters: "ranges", for each of `laws_of` the least and the greatest number of clones that is looked at; "below", if given, of a

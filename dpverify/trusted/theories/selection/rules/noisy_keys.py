@@ -18,10 +18,10 @@ Source: docs/theory/selection.md#noisy-keys
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from flint import arb
 
@@ -34,7 +34,7 @@ from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num
-from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import NoisyKeys, on_integers
 from dpverify.trusted.language.rationals import read_fraction, read_rising, to_whole
@@ -50,7 +50,7 @@ LOWER: Final = "some record adds the whole sensitivity to so many keys, new ones
 _MOST: Final = 4_000
 
 
-def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
+def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     """The curve of one run, from those of noises. Raises Rejected, Undecided, CertificateError.
 
     parameters: "new", numbers of new keys that rise from 0; for each, up to the next, a premise has the curve of as many noises as there
