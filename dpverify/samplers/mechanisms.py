@@ -17,6 +17,7 @@ import numpy as np
 
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers.additive import additive
+from dpverify.samplers.correlated import correlated
 from dpverify.samplers.comparisons import of_keys, of_noisy_max, of_stream, of_threshold
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import ANY, MOST, Array, Generator, Law, whole
@@ -28,6 +29,7 @@ from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
     Compose,
+    CorrelatedNoise,
     EllipticalProcess,
     Exponential,
     Group,
@@ -143,6 +145,8 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
         return of_threshold(mechanism, grid)
     if isinstance(mechanism, NoisyKeys):
         return of_keys(mechanism, grid)
+    if isinstance(mechanism, CorrelatedNoise):
+        return correlated(mechanism, grid)
     if isinstance(mechanism, Stream):
         return of_stream(mechanism, grid)
     if isinstance(mechanism, Compose | Parallel):

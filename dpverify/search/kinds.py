@@ -14,6 +14,7 @@ from dpverify.trusted.kernel.fact import as_bounds
 from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
+    CorrelatedNoise,
     EllipticalProcess,
     Exponential,
     Guarantee,
@@ -101,6 +102,8 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
             proposal.reasons.append(
                 "a new key may be told, which was never looked at before: no epsilon holds alone. Claim a delta."
             )
+        case CorrelatedNoise():
+            proposal.reasons.append("Gaussian noise loses more than any epsilon at times, correlated or not. Claim a delta.")
         case Guarantee():
             from dpverify.search.composition import stated_epsilon
 

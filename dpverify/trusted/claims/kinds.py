@@ -49,6 +49,8 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
         from dpverify.trusted.claims.selections import of_selection
 
         yield from of_selection(mechanism)
+    elif isinstance(mechanism, model.CorrelatedNoise):
+        yield from _of_strategy(mechanism)
     elif isinstance(mechanism, model.Compose | model.Parallel) and not mechanism.parts:
         yield "parts: there are none."
     elif isinstance(mechanism, model.Subsample) and mechanism.scheme not in ("poisson", "without_replacement"):
@@ -59,6 +61,19 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
             from dpverify.trusted.combinators.released import released
 
             yield from _refused(released, mechanism)
+
+
+def _of_strategy(noise: model.CorrelatedNoise) -> Iterator[str]:
+    """Words that mean nothing; numbers that are not those of the strategy, or not of so many steps."""
+    rows, numbers, steps = noise.matrix, noise.coefficients, noise.steps.value if isinstance(noise.steps, Num) else 0
+    if noise.strategy not in model.STRATEGIES or noise.order not in ("any", "fixed"):
+        yield "strategy: it is none of those that are known, or the order of participations is neither any nor fixed."
+    if (noise.strategy == "matrix") != bool(rows) or (noise.strategy == "toeplitz") != bool(numbers):
+        yield "strategy: a matrix has rows, toeplitz has coefficients, and others have neither."
+    if any(len(row) != steps for row in rows) or len(numbers) > steps:
+        yield "steps: a matrix has a column for each, and there are no more coefficients than steps, a number."
+    if noise.rate is not None and (noise.times, noise.separation, noise.order) != (ONE, ONE, "any"):
+        yield "sampling: which steps take a user's records is drawn, so that nothing is said of participations."
 
 
 def _refused(check: Any, *given: Any) -> Iterator[str]:

@@ -50,7 +50,9 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
         return part.mechanism, further(part.mechanism, part.sensitivity or ONE, apart, domains)[0], None
     if isinstance(part.mechanism, model.NoisyKeys):
         raise Undecided("what several records do to noisy keys is not followed here; a group of such has the rule group-privacy.")
-    if not isinstance(part.mechanism, model.Noise | model.Kernel | model.Sampled | model.Space | model.Combinator):
+    if isinstance(part.mechanism, model.CorrelatedNoise) and part.mechanism.rate is not None:
+        raise Undecided("what several records do to a sample is not followed here; a group of such has the rule group-privacy.")
+    if not isinstance(part.mechanism, model.Noise | model.CorrelatedNoise | model.Kernel | model.Sampled | model.Space | model.Combinator):
         assert_never(part.mechanism)
     if part.query is not None:
         return _further(part.mechanism, part.query, factor, moved, domains)

@@ -24,6 +24,9 @@ WHAT: Final = "the parts"
 MOST_TIMES: Final = 10**6
 MOST_RUNS: Final = 20_000
 
+_OF_RECORDS = model.NoisyKeys | model.CorrelatedNoise
+"""Leaves whose neighbours differ by one record, or by one user."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -174,7 +177,7 @@ def _by_whole_steps(part: Part) -> bool:
     mechanism = part.mechanism
     if isinstance(mechanism, model.Noise):
         return on_integers(mechanism) or (part.query is not None and part.query.adjacency in ("add-remove", "replace"))
-    return isinstance(mechanism, model.Finite | model.Selection | model.NoisyKeys | model.Subsample | model.Parallel)
+    return isinstance(mechanism, model.Finite | model.Selection | _OF_RECORDS | model.Subsample | model.Parallel)
 
 
 def occurs(run: Run, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
@@ -198,7 +201,7 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
     certain = alone | model.Compose | Repeat | model.Group | model.PostProcess | model.Lipschitz
     if factor == ONE or isinstance(mechanism, certain):
         return True
-    if not isinstance(mechanism, model.Finite | model.NoisyKeys | model.Subsample | model.Parallel):
+    if not isinstance(mechanism, model.Finite | _OF_RECORDS | model.Subsample | model.Parallel):
         assert_never(mechanism)
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
     return whole and not (isinstance(mechanism, model.Exponential) and bool(mechanism.points))

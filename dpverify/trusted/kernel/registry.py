@@ -33,7 +33,7 @@ _OF_CURVES: Final[Names] = {
     "composition": "bounded-range finite-composition gaussian-composition group-privacy independent-coordinates joint-neighbours "
     "laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition sampling-without-replacement "
     "single-part stated-guarantee",
-    "curves": "every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
+    "curves": "correlated-gaussians every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
     "lipschitz-exponent optimal-composition pure-guarantee radial-caps uniform-ball",
     "processes": "elliptical-process process-evaluations",
     "selection": "compared-gaussians every-word-curve first-positive greatest-noise noisy-keys selection-event told-sums unseen-shifts",

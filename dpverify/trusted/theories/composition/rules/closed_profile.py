@@ -22,9 +22,9 @@ from dpverify.trusted.kernel.assumptions import IDEAL
 from dpverify.trusted.kernel.bounds import Bound, Quantity
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, format_expr
-from dpverify.trusted.kernel.model import Claim, Combinator, Exponential, KaryResponse, Table
+from dpverify.trusted.kernel.model import Claim, Combinator, CorrelatedNoise, Exponential, KaryResponse, Table
 from dpverify.trusted.theories.composition.rules import gaussian_composition, post_processing
-from dpverify.trusted.theories.curves.rules import gaussian
+from dpverify.trusted.theories.curves.rules import correlated_gaussians, gaussian
 
 NAME: Final = "closed-profile"
 ASSUMED: Final = ()
@@ -112,6 +112,7 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
 
                 return delta, (optimal_composition.NAME,)
     attained = gaussian_composition.total(runs, attained=True)
-    if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
+    if attained is None or attained != gaussian_composition.total(runs):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")
-    return gaussian.delta_expr(attained, epsilon), (gaussian_composition.NAME if len(runs) > 1 else gaussian.NAME,)
+    single = correlated_gaussians.NAME if isinstance(noises[0], CorrelatedNoise) else gaussian.NAME
+    return gaussian.delta_expr(attained, epsilon), (gaussian_composition.NAME if len(runs) > 1 else single,)

@@ -22,8 +22,8 @@ from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, add, mul, num, power, sqrt
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Guarantee, Product
-from dpverify.trusted.theories.curves.rules import gaussian
+from dpverify.trusted.kernel.model import CorrelatedNoise, Guarantee, Product
+from dpverify.trusted.theories.curves.rules import correlated_gaussians, gaussian
 
 NAME: Final = "gaussian-composition"
 ASSUMED: Final = gaussian.ASSUMED
@@ -68,6 +68,8 @@ def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
             if attained:
                 return None
             mu = _stated(run)
+        elif isinstance(noise, CorrelatedNoise):
+            mu = correlated_gaussians.mu(noise, moved, attained)
         else:
             mu = gaussian.mu(noise, moved.lower if attained else moved.upper)
         if mu is None:

@@ -16,6 +16,8 @@ def theorem(name: str) -> Theorem:
 def _first(name: str) -> Theorem | None:
     rule: Theorem
     match name:
+        case "correlated-gaussians":
+            from dpverify.trusted.theories.curves.rules import correlated_gaussians as rule
         case "every-shift":
             from dpverify.trusted.theories.curves.rules import every_shift as rule
         case "finite-curve":
