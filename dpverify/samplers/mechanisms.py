@@ -17,8 +17,8 @@ import numpy as np
 
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers.additive import additive
-from dpverify.samplers.correlated import correlated
 from dpverify.samplers.comparisons import of_keys, of_noisy_max, of_stream, of_threshold
+from dpverify.samplers.correlated import correlated
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import ANY, MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows

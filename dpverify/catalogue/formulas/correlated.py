@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpverify.catalogue.formulas.boxes import DOT, Box, Ident, Op, Words, brackets, comma, row
-from dpverify.catalogue.formulas.pieces import EQUAL, M, MOST_ENTRIES, OF_X, matrix_named
+from dpverify.catalogue.formulas.pieces import EQUAL, MOST_ENTRIES, OF_X, M, matrix_named
 from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.trusted.kernel.expr import num
 from dpverify.trusted.kernel.model import CorrelatedNoise
@@ -33,4 +33,9 @@ def correlated_noise(noise: CorrelatedNoise) -> Iterator[Box]:
         yield row(Words("each step takes a record of its group with the probability "), typeset(noise.rate))
         return
     exactly = "exactly" if noise.order == "fixed" else "at least"
-    yield row(Words("a user contributes to so many steps: "), typeset(noise.times), Words(f", {exactly} so many apart: "), typeset(noise.separation))
+    yield row(
+        Words("a user contributes to so many steps: "),
+        typeset(noise.times),
+        Words(f", {exactly} so many apart: "),
+        typeset(noise.separation),
+    )

@@ -29,7 +29,7 @@ def _read_participation(value: Any) -> Mapping[str, Any]:
     if isinstance(value, Mapping) and isinstance(value.get("times"), Expr):
         return value
     if not isinstance(value, dict) or not value.keys() <= {"times", "separation", "order"} or "times" not in value:
-        raise Fault('is no participation. Write { times = 3, separation = 10, order = "any" }, or order = "fixed" in epochs that are alike.')
+        raise Fault('is no participation. Write { times = 3, separation = 10, order = "any" }, or order = "fixed" in epochs alike.')
     order = read_choice(ORDERS)(value.get("order", ORDERS[0]))
     return {"times": read_number(value["times"]), "separation": read_number(value.get("separation", 1)), "order": order}
 
@@ -58,7 +58,6 @@ COEFFICIENTS: Final = fields.Field(
     examples=([1, "1/2", "3/8"],),
 )
 STEPS: Final = fields.Field("steps", fields.NUMBER, "How many steps a named strategy has, an integer of at most 10000.", default=None)
-SIGMA: Final = fields.Field("sigma", fields.NUMBER, fields.numbers("The standard deviation of the noise on each row of C x, positive."))
 PARTICIPATION: Final = fields.Field(
     "participation",
     fields.Value(
@@ -71,8 +70,8 @@ PARTICIPATION: Final = fields.Field(
         },
         exact=False,
     ),
-    "At how many steps a user contributes at most, how many steps apart at least (1 where it is left out), and whether in \"any\" order or "
-    "a \"fixed\" one, exactly so many steps apart, as in epochs that are alike. Once where it is left out.",
+    'At how many steps a user contributes at most, how many steps apart at least (1 where it is left out), and whether in "any" order or '
+    'a "fixed" one, exactly so many steps apart, as in epochs that are alike. Once where it is left out.',
     default=None,
     examples=({"times": 3, "separation": 10, "order": "any"},),
 )
@@ -92,9 +91,7 @@ SAMPLING: Final = fields.Field(
 
 def _correlated(_: Kind, table: Fields, values: Values) -> CorrelatedNoise | None:
     """The strategy with as many steps as it has, and who contributes when."""
-    strategy, numbers, steps, users, rate = (
-        values[key] for key in ("strategy", "coefficients", "steps", "participation", "sampling")
-    )
+    strategy, numbers, steps, users, rate = (values[key] for key in ("strategy", "coefficients", "steps", "participation", "sampling"))
     if strategy is None or values["sigma"] is None:
         return None
     name, rows = (strategy, ()) if isinstance(strategy, str) else ("matrix", strategy)
@@ -136,7 +133,7 @@ def _contributed(noise: CorrelatedNoise, moved: str) -> str:
 CORRELATED_NOISE = Kind(
     model=CorrelatedNoise,
     what="Noise that is correlated over steps, C x + Gaussian noise: a matrix mechanism, DP-FTRL.",
-    fields=(STRATEGY, COEFFICIENTS, STEPS, SIGMA, PARTICIPATION, SAMPLING),
+    fields=(STRATEGY, COEFFICIENTS, STEPS, fields.SIGMA, PARTICIPATION, SAMPLING),
     build=_correlated,
     formula=law("correlated.correlated_noise"),
     plain=itself,

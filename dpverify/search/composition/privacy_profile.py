@@ -73,9 +73,9 @@ from dpverify.trusted.theories.composition.rules import (
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
 from dpverify.trusted.theories.composition.rules import privacy_profile as rule
+from dpverify.trusted.theories.curves.rules import correlated_gaussians, gaussian, lattice, line, pure_guarantee
 from dpverify.trusted.theories.curves.rules import every_shift as shifts
 from dpverify.trusted.theories.curves.rules import finite_curve as finite
-from dpverify.trusted.theories.curves.rules import correlated_gaussians, gaussian, lattice, line, pure_guarantee
 from dpverify.trusted.theories.curves.rules import gaussian_scale_mixture as scale_mixture
 from dpverify.trusted.theories.curves.rules import least_curve as least
 from dpverify.trusted.theories.curves.rules import lipschitz_exponent as gauge

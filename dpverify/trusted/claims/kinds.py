@@ -36,9 +36,7 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
         from dpverify.trusted.combinators import stated
 
         yield from _refused(stated.check, mechanism, mechanism.order)
-        for order in (row[0] for row in mechanism.rows if mechanism.measure == "renyi"):
-            if not isinstance(order, Num) or order.value <= 1:
-                yield f"renyi: the order {format_expr(order)} is no rational number above 1."
+        yield from _of_orders(mechanism)
     elif isinstance(mechanism, model.EllipticalProcess):
         low, high = mechanism.support
         if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
@@ -61,6 +59,13 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
             from dpverify.trusted.combinators.released import released
 
             yield from _refused(released, mechanism)
+
+
+def _of_orders(known: model.Guarantee) -> Iterator[str]:
+    """Orders of Renyi divergences that are none."""
+    for order in (row[0] for row in known.rows if known.measure == "renyi"):
+        if not isinstance(order, Num) or order.value <= 1:
+            yield f"renyi: the order {format_expr(order)} is no rational number above 1."
 
 
 def _of_strategy(noise: model.CorrelatedNoise) -> Iterator[str]:
