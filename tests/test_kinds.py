@@ -55,7 +55,7 @@ def test_what_each_number_of_a_mechanism_must_be_is_said_once():
         if "Expr" in str(field.type) and field.name not in model.VARIABLES.get(model.kind_name(kind), {})
     }
     assert numbers == WANTED.keys() | ANY_NUMBER | BY_THE_SPACE | FOR_PEOPLE | OF_ROWS
-    assert NUMBERS.keys() - WANTED.keys() == {"sigma", "nu"}  # keys that are put into other fields
+    assert NUMBERS.keys() - WANTED.keys() == {"nu"}  # keys that are put into other fields
 
 
 # -- Python --------------------------------------------------------------------------------------------------
