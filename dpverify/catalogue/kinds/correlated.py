@@ -121,6 +121,10 @@ def _correlated(_: Kind, table: Fields, values: Values) -> CorrelatedNoise | Non
     )
 
 
+def _where(strategy: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"if": {"properties": {"strategy": strategy}, "required": ["strategy"]}}
+
+
 def _contributed(noise: CorrelatedNoise, moved: str) -> str:
     if noise.rate is not None:
         return f"data that differ by one record, which adds a vector of l2 norm at most {moved} to each step that takes it"
@@ -134,6 +138,13 @@ CORRELATED_NOISE = Kind(
     model=CorrelatedNoise,
     what="Noise that is correlated over steps, C x + Gaussian noise: a matrix mechanism, DP-FTRL.",
     fields=(STRATEGY, COEFFICIENTS, STEPS, fields.SIGMA, PARTICIPATION, SAMPLING),
+    conditions={
+        "not": {"required": ["participation", "sampling"]},
+        "allOf": [
+            {**_where({"const": NAMED[0]}), "then": {"required": ["coefficients"]}, "else": {"not": {"required": ["coefficients"]}}},
+            {**_where({"type": "string"}), "then": {"required": ["steps"]}, "else": {"not": {"required": ["steps"]}}},
+        ],
+    },
     build=_correlated,
     formula=law("correlated.correlated_noise"),
     plain=itself,
