@@ -24,7 +24,7 @@ from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, format_expr
 from dpverify.trusted.kernel.model import Claim, Combinator, CorrelatedNoise, Exponential, KaryResponse, Table
 from dpverify.trusted.theories.composition.rules import gaussian_composition, post_processing
-from dpverify.trusted.theories.curves.rules import correlated_gaussians, gaussian
+from dpverify.trusted.theories.curves.rules import gaussian
 
 NAME: Final = "closed-profile"
 ASSUMED: Final = ()
@@ -114,5 +114,9 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
     attained = gaussian_composition.total(runs, attained=True)
     if attained is None or attained != gaussian_composition.total(runs):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")
-    single = correlated_gaussians.NAME if isinstance(noises[0], CorrelatedNoise) else gaussian.NAME
-    return gaussian.delta_expr(attained, epsilon), (gaussian_composition.NAME if len(runs) > 1 else single,)
+    through = gaussian_composition.NAME if len(runs) > 1 else gaussian.NAME
+    if len(runs) == 1 and isinstance(noises[0], CorrelatedNoise):
+        from dpverify.trusted.theories.curves.rules import correlated_gaussians
+
+        through = correlated_gaussians.NAME
+    return gaussian.delta_expr(attained, epsilon), (through,)

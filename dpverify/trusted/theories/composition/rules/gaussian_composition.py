@@ -23,7 +23,7 @@ from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, add, mul, num, power, sqrt
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import CorrelatedNoise, Guarantee, Product
-from dpverify.trusted.theories.curves.rules import correlated_gaussians, gaussian
+from dpverify.trusted.theories.curves.rules import gaussian
 
 NAME: Final = "gaussian-composition"
 ASSUMED: Final = gaussian.ASSUMED
@@ -69,6 +69,8 @@ def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
                 return None
             mu = _stated(run)
         elif isinstance(noise, CorrelatedNoise):
+            from dpverify.trusted.theories.curves.rules import correlated_gaussians
+
             mu = correlated_gaussians.mu(noise, moved, attained)
         else:
             mu = gaussian.mu(noise, moved.lower if attained else moved.upper)

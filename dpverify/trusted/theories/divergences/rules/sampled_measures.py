@@ -22,7 +22,6 @@ from math import comb
 from typing import Any, Final
 
 from dpverify.trusted.combinators.runs import Run, neighbours_assumed, reach, whole
-from dpverify.trusted.combinators.samples import samples
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, add, call, mul, num, power
@@ -32,7 +31,6 @@ from dpverify.trusted.theories.composition.rules import poisson_subsampling
 from dpverify.trusted.theories.composition.rules.privacy_measures import check_at_least_zero
 from dpverify.trusted.theories.curves.rules import gaussian
 from dpverify.trusted.theories.divergences.asked import bound, measure_of
-from dpverify.trusted.theories.divergences.rules.added_measures import lower, uppers
 from dpverify.trusted.theories.divergences.rules.gaussian_measures import SAYS
 
 NAME: Final = "sampled-measures"
@@ -68,6 +66,9 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
 
 
 def _of_samples(claim: Claim, side: Any, premises: Sequence[Fact]) -> Bound:
+    from dpverify.trusted.combinators.samples import samples
+    from dpverify.trusted.theories.divergences.rules.added_measures import lower, uppers
+
     part, seen = samples(whole(claim).part)
     if len(premises) != 1 or side not in ("upper", "lower"):
         raise CertificateError(f"{NAME}: it wants a 'side', and one premise about the samples.")
