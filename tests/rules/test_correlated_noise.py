@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from dpverify import read_spec
+from dpverify.errors import NoSampler, SpecError
+from dpverify.samplers.mechanisms import sampler
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
 from dpverify.trusted.kernel.certificate import Line
 from dpverify.trusted.kernel.errors import CertificateError, Rejected
 from dpverify.trusted.kernel.expr import num, parse
@@ -379,3 +383,82 @@ def test_a_bound_that_is_no_equality_gives_no_closed_form():
     noise = of("toeplitz", 6, 3, coefficients=["1", "-1/2", "1"])
     with pytest.raises(Rejected, match="which parts, move together is not known"):
         infer(Proof(claimed(noise, "1")), "closed-profile", {}, (), 128)
+
+
+# -- in files, in Python, and drawn -------------------------------------------------------------------------------
+
+
+def in_a_file(tmp_path, mechanism):
+    path = tmp_path / "claim.toml"
+    path.write_text(
+        f'[mechanism]\nkind = "correlated_noise"\nsigma = 4\n{mechanism}\n[[claim]]\nsensitivity = 1\nepsilon = 9\ndelta = "1/1000"\n'
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "noise"),
+    [
+        ('strategy = "prefix_sums"\nsteps = 9', of("prefix_sums", 9)),
+        ('strategy = [[1, 0], ["1/2", 1]]\nparticipation = { times = 2 }', of([[1, 0], ["1/2", 1]], None, 2)),
+        (
+            'strategy = "binary_tree"\nsteps = 8\nparticipation = { times = 2, separation = 3, order = "fixed" }',
+            of("binary_tree", 8, 2, 3, "fixed"),
+        ),
+        (
+            'strategy = "toeplitz"\ncoefficients = [1, "1/2"]\nsteps = 6\nsampling = { rate = "1/9" }',
+            of("toeplitz", 6, rate="1/9", coefficients=[1, "1/2"]),
+        ),
+    ],
+)
+def test_a_file_says_the_same_as_the_model_and_so_does_a_certificate(tmp_path, mechanism, noise):
+    [entry] = read_spec(in_a_file(tmp_path, mechanism)).claims
+    assert entry.claim.mechanism == noise
+    assert from_json(to_json(entry.claim)).mechanism == noise
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "why"),
+    [
+        ("steps = 4", "strategy is missing"),
+        ('strategy = "prefix_sums"', "steps is missing"),
+        ('strategy = "prefix sums"\nsteps = 4', "is not one of toeplitz, prefix_sums, binary_tree"),
+        ('strategy = "toeplitz"\nsteps = 4', "coefficients go with"),
+        ('strategy = "prefix_sums"\nsteps = 4\ncoefficients = [1]', "coefficients go with"),
+        ("strategy = [[1, 0], [1, 1]]\nsteps = 2", "Leave steps out"),
+        ("strategy = [[1, 0], [1]]", "different lengths"),
+        ('strategy = "prefix_sums"\nsteps = 4\nparticipation = 3', "is no participation"),
+        ('strategy = "prefix_sums"\nsteps = 4\nparticipation = { separation = 3 }', "is no participation"),
+        ('strategy = "prefix_sums"\nsteps = 4\nparticipation = { times = 3, order = "all" }', "is not one of any, fixed"),
+        ('strategy = "prefix_sums"\nsteps = 4\nsampling = "1/2"', "is no sampling"),
+        ('strategy = "prefix_sums"\nsteps = 4\nparticipation = { times = 1 }\nsampling = { rate = "1/2" }', "not both"),
+        ('strategy = "prefix_sums"\nsteps = 0', "steps = 0"),
+    ],
+)
+def test_a_file_that_says_nothing_whole_is_told_why(tmp_path, mechanism, why):
+    with pytest.raises(SpecError, match=why):
+        read_spec(in_a_file(tmp_path, mechanism))
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        of("prefix_sums", 6),
+        of("binary_tree", 6),
+        of("toeplitz", 6, coefficients=[1, "1/2", "-1/3"]),
+        of([[1, 0, 0], [2, 1, 0], [0, -1, 1], [1, 1, 1]]),
+    ],
+)
+def test_what_is_drawn_has_the_mean_and_the_spread_of_the_definition(noise):
+    steps, size = int(noise.steps.value), 40_000
+    data = [3 * i - 4 for i in range(steps)]
+    outputs = sampler(noise)(data, size, np.random.default_rng(3))
+    there = dense(noise) @ np.array(data, dtype=float)
+    assert outputs.shape == (size, len(there))
+    assert np.abs(outputs.mean(axis=0) - there).max() < 6 * 4 / math.sqrt(size)
+    assert np.abs(np.cov(outputs.T) - 16 * np.eye(len(there))).max() < 16 * 8 / math.sqrt(size)
+
+
+def test_samples_of_records_are_not_drawn():
+    with pytest.raises(NoSampler, match="record by record"):
+        sampler(SAMPLED)

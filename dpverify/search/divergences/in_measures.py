@@ -25,7 +25,18 @@ from dpverify.trusted.kernel.bounds import Bound, Infinite
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.fact import Fact, as_bounds, unasked
-from dpverify.trusted.kernel.model import Claim, Combinator, Compose, CorrelatedNoise, Finite, Guarantee, Parallel, Repeat, Stream, Subsample
+from dpverify.trusted.kernel.model import (
+    Claim,
+    Combinator,
+    Compose,
+    CorrelatedNoise,
+    Finite,
+    Guarantee,
+    Parallel,
+    Repeat,
+    Stream,
+    Subsample,
+)
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.theories.composition.rules import combination
