@@ -67,6 +67,8 @@ def _errors_n_to_v(name: str) -> Theorem | None:
             from dpverify.trusted.theories.utility.rules import noise_quantile as found
         case "polytope-tails":
             from dpverify.trusted.theories.utility.rules import polytope_tails as found
+        case "prefix-errors":
+            from dpverify.trusted.theories.utility.rules import prefix_errors as found
         case "radial-lower-bound":
             from dpverify.trusted.theories.utility.rules import radial_lower_bound as found
         case "randomized-response-estimate":
