@@ -180,6 +180,11 @@ def test_trees_are_exact_where_both_are_powers_of_two(separation):
             assert most == by_enumeration(noise)[0]
 
 
+def test_a_tree_has_only_intervals_that_end_within_the_steps():
+    assert squares(of("binary_tree", 6, 6)) == (34, 34)  # six of 1, three of 2, one of 4
+    assert squares(of("binary_tree", 7, 1)) == (3, 3)
+
+
 def test_vectors_of_the_plane_are_worse_than_signs_and_within_the_bound():
     rows = [["1", "-1/2", "-1/2"], ["-1/2", "1", "-1/2"], ["-1/2", "-1/2", "1"]]  # a projection by 3/2: its square is itself by 3/2
     most, least = (float(x) for x in squares(of(rows, None, 3)))
@@ -462,3 +467,9 @@ def test_what_is_drawn_has_the_mean_and_the_spread_of_the_definition(noise):
 def test_samples_of_records_are_not_drawn():
     with pytest.raises(NoSampler, match="record by record"):
         sampler(SAMPLED)
+
+
+def test_a_verdict_names_the_theorem_that_it_goes_through():
+    both = Compose((Part(BANDED, num(1)), Part(GAUSSIAN, num(1))))
+    asked = claimed(BANDED, delta="0", measure=Measure("gdp", None)), claimed(both, moved=None), claimed(BANDED, "2"), claimed(SAMPLED)
+    assert all("correlated-gaussians" in verify(claim).judgement.rules for claim in asked)

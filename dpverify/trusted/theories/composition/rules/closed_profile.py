@@ -22,7 +22,7 @@ from dpverify.trusted.kernel.assumptions import IDEAL
 from dpverify.trusted.kernel.bounds import Bound, Quantity
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, format_expr
-from dpverify.trusted.kernel.model import Claim, Combinator, CorrelatedNoise, Exponential, KaryResponse, Table
+from dpverify.trusted.kernel.model import Claim, Combinator, Exponential, KaryResponse, Table
 from dpverify.trusted.theories.composition.rules import gaussian_composition, post_processing
 from dpverify.trusted.theories.curves.rules import gaussian
 
@@ -115,8 +115,4 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
     if attained is None or attained != gaussian_composition.total(runs):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")
     through = gaussian_composition.NAME if len(runs) > 1 else gaussian.NAME
-    if len(runs) == 1 and isinstance(noises[0], CorrelatedNoise):
-        from dpverify.trusted.theories.curves.rules import correlated_gaussians
-
-        through = correlated_gaussians.NAME
-    return gaussian.delta_expr(attained, epsilon), (through,)
+    return gaussian.delta_expr(attained, epsilon), (through, *gaussian_composition.through(runs))
