@@ -13,10 +13,12 @@ from dpverify.errors import NoSampler, SpecError
 from dpverify.samplers.mechanisms import sampler
 from dpverify.search.certificates import pack
 from dpverify.search.verify import verify
+from dpverify.trusted.combinators.exchanged import either_order
+from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.canonical_form import from_json, to_json
 from dpverify.trusted.kernel.certificate import Line
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import num, parse
 from dpverify.trusted.kernel.judgement import check, infer
 from dpverify.trusted.kernel.model import (
@@ -37,6 +39,8 @@ from dpverify.trusted.kernel.model import (
 from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.sensitivity.participation import squares
+from dpverify.trusted.theories.curves.rules import correlated_gaussians
+from dpverify.trusted.theories.divergences.rules import sampled_measures
 
 GAUSSIAN = Radial(parse("exp(-r**2/2)"), L2, parse("1"), parse("3"))
 LAPLACE = Radial(parse("exp(-r)"), L1, parse("1"), parse("3"))
@@ -159,6 +163,9 @@ def test_more_patterns_than_are_looked_at_one_by_one_are_bounded_by_the_heaviest
     band = [[Fraction(1, 1 + i - j) if 0 <= i - j < 4 else 0 for j in range(60)] for i in range(60)]
     most, least = squares(of(band, None, 9, 4))
     assert most == least == squares(of("toeplitz", 60, 9, 4, coefficients=["1", "1/2", "1/3", "1/4"]))[0]
+    most, least = squares(of("prefix_sums", 40, 5, 3))
+    turned = [[(-1) ** j if j <= i else 0 for j in range(40)] for i in range(40)]  # every second column
+    assert squares(of(turned, None, 5, 3)) == (most, least)
     rows = np.random.default_rng(9).integers(-3, 4, size=(30, 30))
     most, least = squares(of(rows.tolist(), None, 6, 2))
     gram = rows.T @ rows
@@ -183,6 +190,7 @@ def test_trees_are_exact_where_both_are_powers_of_two(separation):
 def test_a_tree_has_only_intervals_that_end_within_the_steps():
     assert squares(of("binary_tree", 6, 6)) == (34, 34)  # six of 1, three of 2, one of 4
     assert squares(of("binary_tree", 7, 1)) == (3, 3)
+    assert squares(of("binary_tree", 7, 2, 4)) == (5, 5)  # two of 1, two of 2, one of 4: the other step is in no interval of 4
 
 
 def test_vectors_of_the_plane_are_worse_than_signs_and_within_the_bound():
@@ -275,6 +283,9 @@ def test_groups_and_maps_take_users_further():
     assert low == pytest.approx(gaussian_epsilon(3 * MU, 1e-5), rel=1e-9) and high == pytest.approx(low, rel=1e-9)
     low, high = between(verify(claimed(Lipschitz(Part(BANDED, num(1)), parse("3/2")), moved=None)).judgement)
     assert low is None and high == pytest.approx(gaussian_epsilon(1.5 * MU, 1e-5), rel=1e-9)
+    twice = Lipschitz(Part(Lipschitz(Part(BANDED, num(1)), parse("3/2"))), parse("4/3"))  # users stay one apart behind each of the maps
+    low, high = between(verify(claimed(twice, moved=None)).judgement)
+    assert low is None and high == pytest.approx(gaussian_epsilon(2 * MU, 1e-5), rel=1e-9)
     low, high = between(verify(claimed(PostProcess(Part(BANDED, num(1)), "sums"), moved=None)).judgement)
     assert low is None and high == pytest.approx(gaussian_epsilon(MU, 1e-5), rel=1e-9)
 
@@ -370,6 +381,34 @@ def test_what_means_nothing_is_refused(broken, why):
 def test_what_the_rule_is_not_about_is_rejected(broken, why):
     with pytest.raises(Rejected, match=why):
         infer(Proof(claimed(broken)), "correlated-gaussians", {}, (), 128)
+
+
+def test_the_last_column_of_a_band_is_shorter():
+    noise = of("toeplitz", 5, sigma="20", rate="1/10", coefficients=[1, 1])  # squares of lengths: {2, 2, 1} and {2, 2}
+    _, high = between(verify(claimed(noise, delta="0", measure=Measure("renyi", None, Fraction(2)))).judgement)
+    assert high == pytest.approx(sum(math.log(1 + 0.01 * math.expm1(square / 400)) for square in (2, 2, 1)), rel=1e-9)
+
+
+@pytest.mark.parametrize("run", [Run(Part(SAMPLED, num(1)), num(2)), Run(Part(SAMPLED, num(1)), mapped=True)], ids=["group", "map"])
+def test_with_samples_neighbours_differ_by_one_record(run):
+    with pytest.raises(Rejected, match="they are to differ by one record"):
+        correlated_gaussians.infer(run, {}, ())
+
+
+def test_several_records_of_samples_are_not_followed():
+    assert leaf(Run(Part(BANDED, num(1)), num(2))).sensitivity == num(2)
+    with pytest.raises(Undecided, match="what several records do to a sample"):
+        leaf(Run(Part(SAMPLED, num(1)), num(2)))
+
+
+def test_samples_are_not_the_same_in_both_orders():
+    assert either_order(claimed(BANDED, order="reverse")) and not either_order(claimed(SAMPLED, order="reverse"))
+
+
+def test_a_group_that_sees_less_bounds_nothing_from_below():
+    noise = of([["3", 0, 0, 0], ["1", "1", 0, 0], [0, "1", "2", 0], [0, 0, "1", "4"]], sigma="20", rate="1/10")
+    with pytest.raises(Rejected, match="no group sees just these"):
+        sampled_measures.infer(claimed(noise, delta="0", measure=Measure("renyi", None, Fraction(2))), {"side": "lower"}, [None])
 
 
 def test_samples_want_a_premise_about_them():
