@@ -18,9 +18,10 @@ from dpverify.trusted.kernel.model import (
     Table,
     Vector,
 )
+from dpverify.trusted.kernel.well_formed import COUNT, Faults, of_number
 
 
-def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]:
+def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
     """What is wrong with a mechanism by itself, apart from its numbers. Noises and parts are looked at by themselves."""
     if isinstance(mechanism, model.Space):
         from dpverify.trusted.theories.spaces.shapes import require
@@ -48,7 +49,7 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
 
         yield from of_selection(mechanism)
     elif isinstance(mechanism, model.CorrelatedNoise):
-        yield from _of_strategy(mechanism)
+        yield from _of_strategy(mechanism, domains)
     elif isinstance(mechanism, model.Compose | model.Parallel) and not mechanism.parts:
         yield "parts: there are none."
     elif isinstance(mechanism, model.Subsample) and mechanism.scheme not in ("poisson", "without_replacement"):
@@ -68,8 +69,9 @@ def _of_orders(known: model.Guarantee) -> Iterator[str]:
             yield f"renyi: the order {format_expr(order)} is no rational number above 1."
 
 
-def _of_strategy(noise: model.CorrelatedNoise) -> Iterator[str]:
+def _of_strategy(noise: model.CorrelatedNoise, domains: Mapping[str, Domain]) -> Faults:
     """Words that mean nothing; numbers that are not those of the strategy, or not of so many steps."""
+    yield from of_number("steps", noise.steps, COUNT, domains)
     rows, numbers, steps = noise.matrix, noise.coefficients, noise.steps.value if isinstance(noise.steps, Num) else 0
     if noise.strategy not in model.STRATEGIES or noise.order not in ("any", "fixed"):
         yield "strategy: it is none of those that are known, or the order of participations is neither any nor fixed."

@@ -31,7 +31,7 @@ WANTED: Final[Mapping[str, str]] = {
     "scale": POSITIVE, "epsilon": POSITIVE, "gamma": SHARE, "p": SHARE, "rate": SHARE, "k": SEVERAL, "dimension": COUNT,
     "candidates": COUNT, "queries": COUNT, "positives": COUNT, "count": COUNT, "size": COUNT, "times": COUNT, "constant": NOT_NEGATIVE,
     "beta": NOT_NEGATIVE, "sensitivity": NOT_NEGATIVE, "support": RISING, "output": RISING, "input": RISING, "bounds": RISING,
-    "between": RISING, "keys": COUNT, "steps": COUNT, "separation": COUNT, "sigma": POSITIVE,
+    "between": RISING, "keys": COUNT, "separation": COUNT, "sigma": POSITIVE,
 }  # fmt: skip
 """What the numbers of mechanisms and of parts must be, by the names of their fields."""
 CLAIMED: Final = {"delta": SHARE, "beta": SHARE, "within": NOT_NEGATIVE, "sensitivity": NOT_NEGATIVE}

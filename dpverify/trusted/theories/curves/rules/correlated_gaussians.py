@@ -10,7 +10,7 @@ Checked:
 - the steps, participations and their separation are numbers; the greatest square over patterns, in exact rationals, from both sides
 - with sampling: the strategy is lower triangular; the curve of the samples
 
-Source: docs/theory/curves.md#correlated-gaussians, Denisov et al. 2022, Choquette-Choo et al. 2023, Kalinin and Lampert 2024
+Source: docs/theory/curves.md#correlated-gaussians, Denisov et al. 2022; Choquette-Choo et al. 2023; Kalinin & Lampert 2024
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Checked:
 - the strategy is square, lower triangular, and has no 0 on its diagonal
 - e, exactly, for an s that is found in whole numbers; of a matrix the inverse, in rationals
 
-Source: docs/theory/utility.md#prefix-errors, Denisov et al. 2022, Section 2
+Source: docs/theory/utility.md#prefix-errors, Denisov et al. 2022
 """
 
 from __future__ import annotations
