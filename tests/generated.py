@@ -23,6 +23,7 @@ from dpverify.trusted.kernel.model import (
     Branch,
     Claim,
     Compose,
+    CorrelatedNoise,
     Domain,
     Drawn,
     EllipticalProcess,
@@ -201,6 +202,17 @@ LEAVES: Final[Mapping[str, Leaf]] = {
     "above-increasing": Leaf(AboveThreshold(num(7), laplace(4), laplace(8), neighbours="increasing"), ONE),
     "above-whole": Leaf(AboveThreshold(num(5), integers("exp(-abs(z)/4)"), laplace(8), whole_answers=True), ONE),
     "above-bounds": Leaf(AboveThreshold(num(5), laplace(4), laplace(8), bounds=(ZERO, ONE))),
+    "correlated": Leaf(
+        CorrelatedNoise(num(4), "toeplitz", num(200), coefficients=(Fraction(1), Fraction(1, 2)), times=num(2), separation=num(4)),
+        ONE, quick=True,
+    ),
+    "correlated-tree": Leaf(CorrelatedNoise(num(8), "binary_tree", num(8), times=num(2), separation=num(2)), ONE),
+    "correlated-matrix": Leaf(
+        CorrelatedNoise(num(8), "matrix", num(4), matrix("3 0 0 0", "0 1 0 0", "0 0 1 0", "0 0 0 3"), (), num(2), num(2), "fixed"), ONE
+    ),
+    "correlated-sampled": Leaf(
+        CorrelatedNoise(num(4), "toeplitz", num(20), coefficients=(Fraction(1), Fraction(1, 2)), rate=parse("1/10")), ONE, slow=True
+    ),
     "stream": Leaf(_STREAM, ONE, slow=True),
     "stream-whole": Leaf(replace(_STREAM, fresh=(Drawn("nu", integers("exp(-abs(z)/8)")),), whole_answers=True), ONE, slow=True),
     "stream-told": Leaf(replace(_STREAM, steps=_TOLD), ONE, slow=True),

@@ -228,6 +228,24 @@ EXAMPLES = {
         mechanism.query_noise = {kind = "builtin", name = "laplace", scale = 2}
         mechanism.bounds = [0, 1]
         claim = [{epsilon = 9}]""",
+    "correlated_noise": """
+        mechanism = {kind = "correlated_noise", strategy = [[1, 0], ["1/2", 1]], sigma = 2}
+        claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
+    "correlated_noise, by name": """
+        mechanism.kind = "correlated_noise"
+        mechanism.strategy = "prefix_sums"
+        mechanism.steps = 9
+        mechanism.sigma = 20
+        mechanism.participation = {times = 2, separation = 3, order = "fixed"}
+        claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
+    "correlated_noise, on samples": """
+        mechanism.kind = "correlated_noise"
+        mechanism.strategy = "toeplitz"
+        mechanism.coefficients = [1, "1/2"]
+        mechanism.steps = 4
+        mechanism.sigma = 2
+        mechanism.sampling = {rate = "1/10"}
+        claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
     "exponential noise": """
         mechanism = {kind = "builtin", name = "exponential", scale = 2}
         claim = [{sensitivity = 1, epsilon = 1}]""",

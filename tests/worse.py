@@ -23,6 +23,7 @@ from dpverify.trusted.kernel.model import (
     Branch,
     Claim,
     Compose,
+    CorrelatedNoise,
     Domain,
     Drawn,
     EllipticalProcess,
@@ -419,6 +420,15 @@ CHANGES: Final[dict[tuple[type, str], Change]] = {
     (AboveThreshold, "resample"): _instead(False, True),
     (AboveThreshold, "neighbours"): _instead("increasing", "all"),
     (AboveThreshold, "bounds"): _wider,
+    (CorrelatedNoise, "sigma"): _less,
+    (CorrelatedNoise, "strategy"): _instead("binary_tree", "prefix_sums"),
+    (CorrelatedNoise, "steps"): _more,
+    (CorrelatedNoise, "matrix"): _rows,
+    (CorrelatedNoise, "coefficients"): lambda place: iter((tuple(each * MUCH for each in place.value),) if place.value else ()),
+    (CorrelatedNoise, "times"): _more,
+    (CorrelatedNoise, "separation"): _to(ONE),
+    (CorrelatedNoise, "order"): _instead("fixed", "any"),
+    (CorrelatedNoise, "rate"): lambda place: iter((ONE,) if place.value is not None else ()),
     (Named, "value"): _counter,
     (Guard, "left"): lambda place: iter((substitute(place.value, {"q": mul(FIFTY, Sym("q"))}),)),
     (Branch, "tell"): _told,
@@ -527,6 +537,14 @@ def _either_way(place: Place) -> bool:
     return place.node.measure in ("gdp", "bounded_range")
 
 
+def _of_a_matrix(place: Place) -> bool:
+    return bool(place.node.matrix)
+
+
+def _of_alike_columns(place: Place) -> bool:
+    return bool(place.node.coefficients) and place.node.rate is None
+
+
 def _on_points(place: Place) -> bool:
     return isinstance(place.claim.mechanism, Space | Table)
 
@@ -613,6 +631,14 @@ NEUTRAL: Final = (
     Neutral(Branch, "emit", "The words of two branches tell them apart, whatever they are."),
     Neutral(Branch, "change", DATA),
     Neutral(Branch, "count", DATA, lambda place: not place.value),
+    Neutral(CorrelatedNoise, "steps", "It says how many columns the matrix has.", _of_a_matrix),
+    Neutral(CorrelatedNoise, "steps", "Columns are alike, and a user comes as seldom.", _of_alike_columns),
+    Neutral(CorrelatedNoise, "times", "No more steps are so far apart.", _of_a_matrix),
+    Neutral(CorrelatedNoise, "separation", "Epochs of another length are others.", lambda place: place.node.order == "fixed"),
+    *(
+        Neutral(CorrelatedNoise, field, "With samples nothing is said of participations.", lambda place: place.node.rate is not None)
+        for field in ("times", "separation", "order")
+    ),
     Neutral(Stream, "answers", NAMES),
     Neutral(Stream, "once", DATA),
     Neutral(Stream, "fresh", DATA),

@@ -38,7 +38,7 @@ from dpverify.trusted.kernel.well_formed import LEAST, NOT_NEGATIVE, POSITIVE, R
 MAX_NODES: Final = 20_000
 GREATEST: Final = 10**6
 """The greatest count that is written as a number."""
-NUMBERS: Final[Mapping[str, str]] = {**WANTED, "sigma": POSITIVE, "nu": POSITIVE}
+NUMBERS: Final[Mapping[str, str]] = {**WANTED, "nu": POSITIVE}
 """What the numbers under the keys of claim files must be."""
 _USUAL: Final = ("x", "y", "z", "r", "t", "u", "v", "w", "theta")
 """Letters that people write for the variable of a density."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields as fields_of
+from fractions import Fraction
 from types import NoneType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
@@ -265,6 +266,7 @@ _FORMS: Final[Mapping[Any, Schema]] = {
     Part: {"$ref": "#/definitions/part"},
     Shape: {"$ref": "#/definitions/shape"},
     Matrix: {"$ref": "#/definitions/matrix"},
+    Fraction: {"$ref": "#/definitions/fraction"},
     tuple[Part, ...]: {"$ref": "#/definitions/parts"},
     str: {"type": "string"},
     OnLine: {"$ref": "#/definitions/mechanism"},

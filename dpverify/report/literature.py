@@ -61,6 +61,15 @@ TEXTS: Final = {
         "cesar-rogers-2021", "Mark Cesar and Ryan Rogers",
         "Bounding, Concentrating, and Truncating: Unifying Privacy Loss Composition for Data Analytics", "ALT", 2021,
     ),
+    "Choquette-Choo et al. 2023": _meeting(
+        "choquette-choo-et-al-2023",
+        "Christopher A. Choquette-Choo and Arun Ganesh and Ryan McKenna and H. Brendan McMahan and Keith Rush and Abhradeep Guha Thakurta "
+        "and Zheng Xu", "(Amplified) Banded Matrix Factorization: A Unified Approach to Private Training", "NeurIPS", 2023,
+    ),
+    "Denisov et al. 2022": _meeting(
+        "denisov-et-al-2022", "Sergey Denisov and H. Brendan McMahan and John Rush and Adam Smith and Abhradeep Guha Thakurta",
+        "Improved Differential Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams", "NeurIPS", 2022,
+    ),
     "Dong, Durfee & Rogers 2020": _meeting(
         "dong-durfee-rogers-2020", "Jinshuo Dong and David Durfee and Ryan Rogers",
         "Optimal Differential Privacy Composition for Exponential Mechanisms", "ICML", 2020,
@@ -92,6 +101,10 @@ TEXTS: Final = {
     "Kairouz, Oh & Viswanath 2015": _meeting(
         "kairouz-oh-viswanath-2015", "Peter Kairouz and Sewoong Oh and Pramod Viswanath",
         "The Composition Theorem for Differential Privacy", "ICML", 2015,
+    ),
+    "Kalinin & Lampert 2024": _meeting(
+        "kalinin-lampert-2024", "Nikita P. Kalinin and Christoph Lampert",
+        "Banded Square Root Matrix Factorization for Differentially Private Model Training", "NeurIPS", 2024,
     ),
     "Kamath, CS 860 lecture 4 (2020)": _other(
         "kamath-2020", "Gautam Kamath", "CS 860: Algorithms for Private Data Analysis, lecture 4", "University of Waterloo", 2020,

@@ -18,6 +18,7 @@ import numpy as np
 from dpverify.errors import DataError, NoSampler
 from dpverify.samplers.additive import additive
 from dpverify.samplers.comparisons import of_keys, of_noisy_max, of_stream, of_threshold
+from dpverify.samplers.correlated import correlated
 from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import ANY, MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
@@ -28,6 +29,7 @@ from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
     Compose,
+    CorrelatedNoise,
     EllipticalProcess,
     Exponential,
     Group,
@@ -146,6 +148,8 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
         return of_keys(mechanism, grid)
     if isinstance(mechanism, Shuffle):
         return _shuffled(mechanism, grid, walk)
+    if isinstance(mechanism, CorrelatedNoise):
+        return correlated(mechanism, grid)
     if isinstance(mechanism, Stream):
         return of_stream(mechanism, grid)
     if isinstance(mechanism, Compose | Parallel):

@@ -14,6 +14,7 @@ from dpverify.trusted.kernel.fact import as_bounds
 from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
+    CorrelatedNoise,
     EllipticalProcess,
     Exponential,
     Guarantee,
@@ -104,6 +105,8 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
             )
         case Shuffle():
             proposal.reasons.append("shuffling lowers delta, and no pure epsilon: claim that of the part, or a delta.")
+        case CorrelatedNoise():
+            proposal.reasons.append("Gaussian noise loses more than any epsilon at times, correlated or not. Claim a delta.")
         case Guarantee():
             from dpverify.search.composition import stated_epsilon
 

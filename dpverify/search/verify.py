@@ -26,7 +26,7 @@ from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Reje
 from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.kernel.loading import asked_for
-from dpverify.trusted.kernel.model import Claim, Combinator, Leaf, Noise, NoisyKeys, Shuffle, Space
+from dpverify.trusted.kernel.model import Claim, Combinator, CorrelatedNoise, Leaf, Noise, NoisyKeys, Shuffle, Space
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.shown import under
 from dpverify.trusted.kernel.well_formed import require_well_formed
@@ -115,7 +115,7 @@ def _wants_a_curve(claim: Claim, judgement: kernel.Judgement) -> bool:
     if claim.delta != ZERO or claim.epsilon is None:
         return False
     if judgement.verdict == "UNKNOWN" and not claim.domains:
-        by_curve = Combinator | NoisyKeys | Shuffle
+        by_curve = Combinator | NoisyKeys | Shuffle | CorrelatedNoise
         return isinstance(claim.mechanism, by_curve) or (isinstance(claim.mechanism, Noise) and judgement.upper is None)
     return not isinstance(claim.mechanism, Combinator | Space) and isinstance(judgement.lower, Infinite)
 

@@ -55,6 +55,16 @@ def shuffled_epsilon():
     return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-5, 0.01, 1, xtol=1e-13))
 
 
+def correlated_epsilon() -> float:
+    """Of two participations, four steps apart, in a Toeplitz strategy of four bands: Gaussian noise of one mu, at delta 1/100000."""
+    mu = math.sqrt(2 * (1 + (1 / 2) ** 2 + (3 / 8) ** 2 + (5 / 16) ** 2)) / 4
+
+    def delta(epsilon: float) -> float:
+        return stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
+
+    return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-5, 0.1, 9, xtol=1e-12))
+
+
 TIGHT = {
     "radial": 1 / 2, "translation": 1 / 2, "product": 1 / 2, "kernel": 1 / 2, "builtin": 1 / 2,  # Laplace of scale 2 at sensitivity 1
     "mixture": 8 * math.asinh(1 / (2 * math.sqrt(5))),  # multivariate t (theory#mixture-closed-form)
@@ -63,6 +73,7 @@ TIGHT = {
     "parallel": 1 / 2, "lipschitz": 2 / 4, "noisy_max": 2 / 4, "above_threshold": 1 / 4 + 2 / 8, "stream": 1 / 2 + 2 / 4,
     "shuffle": shuffled_epsilon(),
     "noisy_keys": 1 / 2 + 2 * math.log1p(-1e-5),  # of the noise at the delta: a new key has less
+    "correlated_noise": correlated_epsilon(),
     "space": math.log(6),  # the middle of three points: 3/4 for it, and 3/4 e^-epsilon for each of the others (theory#weighted-packing)
 }  # fmt: skip
 

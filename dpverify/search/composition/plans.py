@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from dpverify.search.proposal import bound, of_run
 from dpverify.trusted.combinators.old_keys import most_keys
-from dpverify.trusted.combinators.places import ONE_STEP
+from dpverify.trusted.combinators.places import ONE_STEP, SAMPLES
 from dpverify.trusted.combinators.runs import Run, merged
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.kernel.certificate import Line
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import NoisyKeys, Parallel, Subsample
+from dpverify.trusted.kernel.model import CorrelatedNoise, NoisyKeys, Parallel, Subsample
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.registry import ANYWHERE
 from dpverify.trusted.theories.composition.rules import (
@@ -107,6 +107,8 @@ def single(proof: Proof, place: Place, plan: Plan) -> Fact:
     if name == shuffling.NAME:
         part = [_premise(proof, (*place, {"part": 0}), plan["premise"])] if "premise" in plan else []
         return proof.infer(name, place, own, part)
+    if isinstance(mechanism, CorrelatedNoise) and mechanism.rate is not None:
+        return proof.infer(name, place, own, [fact(proof, (*place, SAMPLES), _inside(plan, "part"))])
     if isinstance(mechanism, NoisyKeys):
         noises = [{"noises": most_keys(mechanism) - number} for number in _inside(plan, "new")]
         return proof.infer(name, place, own, [fact(proof, (*place, at), one) for at, one in zip(noises, plan["parts"], strict=False)])

@@ -30,6 +30,7 @@ from dpverify.search.selection import curves as selection_delta
 from dpverify.search.selection import every_word, noisy_keys, stream_gaussians, words_of_streams
 from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, reach
+from dpverify.trusted.combinators.samples import samples
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.kernel.balls import constant, exact, precision, rational
@@ -42,6 +43,7 @@ from dpverify.trusted.kernel.model import (
     Claim,
     Combinator,
     Compared,
+    CorrelatedNoise,
     EllipticalProcess,
     Finite,
     Guarantee,
@@ -74,9 +76,9 @@ from dpverify.trusted.theories.composition.rules import (
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
 from dpverify.trusted.theories.composition.rules import privacy_profile as rule
+from dpverify.trusted.theories.curves.rules import correlated_gaussians, gaussian, lattice, line, pure_guarantee
 from dpverify.trusted.theories.curves.rules import every_shift as shifts
 from dpverify.trusted.theories.curves.rules import finite_curve as finite
-from dpverify.trusted.theories.curves.rules import gaussian, lattice, line, pure_guarantee
 from dpverify.trusted.theories.curves.rules import gaussian_scale_mixture as scale_mixture
 from dpverify.trusted.theories.curves.rules import least_curve as least
 from dpverify.trusted.theories.curves.rules import lipschitz_exponent as gauge
@@ -589,6 +591,12 @@ def _single(run: Run, target: Target) -> Plan:
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
         return shuffles.plan(run, target.epsilon, target.delta or target.guess, target.premises)
+    if isinstance(mechanism, CorrelatedNoise):
+        if mechanism.rate is None:
+            return {"rule": correlated_gaussians.NAME}
+        if not certainly_le(run.factor, ONE):
+            return _group(run, target)
+        return {"rule": correlated_gaussians.NAME, "part": _of(samples(run.part)[0], target)}
     if isinstance(mechanism, NoisyKeys):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)

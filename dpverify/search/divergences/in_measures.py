@@ -16,6 +16,7 @@ from dpverify.search.proposal import Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.search.selection import stream_gaussians
 from dpverify.trusted.combinators import at_pair, candidates, neighbours
+from dpverify.trusted.combinators.places import SAMPLES
 from dpverify.trusted.combinators.runs import merged, whole
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Profile
@@ -24,7 +25,18 @@ from dpverify.trusted.kernel.bounds import Bound, Infinite
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.fact import Fact, as_bounds, unasked
-from dpverify.trusted.kernel.model import Claim, Combinator, Compose, Finite, Guarantee, Parallel, Repeat, Stream, Subsample
+from dpverify.trusted.kernel.model import (
+    Claim,
+    Combinator,
+    Compose,
+    CorrelatedNoise,
+    Finite,
+    Guarantee,
+    Parallel,
+    Repeat,
+    Stream,
+    Subsample,
+)
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.theories.composition.rules import combination
@@ -110,6 +122,9 @@ class _Search:
                 yield self.proof.infer(rule, place)
                 return
         mechanism = question.mechanism
+        if isinstance(mechanism, CorrelatedNoise):
+            yield from self._of_samples(place)
+            return
         if isinstance(mechanism, Finite):
             with suppress(DpverifyError):
                 asked = replace(question, measure=self.claim.measure, order=self.claim.order)
@@ -130,6 +145,13 @@ class _Search:
                 granted = self._best_pure(place, question)
                 if granted is not None:
                     yield self.proof.infer(implied.NAME, place, {}, [granted])
+
+    def _of_samples(self, place: Place) -> Iterator[Fact]:
+        """What the samples of correlated noise have together, from both sides."""
+        for fact in self._inside((*place, SAMPLES)):
+            for side in ("upper", "lower"):
+                with suppress(DpverifyError):
+                    yield self.proof.infer(sampled.NAME, place, {"side": side}, [fact])
 
     def _parallel(self, place: Place, mechanism: Parallel) -> Iterator[Fact]:
         """The greatest value of the parts, from both sides."""

@@ -11,7 +11,17 @@ from dpverify.trusted.facts.errors import EUCLIDEAN
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ZERO, Num
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Claim, Combinator, Compose, EllipticalProcess, KaryResponse, Noise, PostProcess, Table
+from dpverify.trusted.kernel.model import (
+    Claim,
+    Combinator,
+    Compose,
+    CorrelatedNoise,
+    EllipticalProcess,
+    KaryResponse,
+    Noise,
+    PostProcess,
+    Table,
+)
 from dpverify.trusted.kernel.proof import Proof
 
 Search = Callable[[Proof, Sequence[Fact], int], Steps]
@@ -20,7 +30,7 @@ Search = Callable[[Proof, Sequence[Fact], int], Steps]
 
 def _searches() -> tuple[Search, ...]:
     """All of them; most claims ask for no errors, and what says why one is not known needs none of these."""
-    from dpverify.search.utility import least_loss, linear_map, necessary, noise_error
+    from dpverify.search.utility import least_loss, linear_map, necessary, noise_error, prefix_errors
 
     return (
         necessary.propose,
@@ -30,6 +40,7 @@ def _searches() -> tuple[Search, ...]:
         least_loss.squared,
         noise_error.propose,
         linear_map.propose,
+        prefix_errors.propose,
     )
 
 
@@ -59,6 +70,8 @@ def lacking(claim: Claim, measure: str) -> str:
         return "noise of infinite rank on functions has no length; its values at finitely many places have, as multivariate noise."
     if isinstance(claim.mechanism, Table | KaryResponse) and measure in EUCLIDEAN:
         return "its output is no answer with noise added; randomized response of one bit has an estimate with an error that no data change."
+    if isinstance(claim.mechanism, CorrelatedNoise):
+        return "it is known of prefix sums, by what undoes a strategy that is square and lower triangular, as root mean squares."
     if not isinstance(claim.mechanism, Noise):
         return "only additive noise has an error of its own; this mechanism's output is no answer with noise added."
     if claim.domains:

@@ -10,9 +10,10 @@ from dpverify.trusted.kernel.errors import DpverifyError, Rejected
 from dpverify.trusted.kernel.expr import ONE, Num, format_expr
 from dpverify.trusted.kernel.fitting import unseen
 from dpverify.trusted.kernel.model import Domain, Exponential, Matrix, Mechanism, Selection, Table, Vector
+from dpverify.trusted.kernel.well_formed import COUNT, Faults, of_number
 
 
-def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]:
+def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
     """What is wrong with a mechanism by itself, apart from its numbers. Noises and parts are looked at by themselves."""
     if isinstance(mechanism, model.Space):
         from dpverify.trusted.theories.spaces.shapes import require
@@ -28,9 +29,7 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
         from dpverify.trusted.combinators import stated
 
         yield from _refused(stated.check, mechanism, mechanism.order)
-        for order in (row[0] for row in mechanism.rows if mechanism.measure == "renyi"):
-            if not isinstance(order, Num) or order.value <= 1:
-                yield f"renyi: the order {format_expr(order)} is no rational number above 1."
+        yield from _of_orders(mechanism)
     elif isinstance(mechanism, model.EllipticalProcess):
         low, high = mechanism.support
         if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
@@ -41,6 +40,8 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
         from dpverify.trusted.claims.selections import of_selection
 
         yield from of_selection(mechanism)
+    elif isinstance(mechanism, model.CorrelatedNoise):
+        yield from _of_strategy(mechanism, domains)
     elif isinstance(mechanism, model.Compose | model.Parallel) and not mechanism.parts:
         yield "parts: there are none."
     elif isinstance(mechanism, model.Subsample) and mechanism.scheme not in ("poisson", "without_replacement"):
@@ -51,6 +52,27 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
             from dpverify.trusted.combinators.released import released
 
             yield from _refused(released, mechanism)
+
+
+def _of_orders(known: model.Guarantee) -> Iterator[str]:
+    """Orders of Renyi divergences that are none."""
+    for order in (row[0] for row in known.rows if known.measure == "renyi"):
+        if not isinstance(order, Num) or order.value <= 1:
+            yield f"renyi: the order {format_expr(order)} is no rational number above 1."
+
+
+def _of_strategy(noise: model.CorrelatedNoise, domains: Mapping[str, Domain]) -> Faults:
+    """Words that mean nothing; numbers that are not those of the strategy, or not of so many steps."""
+    yield from of_number("steps", noise.steps, COUNT, domains)
+    rows, numbers, steps = noise.matrix, noise.coefficients, noise.steps.value if isinstance(noise.steps, Num) else 0
+    if noise.strategy not in model.STRATEGIES or noise.order not in ("any", "fixed"):
+        yield "strategy: it is none of those that are known, or the order of participations is neither any nor fixed."
+    if (noise.strategy == "matrix") != bool(rows) or (noise.strategy == "toeplitz") != bool(numbers):
+        yield "strategy: a matrix has rows, toeplitz has coefficients, and others have neither."
+    if any(len(row) != steps for row in rows) or len(numbers) > steps:
+        yield "steps: a matrix has a column for each, and there are no more coefficients than steps, a number."
+    if noise.rate is not None and (noise.times, noise.separation, noise.order) != (ONE, ONE, "any"):
+        yield "sampling: which steps take a user's records is drawn, so that nothing is said of participations."
 
 
 def _refused(check: Any, *given: Any) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpverify.trusted.combinators.one_pair import OnePair
-from dpverify.trusted.kernel.model import Mechanism, NoisyKeys, Part, Shuffle, Subsample, all_parts
+from dpverify.trusted.kernel.model import CorrelatedNoise, Mechanism, NoisyKeys, Part, Shuffle, Subsample, all_parts, kind_of
 
 _NEIGHBOURS: Final = {"poisson": "add-remove", "without_replacement": "replace"}
 _SCHEMES: Final = {"poisson": "Poisson", "without_replacement": "without-replacement"}
@@ -19,8 +19,8 @@ def stated_adjacencies(mechanism: Mechanism, stated: str = "") -> dict[str, str]
             holders.setdefault(part.adjacency, "a part")
         if part.query is not None:
             holders.setdefault(part.space[2] if isinstance(part, OnePair) else part.query.adjacency, "a part's query")
-        if isinstance(part.mechanism, NoisyKeys):
-            holders.setdefault("add-remove", "noisy_keys")
+        if isinstance(part.mechanism, NoisyKeys | CorrelatedNoise):
+            holders.setdefault("add-remove", kind_of(part.mechanism))
         if isinstance(part.mechanism, Shuffle):
             holders.setdefault("replace", "shuffling")
         if isinstance(part.mechanism, Subsample):

@@ -35,6 +35,8 @@ def _exchanged(part: Part) -> bool:
     even_ones = model.Radial | model.Mixture | model.Staircase | model.EllipticalProcess
     if isinstance(mechanism, even_ones | model.Kernel | model.KaryResponse | model.Shuffle | model.Guarantee):
         return True
+    if isinstance(mechanism, model.CorrelatedNoise):
+        return mechanism.rate is None
     if isinstance(mechanism, model.Translation | model.Product):
         return part.query is None or even(mechanism)
     if isinstance(mechanism, model.Table | model.Exponential):

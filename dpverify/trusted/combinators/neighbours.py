@@ -74,7 +74,7 @@ def space_of(part: Part) -> Space | None:
         return "inputs", len(part.mechanism.rows), ""
     if isinstance(part.mechanism, model.Exponential):
         return "inputs", len(part.mechanism.scores), ""
-    alone = model.Noise | model.Kernel | model.KaryResponse | model.Selection | model.NoisyKeys | model.Shuffle | model.Guarantee
+    alone = model.Noise | model.Kernel | model.KaryResponse | model.Selection | model.OfRecords | model.Guarantee
     if not isinstance(part.mechanism, alone | MetricSpace | model.Sampled | model.Combinator):
         assert_never(part.mechanism)
     return None

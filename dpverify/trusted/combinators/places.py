@@ -15,6 +15,8 @@ from dpverify.trusted.language.rationals import to_whole
 
 ONE_STEP: Final = "one step"
 """The part itself, on neighbours one step apart."""
+SAMPLES: Final = "samples"
+"""The samples that correlated noise with sampling comes to."""
 CLOSED_FORM: Final = "closed form"
 """The radial noise that a mixture is. Only pure epsilons are asked of it; so are those of {"moved": number}, a part at any move, and of
 {"noise": name, "moved": times}, a noise of a selection."""
@@ -80,6 +82,10 @@ def run_at(run: Run, step: Any) -> Run:
         return replace(inner, times=1)
     if step == ONE_STEP:
         return Run(run.part)
+    if step == SAMPLES:
+        from dpverify.trusted.combinators.samples import samples
+
+        return Run(samples(run.part)[0])
     if isinstance(step, dict) and len(step) == 1:
         (kind, value), part = next(iter(step.items())), None
         if kind == "noises":

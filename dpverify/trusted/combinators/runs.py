@@ -173,7 +173,7 @@ def _by_whole_steps(part: Part) -> bool:
     mechanism = part.mechanism
     if isinstance(mechanism, model.Noise):
         return on_integers(mechanism) or (part.query is not None and part.query.adjacency in ("add-remove", "replace"))
-    return isinstance(mechanism, model.Finite | model.Selection | model.NoisyKeys | model.Shuffle | model.Subsample | model.Parallel)
+    return isinstance(mechanism, model.Finite | model.Selection | model.OfRecords | model.Subsample | model.Parallel)
 
 
 def occurs(run: Run, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
@@ -197,7 +197,7 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
     certain = alone | model.Compose | Repeat | model.Group | model.PostProcess | model.Lipschitz
     if factor == ONE or isinstance(mechanism, certain):
         return True
-    if not isinstance(mechanism, model.Finite | model.NoisyKeys | model.Shuffle | model.Subsample | model.Parallel):
+    if not isinstance(mechanism, model.Finite | model.OfRecords | model.Subsample | model.Parallel):
         assert_never(mechanism)
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
     return whole and not (isinstance(mechanism, model.Exponential) and bool(mechanism.points))

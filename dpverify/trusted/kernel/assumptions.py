@@ -21,6 +21,9 @@ TURNED: Final = "some pair of inputs is exactly the sensitivity apart, in the di
 ONWARD: Final = "neighbours of neighbours move the answer on in the same direction"
 EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
 REAL: Final = "histograms are real-valued"
+CONTRIBUTED: Final = "a user contributes at the stated steps alone, to each a vector no longer than the sensitivity in l2"
+TOGETHER: Final = "some user contributes at any stated steps vectors on one line, as long as the sensitivity"
+SAMPLED: Final = "each record is in one group, and each step of the group takes it by itself with the stated probability"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
 
@@ -75,6 +78,9 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
         from dpverify.trusted.facts.assumed_of_inputs import of_inputs
 
         yield from of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
+    elif isinstance(mechanism, model.CorrelatedNoise):
+        yield CONTRIBUTED if bound.side == "upper" else TOGETHER
+        yield from (SAMPLED,) * (mechanism.rate is not None)
     elif not isinstance(mechanism, model.NoisyKeys | model.Shuffle):  # whose rules say what records do to them
         assert_never(mechanism)
     yield IDEAL

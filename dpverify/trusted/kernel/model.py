@@ -417,6 +417,32 @@ class NoisyKeys:
     report: str = "counts"
 
 
+STRATEGIES: Final = ("matrix", "toeplitz", "prefix_sums", "binary_tree")
+"""What the numbers of a strategy are: a matrix, coefficients, or a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelatedNoise:
+    """C x + sigma N(0, I), x a vector for each of `steps` steps, C the strategy (theory#correlated-gaussians).
+
+    Neighbours: a user's contributions, vectors of l2 norm at most the sensitivity at some steps, are in the one and 0 in the other. The
+    steps are at most `times`, and at least `separation` apart; order "fixed": by exactly that much, as in epochs that are alike, or "any".
+    strategy: "matrix", with its rows; "toeplitz", lower triangular with `coefficients`, its first column down to the last that is not 0;
+    "prefix_sums", all ones; "binary_tree", the sums over [m 2^l, (m + 1) 2^l) within the steps. rate: instead of what users do, that step i
+    takes each record of group i mod b with this probability, b the bands of C, and each record is in one group.
+    """
+
+    sigma: Expr
+    strategy: str
+    steps: Expr
+    matrix: Matrix = ()
+    coefficients: Vector = ()
+    times: Expr = Num(Fraction(1))
+    separation: Expr = Num(Fraction(1))
+    order: str = "any"
+    rate: Expr | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A name and the expression that it stands for."""
@@ -490,7 +516,9 @@ Selection = Compared | Stream
 """Comparisons of answers with noise: neighbours are answers that each move by at most the sensitivity."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-Leaf = Noise | Finite | Kernel | Selection | NoisyKeys | Shuffle | Guarantee | Space | Sampled
+OfRecords = NoisyKeys | CorrelatedNoise | Shuffle
+"""What releases something of records itself: neighbours differ by one record, or one user."""
+Leaf = Noise | Finite | Kernel | Selection | OfRecords | Guarantee | Space | Sampled
 Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz
 Mechanism = Leaf | Combinator
 
@@ -532,7 +560,7 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
 
 
 LEFT_OUT: Final = (
-    "matrix", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count",
+    "matrix", "coefficients", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count",
     "differences", "hull", "between", "whole_answers", "ties",
 )  # fmt: skip
 """The fields of mechanisms that the canonical form leaves out where they are empty."""

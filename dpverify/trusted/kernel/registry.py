@@ -33,7 +33,7 @@ _OF_CURVES: Final[Names] = {
     "composition": "bounded-range finite-composition gaussian-composition group-privacy independent-coordinates joint-neighbours "
     "laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition sampling-without-replacement "
     "shuffling single-part stated-guarantee",
-    "curves": "every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
+    "curves": "correlated-gaussians every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
     "lipschitz-exponent optimal-composition pure-guarantee radial-caps uniform-ball",
     "processes": "elliptical-process process-evaluations",
     "selection": "compared-gaussians every-word-curve first-positive greatest-noise noisy-keys selection-event told-sums unseen-shifts",
@@ -42,7 +42,8 @@ _OF_BODIES: Final[Names] = {"utility": "independent-columns polytope simple-body
 """Rules about the volume and the moments of convex bodies."""
 _OF_ERRORS: Final[Names] = {
     "utility": "expected-loss infinite-moments lattice-lower-bound linear-map lines-lower-bound log-concave-noise lp noise-moments "
-    "noise-quantile polytope-tails radial-lower-bound randomized-response-estimate root-of-squares union-bound volume-lower-bound"
+    "noise-quantile polytope-tails prefix-errors radial-lower-bound randomized-response-estimate root-of-squares union-bound "
+    "volume-lower-bound"
 }
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {

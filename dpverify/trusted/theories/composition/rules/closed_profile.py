@@ -117,6 +117,7 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
 
                 return delta, (optimal_composition.NAME,)
     attained = gaussian_composition.total(runs, attained=True)
-    if attained is None or (len(runs) > 1 and attained != gaussian_composition.total(runs)):
+    if attained is None or attained != gaussian_composition.total(runs):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")
-    return gaussian.delta_expr(attained, epsilon), (gaussian_composition.NAME if len(runs) > 1 else gaussian.NAME,)
+    through = gaussian_composition.NAME if len(runs) > 1 else gaussian.NAME
+    return gaussian.delta_expr(attained, epsilon), (through, *gaussian_composition.through(runs))

@@ -22,7 +22,7 @@ from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, add, mul, num, power, sqrt
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Guarantee, Product
+from dpverify.trusted.kernel.model import CorrelatedNoise, Guarantee, Product
 from dpverify.trusted.theories.curves.rules import gaussian
 
 NAME: Final = "gaussian-composition"
@@ -39,15 +39,24 @@ def curve(runs: Sequence[Run]) -> Curve:
     """The exact curve. Raises Rejected where a part is not Gaussian."""
     upper, lower = total(runs), total(runs, attained=True)
     assert upper is not None
-    dominating = gaussian.pair(upper)
+    dominating, rules = gaussian.pair(upper), (NAME, *through(runs))
     if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
         from dpverify.trusted.combinators import stated
 
-        return Curve(dominating, None, (NAME,), (stated.STATED,))
+        return Curve(dominating, None, rules, (stated.STATED,))
     if lower is None:
-        return Curve(dominating, None, (NAME,), ASSUMED)
+        return Curve(dominating, None, rules, ASSUMED)
     attained = dominating if certainly_equal(upper, lower) else gaussian.pair(lower)
-    return Curve(dominating, attained, (NAME,), ASSUMED)
+    return Curve(dominating, attained, rules, ASSUMED)
+
+
+def through(runs: Sequence[Run]) -> tuple[str, ...]:
+    """The theorem about parts that are correlated noise, where some are."""
+    if not any(isinstance(run.part.mechanism, CorrelatedNoise) for run in runs):
+        return ()
+    from dpverify.trusted.theories.curves.rules import correlated_gaussians
+
+    return (correlated_gaussians.NAME,)
 
 
 def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
@@ -68,6 +77,10 @@ def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
             if attained:
                 return None
             mu = _stated(run)
+        elif isinstance(noise, CorrelatedNoise):
+            from dpverify.trusted.theories.curves.rules import correlated_gaussians
+
+            mu = correlated_gaussians.mu(noise, moved, attained)
         else:
             mu = gaussian.mu(noise, moved.lower if attained else moved.upper)
         if mu is None:

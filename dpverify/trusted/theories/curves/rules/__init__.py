@@ -12,6 +12,8 @@ def theorem(name: str) -> Theorem:  # noqa: C901 -- a table, with a row for each
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
     rule: Theorem
     match name:
+        case "correlated-gaussians":
+            from dpverify.trusted.theories.curves.rules import correlated_gaussians as rule
         case "every-shift":
             from dpverify.trusted.theories.curves.rules import every_shift as rule
         case "finite-curve":

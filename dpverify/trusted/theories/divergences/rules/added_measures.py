@@ -64,7 +64,7 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     neighbours.require_one_adjacency(root, ordered=bool(claim.order))
     if side == "lower":
         return _below(claim, root, runs, premises)
-    values, listed, through = _uppers(claim, runs, premises)
+    values, listed, through = uppers(claim, runs, premises)
     processed = post_processing.ASSUMED if any(run.processed for run in runs) else ()
     total = _sum(measure, [(run.times, value) for run, value in zip(runs, values, strict=True)])
     return bound(claim, "upper", total, (*listed, *processed, *neighbours_assumed(claim)), through)
@@ -74,12 +74,12 @@ def _disjoint(claim: Claim, mechanism: Parallel, parameters: Mapping[str, Any], 
     """Of parts in parallel: the greatest from above; from below the value of one, by its number "index"."""
     if parameters["side"] == "lower":
         (premise,), index = premises, to_whole(parameters["index"], "index", NAME, 0, len(mechanism.parts) - 1)
-        return _lower(claim, Run(mechanism.parts[index]), premise, (*parallel_composition.ASSUMED, parallel_composition.LOWER))
-    values, listed, through = _uppers(claim, list(map(Run, mechanism.parts)), premises)
+        return lower(claim, Run(mechanism.parts[index]), premise, (*parallel_composition.ASSUMED, parallel_composition.LOWER))
+    values, listed, through = uppers(claim, list(map(Run, mechanism.parts)), premises)
     return bound(claim, "upper", greatest(values, {}), (*parallel_composition.ASSUMED, *listed, *neighbours_assumed(claim)), through)
 
 
-def _uppers(claim: Claim, runs: Sequence[Run], premises: Sequence[Fact]) -> tuple[list[Expr], list[str], list[str]]:
+def uppers(claim: Claim, runs: Sequence[Run], premises: Sequence[Fact]) -> tuple[list[Expr], list[str], list[str]]:
     """What each of some runs has at most, by its premise, with all that these assume and go through. Raises Rejected, CertificateError."""
     values, assumed, through = list[Expr](), list[str](), list[str]()
     for run, premise in zip(runs, premises, strict=True):
@@ -92,7 +92,7 @@ def _uppers(claim: Claim, runs: Sequence[Run], premises: Sequence[Fact]) -> tupl
     return values, assumed, through
 
 
-def _lower(claim: Claim, run: Run, premise: Fact, assumed: Sequence[str], through: Sequence[str] = ()) -> Bound:
+def lower(claim: Claim, run: Run, premise: Fact, assumed: Sequence[str], through: Sequence[str] = ()) -> Bound:
     """What the whole has at least, where that is what one of its runs has, by a premise. Raises Rejected, CertificateError."""
     found = premise_of(premise, question(run, claim), "lower", NAME)
     value = found.value if isinstance(found.value, Infinite) else mul(num(run.times), found.value)
@@ -121,7 +121,7 @@ def _at_every_pair(claim: Claim, numbers: Any, premises: Sequence[Fact]) -> Boun
         raise Rejected(NAME, "the order", "of two inputs of the tables one order alone is looked at, and they are neighbours in the other")
     told = [(part, number) for choice, number in zip(listed, numbers, strict=True) if (part := at_pair.at(root, choice)) is not None]
     there = [premises[to_whole(number, "at", NAME, 0, len(premises) - 1)] for _, number in told]
-    values, assumed, through = _uppers(claim, [Run(part) for part, _ in told], there)
+    values, assumed, through = uppers(claim, [Run(part) for part, _ in told], there)
     assumed = [*neighbours.rows_assumed(root), *neighbours_assumed(claim), *assumed]
     return bound(claim, "upper", greatest(list(dict.fromkeys((ZERO, *values))), {}), assumed, (joint_neighbours.NAME, *through))
 
@@ -147,7 +147,7 @@ def _at_one_pair(claim: Claim, pair: Any, premises: Sequence[Fact]) -> Bound:
     if any(run.processed for run in merged(root)):
         raise Rejected(NAME, "the parts", "what a map of the output leaves to be seen is not known")
     told = (*neighbours.rows_assumed(root), *neighbours.apart(part, root))
-    return replace(_lower(claim, Run(part), premises[0], told, (joint_neighbours.NAME,)), ordered=False)
+    return replace(lower(claim, Run(part), premises[0], told, (joint_neighbours.NAME,)), ordered=False)
 
 
 def _below(claim: Claim, root: Part, runs: Sequence[Run], premises: Sequence[Fact]) -> Bound:

@@ -58,12 +58,13 @@ def infer(claim: Claim, parameters: Parameters, _: Premises) -> tuple[Bound, ...
     mu = gaussian_composition.total(runs)
     assert mu is not None  # from above it is known, or a part is refused
     assumed = (*((STATED,) if stated else ()), *(post_processing.ASSUMED if processed else ()), *neighbours_assumed(claim))
-    bounds = [bound(claim, "upper", of_mu(mu, measure), assumed)]
+    through = gaussian_composition.through(runs)
+    bounds = [bound(claim, "upper", of_mu(mu, measure), assumed, through)]
     attained = None if processed or not all(map(occurs, runs)) else gaussian_composition.total(runs, attained=True)
     if attained is not None:
         below = (*neighbours.apart(root), *neighbours_assumed(claim, "lower"))
         # Gaussian noise is even: the same pair in the other order is a reflection of this one
-        bounds.append(bound(claim, "lower", of_mu(attained, measure), below, witness=SAYS, ordered=True))
+        bounds.append(bound(claim, "lower", of_mu(attained, measure), below, through, witness=SAYS, ordered=True))
     return tuple(bounds)
 
 

@@ -40,6 +40,8 @@ def theorem(name: str) -> Theorem:  # noqa: C901 -- a table, with a row for each
             from dpverify.trusted.theories.utility.rules import polytope as rule
         case "polytope-tails":
             from dpverify.trusted.theories.utility.rules import polytope_tails as rule
+        case "prefix-errors":
+            from dpverify.trusted.theories.utility.rules import prefix_errors as rule
         case "radial-lower-bound":
             from dpverify.trusted.theories.utility.rules import radial_lower_bound as rule
         case "randomized-response-estimate":
