@@ -56,6 +56,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "output-point": "{kind}: output {output}, loss {loss}",
     "one-way-point": "{kind}: {where}",
     "worst-output": "the worst output",
+    "most-of-the-first-below": "an output above all that the first input makes more probable, and below all others",
     "beyond-the-second": "outputs that the second answer cannot give, or far from both",
     "far-out": "outputs without end, ever {side}",
     "far-on-the-first-side": "far from both answers, on the side of the first, in the limit",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from dpverify.catalogue.checks import words
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import ONE, mul
-from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Subsample, once, repeated
+from dpverify.trusted.kernel.expr import ONE, format_expr, mul, symbols
+from dpverify.trusted.kernel.model import BestOf, Compose, Domain, Group, Lipschitz, Parallel, PostProcess, Subsample, once, repeated
+from dpverify.trusted.kernel.well_formed import of_mechanism
 
 OF_PARTS = "the parts have their own; state it there."
 A_DELTA = 'delta = 0            # a delta above 0, such as "1e-6", allows a smaller epsilon'
@@ -178,6 +182,47 @@ kind = "lipschitz"
 constant = 2            # the map moves apart what differs by 1 by at most this
 # a table like [mechanism]; its sensitivity is before the map (1 where it is left out)
 part = { kind = "builtin", name = "discrete_laplace", scale = 4 }
+""",
+        delta=A_DELTA,
+        audit="pairs = [[[10], [11]]]    # neighbouring inputs: what the sampler is called with",
+    ),
+)
+
+
+def _best_of(_: Kind, __: Fields, values: Values) -> BestOf | None:
+    """A part, and the law of the number of its runs."""
+    return None if values["part"] is None or values["runs"] is None else BestOf(values["part"], *values["runs"])
+
+
+def _of_runs(best: BestOf, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """What is wrong with the law of the number of runs."""
+    for number in best.numbers:
+        for name in sorted(symbols(number) - domains.keys()):
+            yield f"runs: {format_expr(number)} has the free symbol {name!r}. Write a number, or give it in parameters."
+    if all(symbols(number) <= domains.keys() for number in best.numbers):
+        yield from map(words, of_mechanism(best, domains))
+
+
+BEST_OF = Kind(
+    model=BestOf,
+    what="The best output of a random number of runs of a part: hyperparameter tuning.",
+    fields=(fields.A_PART, fields.OF_RUNS),
+    build=_best_of,
+    faults=_of_runs,
+    formula=law("combinators.best_of"),
+    plain=itself,
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="the best output of a random number of runs, as hyperparameters are tuned.",
+        mechanism="""\
+# The part is run a random number of times on the same data, say each time with hyperparameters drawn at random; the best output in a fixed
+# order, say by a score that it tells, is published, and nothing else: neither the others, nor how many there were.
+kind = "best_of"
+# a table like [mechanism] with its own sensitivity (1 where it is left out)
+part = { kind = "guarantee", epsilon = "1/10" }
+# or "logarithmic", "poisson" (mean), "negative_binomial" (eta, gamma), "fixed" (number): how often it is run
+runs = { law = "geometric", mean = 100 }
 """,
         delta=A_DELTA,
         audit="pairs = [[[10], [11]]]    # neighbouring inputs: what the sampler is called with",

@@ -32,6 +32,7 @@ from dpverify.catalogue.values import (
 from dpverify.trusted.claims.selections import REPORTS, TIES, TOGETHER
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr
 from dpverify.trusted.kernel.model import ADJACENCIES, COVARIANCES, L1, L2, ORDERS
+from dpverify.trusted.kernel.model import RUNS as LAWS
 
 Schema = Mapping[str, Any]
 
@@ -448,6 +449,30 @@ MAP_ROWS: Final = Field(
     "Where the map is linear, its rows, one for each number that comes out, over all numbers that the part puts out, in their order. "
     "With it the error of the answer is known.",
     default=(),
+)
+_LAW_HELP: Final = " or ".join(f'{{ law = "{law}", {", ".join(f"{name} = ..." for name in names)} }}' for law, names in LAWS.items())
+
+
+def _read_runs(value: Any) -> tuple[str, tuple[Expr, ...]]:
+    """A law of the number of runs, and its numbers."""
+    law = value.get("law") if isinstance(value, dict) else None
+    if not isinstance(law, str) or law not in LAWS or value.keys() != {"law", *LAWS[law]}:
+        raise Fault(f"is no law of a number of runs. Write {_LAW_HELP}.")
+    return law, tuple(read_number(value[name]) for name in LAWS[law])
+
+
+def _runs_schema(law: str, names: tuple[str, ...]) -> Schema:
+    keys = {"law": {"enum": [law]}, **dict.fromkeys(names, _NUMBER)}
+    return {"type": "object", "additionalProperties": False, "required": list(keys), "properties": keys}
+
+
+OF_RUNS: Final = Field(
+    "runs",
+    Value(_read_runs, {"anyOf": [_runs_schema(law, names) for law, names in LAWS.items()]}, exact=False),
+    'How often the part is run: a table with a law and its numbers. "geometric" and "logarithmic", at least once and `mean` times on '
+    'average; "negative_binomial" with eta above -1 and gamma between 0 and 1, of which these are eta = 1 and eta = 0; "poisson" with a '
+    '`mean`, where it may be never; "fixed", a `number` of times.',
+    examples=({"law": "geometric", "mean": 100}, {"law": "negative_binomial", "eta": "1/2", "gamma": "1/100"}),
 )
 CONSTANT: Final = Field("constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor."))
 

@@ -38,6 +38,7 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import (
     ONE_WAY,
+    BestOf,
     Claim,
     Combinator,
     Compared,
@@ -252,7 +253,7 @@ def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
 
 def _simple(target: Target, run: Run) -> Plan | None:
     """Evidence for the pure epsilon of a mechanism that is not made of parts."""
-    return None if isinstance(run.part.mechanism, Combinator) else _premise(run, target)
+    return None if isinstance(run.part.mechanism, Combinator) and not isinstance(run.part.mechanism, BestOf) else _premise(run, target)
 
 
 def _premise(run: Run, target: Target) -> Plan | None:
@@ -263,7 +264,7 @@ def _premise(run: Run, target: Target) -> Plan | None:
 def _other(run: Run, target: Target) -> Plan | None:
     """Evidence for the pure epsilon of a part whose divergences are not known otherwise."""
     noise = run.part.mechanism
-    if isinstance(noise, Combinator | Guarantee) or gaussian.mu(noise, reach(run).upper) is not None:
+    if (isinstance(noise, Combinator | Guarantee) and not isinstance(noise, BestOf)) or gaussian.mu(noise, reach(run).upper) is not None:
         return None
     with suppress(DpverifyError):
         bounded_range.range_of(run)  # its divergences are known by the range of its loss
@@ -523,6 +524,13 @@ def _single(run: Run, target: Target) -> Plan:
         below = _of(mechanism.part, _below_sample(mechanism, inner, target))
         name = poisson_subsampling.NAME if mechanism.scheme == "poisson" else sampling_without_replacement.NAME
         return {"rule": name, "part": below}
+    if isinstance(mechanism, BestOf):
+        if not certainly_le(run.factor, ONE):
+            return _group(run, target)
+        premise = _premise(run, target)
+        if premise is None:
+            raise Undecided("the best of several runs is bounded by the pure epsilon of one, and none is found.")
+        return {"rule": pure_guarantee.NAME, "premise": premise}
     if isinstance(mechanism, Parallel):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)

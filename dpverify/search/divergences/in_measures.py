@@ -24,7 +24,7 @@ from dpverify.trusted.kernel.bounds import Bound, Infinite
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.fact import Fact, as_bounds, unasked
-from dpverify.trusted.kernel.model import Claim, Combinator, Compose, Finite, Guarantee, Parallel, Repeat, Stream, Subsample
+from dpverify.trusted.kernel.model import BestOf, Claim, Combinator, Compose, Finite, Guarantee, Parallel, Repeat, Stream, Subsample
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.theories.composition.rules import combination
@@ -125,7 +125,7 @@ class _Search:
                 yield self.proof.infer(selections.NAME, place, {key: value for key, value in plan.items() if key != "rule"})
         if isinstance(mechanism, Parallel):
             yield from self._parallel(place, mechanism)
-        if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel):
+        if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel | BestOf):
             yield from self._added(place, question)
         elif not isinstance(mechanism, Guarantee):
             with suppress(DpverifyError):

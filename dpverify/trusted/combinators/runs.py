@@ -69,7 +69,7 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     elif isinstance(mechanism, model.Group):
         factor = times_as_far(run.factor, mechanism.size, mechanism.part, {})
         yield from runs(mechanism.part, replace(run, factor=factor, own=run.own or not top), top)
-    elif isinstance(mechanism, model.Leaf | model.Subsample | model.Parallel):
+    elif isinstance(mechanism, model.Leaf | model.Subsample | model.Parallel | model.BestOf):
         yield replace(run, part=part)
     else:
         assert_never(mechanism)
@@ -198,7 +198,7 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
     certain = alone | model.Compose | Repeat | model.Group | model.PostProcess | model.Lipschitz
     if factor == ONE or isinstance(mechanism, certain):
         return True
-    if not isinstance(mechanism, model.Finite | model.NoisyKeys | model.Subsample | model.Parallel):
+    if not isinstance(mechanism, model.Finite | model.NoisyKeys | model.Subsample | model.Parallel | model.BestOf):
         assert_never(mechanism)
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
     return whole and not (isinstance(mechanism, model.Exponential) and bool(mechanism.points))

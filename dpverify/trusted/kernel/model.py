@@ -346,6 +346,28 @@ class Lipschitz:
     constant: Expr
 
 
+RUNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "geometric": ("mean",),
+    "logarithmic": ("mean",),
+    "poisson": ("mean",),
+    "negative_binomial": ("eta", "gamma"),
+    "fixed": ("number",),
+}
+"""The laws of a random number of runs, each with its numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestOf:
+    """The best output of a random number of runs of a part, in a fixed order of its outputs; nothing where there is none (theory#best-of).
+
+    law: one of `RUNS`, which the data have no say in, with its numbers. The negative binomial law is that of at least one run.
+    """
+
+    part: Part
+    law: str
+    numbers: tuple[Expr, ...]
+
+
 Answering = Radial | Translation | Product | Mixture
 """Additive noise in a norm, which answers queries."""
 OnLine = Answering | Staircase
@@ -480,7 +502,7 @@ Selection = Compared | Stream
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
 Leaf = Noise | Finite | Kernel | Selection | NoisyKeys | Guarantee | Space | Sampled
-Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz
+Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz | BestOf
 Mechanism = Leaf | Combinator
 
 

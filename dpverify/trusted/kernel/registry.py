@@ -54,7 +54,7 @@ _IN_MEASURES: Final[Names] = {
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 
 _BESIDE: Final[Names] = {
-    "composition": "post-processing",
+    "composition": "best-of post-processing",
     "curves": "student-t",
 }
 """Theorems that others go through, which no line names."""
@@ -114,10 +114,10 @@ OF_CURVES: Final = frozenset(_held(_OF_CURVES))
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
 ANYWHERE: Final = OF_BODIES.union(
-    OF_THE_MECHANISM - {"combination", "joint-moves"},
+    OF_THE_MECHANISM - {"joint-moves"},
     ("cosets", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
 )
-"""The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
+"""The rules about the pure epsilon of a mechanism, or about its bodies: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded(_held(_OF_CURVES, _BESIDE))
 """Every theorem about curves."""

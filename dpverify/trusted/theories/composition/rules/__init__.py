@@ -87,6 +87,8 @@ def _curves_l_to_s(name: str) -> Theorem | None:
 def _others(name: str) -> Theorem | None:
     found: Theorem | None = None
     match name:
+        case "best-of":
+            from dpverify.trusted.theories.composition.rules import best_of as found
         case "post-processing":
             from dpverify.trusted.theories.composition.rules import post_processing as found
     return found

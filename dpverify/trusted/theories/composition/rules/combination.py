@@ -22,6 +22,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.combinators import neighbours
+from dpverify.trusted.combinators.one_pair import OnePair
 from dpverify.trusted.combinators.runs import neighbours_assumed, whole
 from dpverify.trusted.kernel.bounds import Bound, Infinite, sided
 from dpverify.trusted.kernel.errors import Rejected
@@ -39,6 +40,8 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     side, claim, at = sided(claim, evidence, NAME)
     root, values = whole(claim).part, Values(claim.domains, side, premises)
     made = isinstance(claim.mechanism, Combinator)
+    if any(isinstance(leaf.part, OnePair) for leaf in neighbours.leaves(root)):
+        raise Rejected(NAME, "the place", "it is at one pair of neighbours, and a bound there is of both orders of them")
     if not made and not any(leaf.several for leaf in neighbours.leaves(root)):
         raise Rejected(NAME, "mechanism", "it is not made of parts")
     values.assumed += neighbours_assumed(claim, side)

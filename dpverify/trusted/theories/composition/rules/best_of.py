@@ -1,0 +1,91 @@
+"""The best output of a random number of runs: the pure epsilon that is left, for all parameters.
+
+K runs of a part are independent, K is drawn from a law with generating function f that the data have no say in, and the greatest output in
+a fixed order is told. With F = q(<= y) and F' that of the neighbour, an output y has the density q(y) f'(F). Over all parts that are e-DP
+the greatest loss is e + log f'(F)/f'(F') at F = e^e/(1 + e^e), F' = 1/(1 + e^e), if t f''(1 - t)/f'(1 - t) does not fall in t.
+
+Theorem: The best of K runs of what is e-DP is E-DP, and for some such part no less: E = k e for K = k, e + mu tanh(e/2) for a Poisson law
+of mean mu, e + (1 + eta) log((gamma + e^e)/(1 + gamma e^e)) for a truncated negative binomial law; geometric of mean m is eta = 1, gamma =
+1/m; logarithmic is eta = 0, with the mean (1/gamma - 1)/log(1/gamma), which falls in gamma, as E does.
+
+Checked:
+- the pure epsilon of the part in both orders of two neighbours, by rules about it
+- the law and its numbers
+- of a logarithmic law by its mean, that gamma is on the safe side
+
+Source: docs/theory/composition.md#best-of, Papernot & Steinke 2022, Section 3, for the laws
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.trusted.combinators import stated
+from dpverify.trusted.kernel.bounds import Side
+from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, num, sub
+from dpverify.trusted.kernel.model import BestOf, Domain, Guarantee
+from dpverify.trusted.language.rationals import read_fraction
+
+NAME: Final = "best-of"
+ASSUMED: Final = (
+    "how often the part is run does not depend on the data, and nobody learns it",
+    "which output is the best does not depend on the data but through the outputs",
+)
+LOWER: Final = (
+    "the part is the worst that has the guarantee stated of it: as private as that says and no more, and its outputs in the worst order"
+)
+
+Domains = Mapping[str, Domain]
+
+
+def epsilon(best: BestOf, part: Expr, side: Side, evidence: Mapping[str, Any], domains: Domains) -> Expr:
+    """The pure epsilon of the best of some runs of the worst part with a pure epsilon: at least, or at most, by the side.
+
+    evidence: "gamma" of a logarithmic law. Raises Rejected, CertificateError.
+    """
+    numbers = best.numbers
+    if best.law == "fixed":
+        return mul(numbers[0], part)
+    if best.law == "poisson":
+        return add(part, mul(numbers[0], call("tanh", mul(num(Fraction(1, 2)), part))))
+    if best.law == "geometric":
+        return _truncated(ONE, div(ONE, numbers[0]), part)
+    if best.law == "negative_binomial":
+        return _truncated(numbers[0], numbers[1], part)
+    return _truncated(ZERO, _gamma(numbers[0], side, evidence, domains), part)
+
+
+def _truncated(eta: Expr, gamma: Expr, part: Expr) -> Expr:
+    """Of a truncated negative binomial law."""
+    grown = call("exp", part)
+    return add(part, mul(add(ONE, eta), call("log", div(add(gamma, grown), add(ONE, mul(gamma, grown))))))
+
+
+def _gamma(mean: Expr, side: Side, evidence: Mapping[str, Any], domains: Domains) -> Expr:
+    """A gamma of the logarithmic law with a mean of at least this, from above, or at most this, from below."""
+    gamma = Num(read_fraction(evidence, "gamma", NAME))
+    if not 0 < gamma.value < 1:
+        raise Rejected(NAME, "gamma", "it is not between 0 and 1")
+    there = logarithmic_mean(gamma)
+    if not (certainly_le(mean, there, domains) if side == "upper" else certainly_le(there, mean, domains)):
+        raise Rejected(NAME, "gamma", "the mean of its law is not certainly on the safe side of that which is stated")
+    return gamma
+
+
+def logarithmic_mean(gamma: Expr) -> Expr:
+    """How many runs there are on average."""
+    return div(sub(div(ONE, gamma), ONE), call("log", div(ONE, gamma)))
+
+
+def attained(best: BestOf, domains: Domains) -> Expr:
+    """The pure epsilon that is all that is known of a part. Raises Rejected where more is known, or none is stated in both orders."""
+    known = best.part.mechanism
+    stated_alone = isinstance(known, Guarantee) and known.measure == "approximate" and len(known.rows) == 1
+    found = stated.pure_epsilon(known, domains) if stated_alone and isinstance(known, Guarantee) else None
+    if found is None:
+        raise Rejected(NAME, "the part", "it is not a stated pure epsilon alone: how its outputs are in order with its losses is not known")
+    return found
