@@ -31,6 +31,7 @@ from dpverify.trusted.kernel.model import (
     Compose,
     EllipticalProcess,
     Exponential,
+    Filter,
     Group,
     Guarantee,
     KaryResponse,
@@ -171,6 +172,8 @@ def _given(space: Space) -> Table | Exponential:
 
 def _reason(mechanism: Guarantee | Sampled | Space | Subsample | BestOf) -> str:
     """Why there is no sampler."""
+    if isinstance(mechanism, Filter):
+        return "which parts are chosen is not known, only what they may spend. Sample the implementation that keeps the budget."
     if isinstance(mechanism, Guarantee):
         return "only a guarantee is known of this mechanism, not its law. Sample the implementation that has the guarantee."
     if isinstance(mechanism, Space):

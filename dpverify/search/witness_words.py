@@ -55,6 +55,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "point": "{kind}: {where}, loss {loss}",
     "output-point": "{kind}: output {output}, loss {loss}",
     "one-way-point": "{kind}: {where}",
+    "one-part-with-the-whole-budget": "one part that spends the whole budget at once",
     "worst-output": "the worst output",
     "most-of-the-first-below": "an output above all that the first input makes more probable, and below all others",
     "beyond-the-second": "outputs that the second answer cannot give, or far from both",

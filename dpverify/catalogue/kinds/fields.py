@@ -427,6 +427,50 @@ ORDER: Final = Field(
 )
 BOUNDED_RANGE: Final = Field("bounded_range", NUMBER, numbers("eta of a bounded-range mechanism."), default=None)
 
+_BUDGET_HELP: Final = (
+    'Write { epsilon = 1, delta = "1e-6" }, where delta may be left out, { zcdp = "1/2" }, { gdp = 1 } or '
+    '{ renyi = { order = 8, epsilon = 1 } }.'
+)
+
+
+def _read_budget(value: Any) -> tuple[str, tuple[Expr, ...]]:
+    """A measure, and the numbers of a guarantee in it."""
+    keys = set(value) if isinstance(value, dict) else set()
+    if keys in ({"epsilon"}, {"epsilon", "delta"}):
+        return "approximate", (read_number(value["epsilon"]), read_number(value.get("delta", 0)))
+    if keys in ({"zcdp"}, {"gdp"}):
+        (name,) = keys
+        return name, (read_number(value[name]),)
+    inner = value["renyi"] if keys == {"renyi"} else None
+    if isinstance(inner, dict) and set(inner) == {"order", "epsilon"}:
+        return "renyi", (read_number(inner["order"]), read_number(inner["epsilon"]))
+    raise Fault(f"is no budget. {_BUDGET_HELP}")
+
+
+def _table_of(required: tuple[str, ...], **keys: Any) -> Schema:
+    return {"type": "object", "additionalProperties": False, "required": list(required), "properties": keys}
+
+
+_DIVERGENCE: Final = _table_of(("order", "epsilon"), order=_NUMBER, epsilon=_NUMBER)
+BUDGET: Final = Field(
+    "budget",
+    Value(
+        _read_budget,
+        {
+            "anyOf": [
+                _table_of(("epsilon",), epsilon=_NUMBER, delta=_NUMBER),
+                _table_of(("zcdp",), zcdp=_NUMBER),
+                _table_of(("gdp",), gdp=_NUMBER),
+                _table_of(("renyi",), renyi=_DIVERGENCE),
+            ]
+        },
+        exact=False,
+    ),
+    "What the parts may spend in all: a table with epsilon and delta (0 where it is left out), which are summed each; with zcdp, of which "
+    "rho is summed; with gdp, of which the squares of mu are; or with renyi = { order = ..., epsilon = ... }, divergences of one order.",
+    examples=({"zcdp": "1/2"}, {"epsilon": 1, "delta": "1e-6"}, {"renyi": {"order": 8, "epsilon": 1}}),
+)
+
 # -- combinators ---------------------------------------------------------------------------------------------------
 
 A_PART: Final = Field("part", PART, "The part: a table like [mechanism] with its own sensitivity (1 where it is left out) or query.")

@@ -38,6 +38,8 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Iterator[str]
         from dpverify.trusted.combinators import stated
 
         yield from _refused(stated.check, mechanism, mechanism.order)
+        if isinstance(mechanism, model.Filter) and (mechanism.measure not in model.BUDGETS or len(mechanism.rows) != 1 or mechanism.order):
+            yield f"budget: it is not one of {', '.join(model.BUDGETS)}, with one row, for both orders."
         for order in (row[0] for row in mechanism.rows if mechanism.measure == "renyi"):
             if not isinstance(order, Num) or order.value <= 1:
                 yield f"renyi: the order {format_expr(order)} is no rational number above 1."

@@ -192,6 +192,14 @@ class Guarantee:
 
 
 @dataclass(frozen=True, slots=True)
+class Filter(Guarantee):
+    """Parts chosen at will, each after seeing the outputs before, and none begun that might exceed a budget (theory#privacy-filter).
+
+    measure, rows: the budget, one row, in a measure in which the sum of what parts have is what all of them have, so that all have it.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A metric space of answers, with or without its ends: answers lie in its completion. What each kind's numbers are: parts/shapes.
 
@@ -501,7 +509,7 @@ Selection = Compared | Stream
 """Comparisons of answers with noise: neighbours are answers that each move by at most the sensitivity."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-Leaf = Noise | Finite | Kernel | Selection | NoisyKeys | Guarantee | Space | Sampled
+Leaf = Noise | Finite | Kernel | Selection | NoisyKeys | Guarantee | Filter | Space | Sampled
 Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz | BestOf
 Mechanism = Leaf | Combinator
 
@@ -518,6 +526,8 @@ ONE_WAY: Final = ("increasing", "decreasing")
 """How the answers of the neighbours of a selection may move together, where the guarantee is for one order of the data alone."""
 MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
 """The measures of privacy that a guarantee is in, with the numbers in each of its rows."""
+BUDGETS: Final = ("approximate", "renyi", "zcdp", "gdp")
+"""The measures that a budget may be in."""
 
 
 def noises_of(mechanism: Mechanism) -> tuple[OnLine, ...]:

@@ -54,7 +54,7 @@ _IN_MEASURES: Final[Names] = {
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 
 _BESIDE: Final[Names] = {
-    "composition": "best-of post-processing",
+    "composition": "best-of post-processing privacy-filter",
     "curves": "student-t",
 }
 """Theorems that others go through, which no line names."""

@@ -91,4 +91,6 @@ def _others(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import best_of as found
         case "post-processing":
             from dpverify.trusted.theories.composition.rules import post_processing as found
+        case "privacy-filter":
+            from dpverify.trusted.theories.composition.rules import privacy_filter as found
     return found

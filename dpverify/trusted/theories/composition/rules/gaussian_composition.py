@@ -22,7 +22,7 @@ from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, add, mul, num, power, sqrt
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Guarantee, Product
+from dpverify.trusted.kernel.model import Filter, Guarantee, Product
 from dpverify.trusted.theories.curves.rules import gaussian
 
 NAME: Final = "gaussian-composition"
@@ -40,14 +40,20 @@ def curve(runs: Sequence[Run]) -> Curve:
     upper, lower = total(runs), total(runs, attained=True)
     assert upper is not None
     dominating = gaussian.pair(upper)
-    if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
+    rules: tuple[str, ...] = (NAME,)
+    assumed: tuple[str, ...] = ASSUMED
+    below: tuple[str, ...] = ()
+    known = [run.part.mechanism for run in runs if isinstance(run.part.mechanism, Guarantee)]
+    if known:
         from dpverify.trusted.combinators import stated
 
-        return Curve(dominating, None, (NAME,), (stated.STATED,))
+        assumed = tuple(dict.fromkeys(line for one in known for line in stated.grounds(one)))
+        rules = (NAME, *dict.fromkeys(name for one in known for name in stated.theorem_of(one)))
+        below = (stated.ANY_PARTS,)
     if lower is None:
-        return Curve(dominating, None, (NAME,), ASSUMED)
+        return Curve(dominating, None, rules, assumed)
     attained = dominating if certainly_equal(upper, lower) else gaussian.pair(lower)
-    return Curve(dominating, attained, (NAME,), ASSUMED)
+    return Curve(dominating, attained, rules, assumed, below)
 
 
 def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
@@ -65,7 +71,7 @@ def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
     for run in (run for i, run in enumerate(runs) if i not in taken):
         moved, noise = reach(run), run.part.mechanism
         if isinstance(noise, Guarantee):
-            if attained:
+            if attained and not isinstance(noise, Filter):
                 return None
             mu = _stated(run)
         else:

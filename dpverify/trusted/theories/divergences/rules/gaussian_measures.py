@@ -16,9 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dpverify.trusted.combinators import neighbours
+from dpverify.trusted.combinators import neighbours, stated
 from dpverify.trusted.combinators.runs import merged, neighbours_assumed, occurs
-from dpverify.trusted.combinators.stated import STATED
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.fact import Fact
@@ -39,15 +38,17 @@ def infer(claim: Claim, _: Mapping[str, Any], __: Sequence[Fact]) -> tuple[Bound
     measure = measure_of(claim, NAME)
     root = Part(claim.mechanism, claim.sensitivity, claim.query)
     runs = merged(root)
-    stated, processed = any(isinstance(run.part.mechanism, Guarantee) for run in runs), any(run.processed for run in runs)
+    known, processed = [run.part.mechanism for run in runs if isinstance(run.part.mechanism, Guarantee)], any(run.processed for run in runs)
     mu = gaussian_composition.total(runs)
     if mu is None:
         raise Rejected(NAME, "the parts", "how far all of them move together is not known")
-    assumed = (*((STATED,) if stated else ()), *(post_processing.ASSUMED if processed else ()), *neighbours_assumed(claim))
-    bounds = [bound(claim, "upper", of_mu(mu, measure), assumed)]
+    grounds = dict.fromkeys(line for one in known for line in stated.grounds(one))
+    through = dict.fromkeys(name for one in known for name in stated.theorem_of(one))
+    assumed = (*grounds, *(post_processing.ASSUMED if processed else ()), *neighbours_assumed(claim))
+    bounds = [bound(claim, "upper", of_mu(mu, measure), assumed, through)]
     attained = None if processed or not all(map(occurs, runs)) else gaussian_composition.total(runs, attained=True)
     if attained is not None:
-        below = (*neighbours.apart(root), *neighbours_assumed(claim, "lower"))
+        below = (*((stated.ANY_PARTS,) if known else ()), *neighbours.apart(root), *neighbours_assumed(claim, "lower"))
         # Gaussian noise is even: the same pair in the other order is a reflection of this one
-        bounds.append(bound(claim, "lower", of_mu(attained, measure), below, witness=SAYS, ordered=True))
+        bounds.append(bound(claim, "lower", of_mu(attained, measure), below, through, witness=SAYS, ordered=True))
     return tuple(bounds)
