@@ -1,21 +1,30 @@
-"""Finds gamma of a logarithmic number of runs by its mean, for the best of them; and whether more of a run is known than an epsilon."""
+"""The best of a random number of runs: gamma of a logarithmic law by its mean, whether more of a run is known than an epsilon, orders."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
+from dpverify.search.composition import stated_guarantee
+from dpverify.search.numeric import number
+from dpverify.trusted.combinators.runs import merged
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected, Undecided
-from dpverify.trusted.kernel.expr import Expr, Num, symbols
-from dpverify.trusted.kernel.model import BestOf, Domain
+from dpverify.trusted.kernel.expr import Expr, Num, num, symbols
+from dpverify.trusted.kernel.model import BestOf, Domain, Measure
 from dpverify.trusted.theories.composition.rules import best_of as rule
+from dpverify.trusted.theories.composition.rules import best_of_renyi as renyi
 
 _BITS: Final = 256
 _FINE: Final = 90
 """Bits of gamma: enough for an epsilon of many digits, and few enough for the kernel to see on which side of the mean it is."""
 _SHORT: Final = 10**6
+_ROUGH: Final = 64
+_MOST: Final = 10**5
+_GRID: Final = [Fraction(5, 4), Fraction(3, 2), *map(Fraction, (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 1024))]
 
 
 def gamma(mean: Expr, side: str) -> Fraction:
@@ -46,3 +55,45 @@ def is_attained(best: BestOf, domains: tuple[tuple[str, Domain], ...]) -> bool:
     except Rejected:
         return False
     return True
+
+
+class Orders:
+    """Which second order the divergences of the best of some runs are told. Raises Undecided, Rejected where those of a run are unknown."""
+
+    def __init__(self, best: BestOf) -> None:
+        self._best = best
+        self._gamma = str(gamma(best.numbers[0], "upper")) if best.law == "logarithmic" else ""
+        of, _ = renyi.of_a_run(best)
+        self.stated = stated_guarantee.orders_of([run.part.mechanism for run in merged(best.part)])
+        with precision(_ROUGH):
+            self._known = [(order, float(constant(of(order)).mid())) for order in self.stated or _GRID]
+        self._first = Fraction(0) if best.law == "poisson" else min(self._known, key=self._truncated)[0]
+
+    def told(self, order: Fraction) -> dict[str, Any]:
+        """What the rule is told at an order."""
+        second = self._first or min(self._known, key=partial(self._poisson, math.log(order / (order - 1))))[0]
+        return {"second": str(second), "gamma": self._gamma}
+
+    def _truncated(self, known: tuple[Fraction, float]) -> float:
+        order, divergence = float(known[0]), known[1]
+        spread = {"geometric": lambda: 1 / number(self._best.numbers[0]), "logarithmic": lambda: float(Fraction(self._gamma))}
+        least = spread.get(self._best.law, lambda: number(self._best.numbers[-1]))()
+        return (1 - 1 / order) * divergence - math.log(least) / order
+
+    def _poisson(self, epsilon: float, known: tuple[Fraction, float]) -> float:
+        order, divergence = float(known[0]), known[1]
+        return (order - 1) * (divergence - epsilon) + order * math.log1p(-1 / order) - math.log(order - 1)
+
+
+def curve_plan(best: BestOf, epsilon: float | None, delta: float | None) -> dict[str, Any]:
+    """A plan for the curve, sharp at an epsilon or a delta. Raises Undecided, Rejected."""
+    orders = Orders(best)
+
+    def at(measure: Measure) -> Expr:
+        assert measure.at is not None
+        if measure.at > _MOST:
+            return num(10**9)  # of such an order nothing is looked for
+        return renyi.divergence(best, measure.at, orders.told(measure.at))[0]
+
+    found = [one for one in stated_guarantee.points([at], [1], orders.stated, epsilon, delta) if Fraction(one[0]) <= _MOST]
+    return {"rule": renyi.NAME, "points": [[order, eps, *orders.told(Fraction(order)).values()] for order, eps in found]}

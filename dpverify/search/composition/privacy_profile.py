@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from dpverify.search.additive import asymptotics, hints
-from dpverify.search.composition import closed_epsilon, combination, shares, stated_guarantee
+from dpverify.search.composition import best_of, closed_epsilon, combination, shares, stated_guarantee
 from dpverify.search.composition import loss_distribution as losses
 from dpverify.search.composition import plans as building
 from dpverify.search.composition.combination import shared
@@ -527,10 +527,7 @@ def _single(run: Run, target: Target) -> Plan:
     if isinstance(mechanism, BestOf):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
-        premise = _premise(run, target)
-        if premise is None:
-            raise Undecided("the best of several runs is bounded by the pure epsilon of one, and none is found.")
-        return {"rule": pure_guarantee.NAME, "premise": premise}
+        return _best_of(run, mechanism, target)
     if isinstance(mechanism, Parallel):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
@@ -572,6 +569,22 @@ def _single(run: Run, target: Target) -> Plan:
             return plan
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
+
+
+def _best_of(run: Run, best: BestOf, target: Target) -> Plan:
+    """The curve of the best of some runs, by the pure epsilon of one or by its divergences, or by both. Raises Undecided."""
+    premise, plans, reason = _premise(run, target), list[Plan](), ""
+    if premise is not None:
+        plans.append({"rule": pure_guarantee.NAME, "premise": premise})
+    try:
+        plan = best_of.curve_plan(best, target.epsilon, target.delta)
+        building.curve_of_one(run, plan)
+        plans.append(plan)
+    except DpverifyError as error:
+        reason = str(error)
+    if not plans:
+        raise Undecided(reason)
+    return plans[0] if len(plans) == 1 else {"rule": least.NAME, "parts": plans}
 
 
 def _has_coordinates(run: Run) -> bool:

@@ -69,6 +69,9 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     elif isinstance(mechanism, model.Group):
         factor = times_as_far(run.factor, mechanism.size, mechanism.part, {})
         yield from runs(mechanism.part, replace(run, factor=factor, own=run.own or not top), top)
+    elif isinstance(mechanism, model.BestOf) and mechanism.law == "fixed":  # a map of all outputs of so many runs
+        times = count(Repeat(mechanism.part, mechanism.numbers[0]))
+        yield from runs(mechanism.part, replace(run, times=run.times * times, processed=True), False)
     elif isinstance(mechanism, model.Leaf | model.Subsample | model.Parallel | model.BestOf):
         yield replace(run, part=part)
     else:

@@ -30,9 +30,9 @@ _OF_THE_CLAIM: Final[Names] = {
     "utility": "far-noise far-outputs",
 }
 _OF_CURVES: Final[Names] = {
-    "composition": "bounded-range finite-composition gaussian-composition group-privacy independent-coordinates joint-neighbours "
-    "laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition sampling-without-replacement "
-    "single-part stated-guarantee",
+    "composition": "best-of-renyi bounded-range finite-composition gaussian-composition group-privacy independent-coordinates "
+    "joint-neighbours laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition "
+    "sampling-without-replacement single-part stated-guarantee",
     "curves": "every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
     "lipschitz-exponent optimal-composition pure-guarantee radial-caps uniform-ball",
     "processes": "elliptical-process process-evaluations",
@@ -48,8 +48,8 @@ _OF_ERRORS: Final[Names] = {
 }
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {
-    "divergences": "added-measures discrete-gaussian-measures finite-measures gaussian-measures implied-measures laplace-measures "
-    "measures-of-a-curve parallel-measures sampled-measures selection-measures",
+    "divergences": "added-measures best-of-measures discrete-gaussian-measures finite-measures gaussian-measures implied-measures "
+    "laplace-measures measures-of-a-curve parallel-measures sampled-measures selection-measures",
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

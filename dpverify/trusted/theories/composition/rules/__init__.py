@@ -47,6 +47,8 @@ def _claims(name: str) -> Theorem | None:
 def _curves_b_to_l(name: str) -> Theorem | None:
     found: Theorem | None = None
     match name:
+        case "best-of-renyi":
+            from dpverify.trusted.theories.composition.rules import best_of_renyi as found
         case "bounded-range":
             from dpverify.trusted.theories.composition.rules import bounded_range as found
         case "finite-composition":

@@ -56,7 +56,7 @@ def epsilon(best: BestOf, part: Expr, side: Side, evidence: Mapping[str, Any], d
         return _truncated(ONE, div(ONE, numbers[0]), part)
     if best.law == "negative_binomial":
         return _truncated(numbers[0], numbers[1], part)
-    return _truncated(ZERO, _gamma(numbers[0], side, evidence, domains), part)
+    return _truncated(ZERO, gamma_of(numbers[0], side, evidence, domains), part)
 
 
 def _truncated(eta: Expr, gamma: Expr, part: Expr) -> Expr:
@@ -65,7 +65,7 @@ def _truncated(eta: Expr, gamma: Expr, part: Expr) -> Expr:
     return add(part, mul(add(ONE, eta), call("log", div(add(gamma, grown), add(ONE, mul(gamma, grown))))))
 
 
-def _gamma(mean: Expr, side: Side, evidence: Mapping[str, Any], domains: Domains) -> Expr:
+def gamma_of(mean: Expr, side: Side, evidence: Mapping[str, Any], domains: Domains) -> Expr:
     """A gamma of the logarithmic law with a mean of at least this, from above, or at most this, from below."""
     gamma = Num(read_fraction(evidence, "gamma", NAME))
     if not 0 < gamma.value < 1:

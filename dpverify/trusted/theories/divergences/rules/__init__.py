@@ -14,6 +14,8 @@ def theorem(name: str) -> Theorem:
     match name:
         case "added-measures":
             from dpverify.trusted.theories.divergences.rules import added_measures as rule
+        case "best-of-measures":
+            from dpverify.trusted.theories.divergences.rules import best_of_measures as rule
         case "discrete-gaussian-measures":
             from dpverify.trusted.theories.divergences.rules import discrete_gaussian_measures as rule
         case "finite-measures":
