@@ -24,6 +24,8 @@ _FINE: Final = 90
 _SHORT: Final = 10**6
 _ROUGH: Final = 64
 _MOST: Final = 10**5
+_NOTHING: Final = -200.0
+"""The logarithm of a delta that is as good as none."""
 _GRID: Final = [Fraction(5, 4), Fraction(3, 2), *map(Fraction, (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 1024))]
 
 
@@ -82,7 +84,7 @@ class Orders:
 
     def _poisson(self, epsilon: float, known: tuple[Fraction, float]) -> float:
         order, divergence = float(known[0]), known[1]
-        return (order - 1) * (divergence - epsilon) + order * math.log1p(-1 / order) - math.log(order - 1)
+        return max(_NOTHING, (order - 1) * (divergence - epsilon) + order * math.log1p(-1 / order) - math.log(order - 1))
 
 
 def curve_plan(best: BestOf, epsilon: float | None, delta: float | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from dpverify.trusted.combinators.runs import Run, merged
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub
 from dpverify.trusted.kernel.fact import Fact
@@ -84,7 +84,8 @@ def of_a_run(best: BestOf) -> tuple[Callable[[Fraction], Expr], tuple[str, ...]]
 
 def _poisson(mean: Expr, order: Fraction, first: Expr, second: conversions.Renyi) -> Expr:
     epsilon = call("log", num(order / (order - 1)))
-    delta = num(min(Fraction(1), conversions.rounded_up(conversions.renyi_delta_bound(second, epsilon))))
+    bound = conversions.renyi_delta_bound(second, epsilon)
+    delta = num(conversions.rounded_up(bound)) if certainly_le(bound, ONE) else ONE  # which no delta is above
     told = mul(mean, call("exp", mul(num(order - 1), add(first, mul(mean, delta)))))
     return mul(num(1 / (order - 1)), call("log", add(call("exp", neg(mean)), told)))
 
