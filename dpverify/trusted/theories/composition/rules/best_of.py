@@ -35,9 +35,7 @@ ASSUMED: Final = (
     "how often the part is run does not depend on the data, and nobody learns it",
     "which output is the best does not depend on the data but through the outputs",
 )
-LOWER: Final = (
-    "the part is the worst that has the guarantee stated of it: as private as that says and no more, and its outputs in the worst order"
-)
+LOWER: Final = "the part is the worst that has the guarantee stated of it, with its outputs in the worst order"
 
 Domains = Mapping[str, Domain]
 

@@ -6,7 +6,7 @@ Checked:
 - the measure is a Renyi divergence
 - what best-of-renyi checks
 
-Source: docs/theory/composition.md#best-of-renyi
+Source: docs/theory/measures.md#best-of-measures
 """
 
 from __future__ import annotations
