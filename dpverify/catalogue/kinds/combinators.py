@@ -225,6 +225,13 @@ part = { kind = "guarantee", epsilon = "1/10" }
 runs = { law = "geometric", mean = 100 }
 """,
         delta=A_DELTA,
-        audit="pairs = [[[10], [11]]]    # neighbouring inputs: what the sampler is called with",
+        sampler="""\
+def sample(data, size, rng):
+    \"""The greatest of a geometric number of answers with Laplace noise of scale 10, which is (1/10)-DP; one number for each output.\"""
+    runs = rng.geometric(1 / 100, size)
+    below = rng.random(size) ** (1 / runs)    # of the greatest of so many uniform numbers
+    return data[0] + 10 * np.where(below < 1 / 2, np.log(2 * below), -np.log(2 - 2 * below))
+""",
+        audit="pairs = [[[10], [11]]]    # neighbouring inputs: here true answers",
     ),
 )

@@ -97,7 +97,14 @@ budget = { epsilon = 1 }    # with delta = ... beside it, where it is not 0; or 
 # budget = { gdp = 1 }                             # the root of the sum of mu^2
 # budget = { renyi = { order = 8, epsilon = 1 } }  # the sum of divergences of one order
 """,
-        audit="pairs = [[[10], [11]]]    # neighbouring inputs: what the sampler is called with",
+        sampler="""\
+def sample(data, size, rng):
+    \"""Two answers with Laplace noise, the second at what the first leaves of the budget, or at less; one row for each output.\"""
+    first = data[0] + rng.laplace(0, 2, size)              # spends 1/2
+    scale = np.where(first > 10, 2, 4)                     # spends 1/2 or 1/4
+    return np.stack([first, data[0] + scale * rng.laplace(0, 1, size)], axis=1)
+""",
+        audit="pairs = [[[10], [11]]]    # neighbouring inputs: here true answers",
     ),
 )
 
