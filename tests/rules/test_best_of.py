@@ -1,5 +1,6 @@
 """The best of a random number of runs (theory#best-of), held against its law: how often it is run, and which of k outputs is best."""
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -251,6 +252,69 @@ def test_in_a_composition_it_loses_as_randomized_response_does():
     exact = sum(mass * max(0.0, -math.expm1(0.5 - lost)) for mass, lost in law)
     judgement = verify(Claim(mechanism, parse("1/2"), None)).judgement
     assert float(constant(judgement.delta_upper)) == pytest.approx(exact, rel=1e-9)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def greatest_loss(masses, rows):
+    """Over all orders of the outputs."""
+    orders = list(itertools.permutations(range(len(rows[0]))))
+    return max(loss(masses, *(np.array(row)[list(order)] for row in rows)) for order in orders)
+
+
+TABLES = {"two": [["3/4", "1/4"], ["1/4", "3/4"]], "four": [["1/2", "1/4", "1/8", "1/8"], ["1/4", "1/4", "1/8", "3/8"]]}
+
+
+@pytest.mark.parametrize("rows", TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("law", LAWS, ids=" ".join)
+def test_the_best_output_of_a_table_loses_as_much_as_in_the_worst_order(law, rows):
+    masses, exact = how_often(law[0], *value(law[1:])), [value(row) for row in rows]
+    table = Part(Table(tuple(tuple(map(parse, row)) for row in rows)))
+    low, high = tight(Claim(best(table, *law), None))
+    if law[0] == "logarithmic":
+        assert low is None  # of a law by its mean gamma is no number that is written
+        return
+    truth = greatest_loss(masses, exact)
+    assert low == pytest.approx(truth, rel=1e-6)
+    assert truth <= high + 1e-9
+    assert verify(Claim(best(table, *law), num(Fraction(truth * (1 - 1e-5))))).judgement.verdict == "REFUTED"
+
+
+def test_gamma_that_is_written_is_known():
+    table = Part(Table(tuple(tuple(map(parse, row)) for row in TABLES["two"])))
+    low, _ = tight(Claim(best(table, "logarithmic", "9/log(10)"), None))
+    assert low == pytest.approx(greatest_loss(gamma_masses(0, 0.1), [value(row) for row in TABLES["two"]]), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("part", "evidence", "why"),
+    [
+        ("noise", {"inputs": [0, 1], "output": 0, "below": []}, "it is no table"),
+        ("table", {"inputs": [0, 0], "output": 0, "below": []}, "no neighbours"),
+        ("table", {"inputs": [0, 2], "output": 0, "below": []}, "no neighbours"),
+        ("table", {"inputs": [0, 1], "output": 1, "below": [0, 1]}, "below itself"),
+        ("table", {"inputs": [0, 1], "output": 2, "below": []}, "not certainly told"),
+        ("eta", {"inputs": [0, 1], "output": 0, "below": []}, "it wants a value"),
+        ("mean", {"inputs": [0, 1], "output": 0, "below": [], "gamma": "1/3"}, "not certainly that which is stated"),
+    ],
+)
+def test_what_is_told_of_an_output_is_to_be_there(part, evidence, why):
+    rows = ("1/2", "1/2", "0"), ("1/4", "1/2", "1/4"), ("1", "0", "0")
+    table = Part(Table(tuple(tuple(map(parse, row)) for row in rows), ((0, 1),)))
+    laws = {
+        "noise": best(LAPLACE, "geometric", 3), "table": best(table, "geometric", 3),
+        "eta": best(table, "negative_binomial", "h", "1/2"), "mean": best(table, "logarithmic", 2),
+    }  # fmt: skip
+    with pytest.raises(Rejected, match=why):
+        rule.at_an_output(laws[part], evidence, {"h": Domain(Fraction(1))})
+
+
+def test_beside_another_part_an_output_says_nothing():
+    table = Part(Table(tuple(tuple(map(parse, row)) for row in TABLES["two"])))
+    both = Compose((table, Part(best(table, "geometric", 3))))
+    with pytest.raises((Rejected, CertificateError)):
+        Proof(Claim(both, None)).infer("combination", (), {"side": "lower", "inputs": [0, 1], "output": 0, "below": []})
 
 
 # -- Renyi divergences ------------------------------------------------------------------------------------------------

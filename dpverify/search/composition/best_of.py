@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import chain, combinations, islice, permutations
 from typing import Any, Final
 
 from dpverify.search.composition import stated_guarantee
@@ -14,7 +16,7 @@ from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import Expr, Num, num, symbols
-from dpverify.trusted.kernel.model import BestOf, Domain, Measure
+from dpverify.trusted.kernel.model import BestOf, Domain, Measure, Table
 from dpverify.trusted.theories.composition.rules import best_of as rule
 from dpverify.trusted.theories.composition.rules import best_of_renyi as renyi
 
@@ -23,6 +25,9 @@ _FINE: Final = 90
 """Bits of gamma: enough for an epsilon of many digits, and few enough for the kernel to see on which side of the mean it is."""
 _SHORT: Final = 10**6
 _ROUGH: Final = 64
+_OUTPUTS: Final = 8
+_PAIRS: Final = 60
+_NEVER: Final = 1e-12
 _MOST: Final = 10**5
 _NOTHING: Final = -200.0
 """The logarithm of a delta that is as good as none."""
@@ -57,6 +62,44 @@ def is_attained(best: BestOf, domains: tuple[tuple[str, Domain], ...]) -> bool:
     except Rejected:
         return False
     return True
+
+
+def worst_output(best: BestOf) -> Iterator[dict[str, Any]]:
+    """Where the best of some runs of a small table loses the most: two inputs, an output and those below it; nothing of other parts."""
+    table = best.part.mechanism
+    if not isinstance(table, Table) or len(table.rows[0]) > _OUTPUTS or any(symbols(x) for x in (*chain(*table.rows), *best.numbers)):
+        return
+    told = {"gamma": str(gamma(best.numbers[0], "upper"))} if best.law == "logarithmic" else {}
+    pairs = table.adjacent or tuple(permutations(range(len(table.rows)), 2))
+    rows, outputs = [[number(x) for x in row] for row in table.rows], range(len(table.rows[0]))
+    tried = list[tuple[float, dict[str, Any]]]()
+    for a, b in islice(dict.fromkeys((*pairs, *((b, a) for a, b in pairs))), _PAIRS):
+        for y in outputs:
+            for below in chain(*(combinations([z for z in outputs if z != y], n) for n in outputs)):
+                chances = [_rough(best, row, below, y, told) for row in (rows[a], rows[b])]
+                if min(chances) > _NEVER:
+                    tried.append((math.log(chances[0] / chances[1]), {"inputs": [a, b], "output": y, "below": list(below), **told}))
+    if tried:
+        yield max(tried, key=lambda one: one[0])[1]
+
+
+def _rough(best: BestOf, row: Sequence[float], below: Sequence[int], output: int, told: Mapping[str, str]) -> float:
+    """About how probable an output is to be the best, up to a factor."""
+    least = sum(row[one] for one in below)
+
+    def at(x: float) -> float:
+        first = number(best.numbers[0])
+        if best.law == "fixed":
+            return float(x**first)
+        if best.law == "poisson":
+            return math.exp(first * (x - 1))
+        if best.law == "geometric":
+            return x / (first - (first - 1) * x)
+        eta, least = (0.0, float(Fraction(told["gamma"]))) if best.law == "logarithmic" else (first, number(best.numbers[1]))
+        rest = 1 - (1 - least) * x
+        return -math.log(rest) if eta == 0 else math.copysign(rest**-eta, eta)
+
+    return at(least + row[output]) - at(least)
 
 
 class Orders:

@@ -79,6 +79,8 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
         steps.append(one)
     if not isinstance(claim.mechanism, Combinator):
         return steps  # of each coordinate at its own worst neighbours its own rules know
+    if counts and isinstance(claim.mechanism, BestOf):
+        steps += [_step({"side": "lower", **found}) for found in best_of.worst_output(claim.mechanism)]
     for side, found in (("upper", every), ("lower", one))[: 1 + counts]:
         if found is None and not (side == "lower" and neighbours.undecided(root)):
             for left_out in _left_out(root, claim.domains) if side == "lower" else [frozenset[Part]()]:

@@ -18,23 +18,24 @@ Source: docs/theory/composition.md#best-of, Papernot & Steinke 2022, Section 3, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.combinators import stated
 from dpverify.trusted.kernel.bounds import Side
-from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, num, sub
-from dpverify.trusted.kernel.model import BestOf, Domain, Guarantee
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub
+from dpverify.trusted.kernel.model import BestOf, Domain, Guarantee, Table
+from dpverify.trusted.language.rationals import read_fraction, to_whole
 
 NAME: Final = "best-of"
 ASSUMED: Final = (
     "how often the part is run does not depend on the data, and nobody learns it",
     "which output is the best does not depend on the data but through the outputs",
 )
+IN_ORDER: Final = "the outputs are in an order in which one of them tells the most"
 LOWER: Final = "the part is the worst that has the guarantee stated of it, with its outputs in the worst order"
 
 Domains = Mapping[str, Domain]
@@ -87,3 +88,51 @@ def attained(best: BestOf, domains: Domains) -> Expr:
     if found is None:
         raise Rejected(NAME, "the part", "it is not a stated pure epsilon alone: how its outputs are in order with its losses is not known")
     return found
+
+
+def at_an_output(best: BestOf, evidence: Mapping[str, Any], domains: Domains) -> Expr:
+    """What the best of some runs of a table loses at one output, where some others are below it. Raises Rejected, CertificateError.
+
+    evidence: "inputs", two neighbours; "output"; "below", the outputs below that; "gamma" of a logarithmic law, which is to be its own.
+    """
+    table = best.part.mechanism
+    if not isinstance(table, Table):
+        raise Rejected(NAME, "the part", "it is no table: how probable its outputs are is not known")
+    a, b = (to_whole(one, "inputs", NAME, 0, len(table.rows) - 1) for one in evidence["inputs"])
+    output, *listed = (to_whole(one, "an output", NAME, 0, len(table.rows[0]) - 1) for one in (evidence["output"], *evidence["below"]))
+    others = {*listed}
+    if a == b or output in others or not (table.adjacent is None or {(a, b), (b, a)} & {*table.adjacent}):
+        raise Rejected(NAME, "the output", "it is below itself, or the inputs are no neighbours")
+    first, second = (_probability(best, row, others, output, evidence) for row in (table.rows[a], table.rows[b]))
+    if not (certainly_lt(ZERO, first, domains) and certainly_lt(ZERO, second, domains)):
+        raise Rejected(NAME, "the output", "it is not certainly told at times, on both inputs")
+    return call("log", div(first, second))
+
+
+def _probability(best: BestOf, row: Sequence[Expr], below: Set[int], output: int, evidence: Mapping[str, Any]) -> Expr:
+    """How probable an output is to be the best, up to a factor that is the same on all inputs."""
+    least = add(ZERO, *(row[one] for one in sorted(below)))
+    return sub(*(_generating(best, x, evidence) for x in (add(least, row[output]), least)))
+
+
+def _generating(best: BestOf, x: Expr, evidence: Mapping[str, Any]) -> Expr:
+    """The generating function of the law, less a constant and up to a positive factor."""
+    if best.law == "fixed":
+        return power(x, best.numbers[0])
+    if best.law == "poisson":
+        return call("exp", mul(best.numbers[0], x))
+    if best.law == "geometric":
+        return div(x, sub(best.numbers[0], mul(sub(best.numbers[0], ONE), x)))
+    if best.law == "negative_binomial":
+        eta, gamma = best.numbers
+    else:
+        eta, gamma = ZERO, Num(read_fraction(evidence, "gamma", NAME))
+        if not certainly_equal(logarithmic_mean(gamma), best.numbers[0]):
+            raise Rejected(NAME, "gamma", "the mean of its law is not certainly that which is stated")
+    rest = sub(ONE, mul(sub(ONE, gamma), x))
+    if certainly_equal(eta, ZERO):
+        return neg(call("log", rest))
+    if not isinstance(eta, Num):
+        raise Rejected(NAME, "eta", "it wants a value")
+    rising = power(rest, neg(eta))
+    return rising if eta.value > 0 else neg(rising)

@@ -28,7 +28,7 @@ from dpverify.trusted.kernel.bounds import Bound, Infinite, sided
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import L1, Claim, Combinator, Domain, Part, PostProcess, Product, Query, Radial, Translation
+from dpverify.trusted.kernel.model import L1, BestOf, Claim, Combinator, Domain, Part, PostProcess, Product, Query, Radial, Translation
 from dpverify.trusted.theories.composition.combined_values import Values
 
 NAME: Final = "combination"
@@ -76,6 +76,8 @@ def _lower(root: Part, evidence: Mapping[str, Any], values: Values, at: Mapping[
     """The value at one pair of neighbours where parts share them, else at the worst of each part."""
     part: Part | None = root
     witness: dict[str, Any] = {}
+    if "output" in evidence and isinstance(root.mechanism, BestOf):
+        return _at_an_output(root.mechanism, evidence, values, at)
     if "neighbours" in evidence:
         from dpverify.trusted.combinators import at_pair
 
@@ -93,6 +95,15 @@ def _lower(root: Part, evidence: Mapping[str, Any], values: Values, at: Mapping[
     values.assumed += neighbours.apart(part or root, root)
     witness |= {"points": values.points, "loss": "unbounded" if isinstance(value, Infinite) else format_expr(value)}
     return Bound("lower", value, witness=witness, at=at, assumed=tuple(dict.fromkeys(values.assumed)), through=tuple(values.through))
+
+
+def _at_an_output(best: BestOf, evidence: Mapping[str, Any], values: Values, at: Mapping[str, Expr]) -> Bound:
+    """What the best of some runs of a table loses, at one output."""
+    from dpverify.trusted.theories.composition.rules import best_of
+
+    value = best_of.at_an_output(best, evidence, values.domains)
+    says = {"pair": {"says": "inputs-and-output", "inputs": evidence["inputs"], "output": evidence["output"]}, "loss": format_expr(value)}
+    return Bound("lower", value, witness=says, at=at, assumed=(*best_of.ASSUMED, best_of.IN_ORDER), through=(best_of.NAME,))
 
 
 def by_slopes(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:
