@@ -429,7 +429,7 @@ BOUNDED_RANGE: Final = Field("bounded_range", NUMBER, numbers("eta of a bounded-
 
 _BUDGET_HELP: Final = (
     'Write { epsilon = 1, delta = "1e-6" }, where delta may be left out, { zcdp = "1/2" }, { gdp = 1 } or '
-    '{ renyi = { order = 8, epsilon = 1 } }.'
+    "{ renyi = { order = 8, epsilon = 1 } }."
 )
 
 
