@@ -23,7 +23,7 @@ def guarantee(guarantee: Guarantee) -> Iterator[Box]:
 
 def budget(filter: Filter) -> Iterator[Box]:
     """What all parts have together."""
-    yield Words("parts chosen at will, none begun that might exceed the budget:")
+    yield Words("parts chosen at will, none begun that might exceed the budget")
     yield from guarantee(filter)
 
 
