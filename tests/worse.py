@@ -690,7 +690,8 @@ def a_little_more(claim: Claim) -> Iterator[tuple[Place, Expr]]:
     """How often, how far and how likely, each a little more: so little that a certificate of the old claim may still be accepted.
 
     Not in parallel, where the part that costs the most may be another; nor steps where a map shrinks distances, nor such a map, for less
-    than a step costs a whole one; nor rates in the reverse order, where a sample has at most -log(1 - rate), and what is proved may be more.
+    than a step costs a whole one; nor rates in the reverse order, where a sample has at most -log(1 - rate), and what is proved may be
+    more.
     """
     shrunk = any(isinstance(node, Lipschitz) for node in (claim.mechanism, *(part.mechanism for part in model.all_parts(claim.mechanism))))
     for place in places(claim):
