@@ -45,6 +45,7 @@ BY_THE_SPACE = {"lipschitz", "diameter"}
 FOR_PEOPLE = {"points"}
 BY_THE_STRATEGY = {"steps"}
 OF_ROWS = {"rows", "scores", "atoms", "interval", "places"}
+BY_THE_LAW = {"numbers"}
 
 
 def test_what_each_number_of_a_mechanism_must_be_is_said_once():
@@ -55,7 +56,7 @@ def test_what_each_number_of_a_mechanism_must_be_is_said_once():
         for field in fields(kind)
         if "Expr" in str(field.type) and field.name not in model.VARIABLES.get(model.kind_name(kind), {})
     }
-    assert numbers == WANTED.keys() | ANY_NUMBER | BY_THE_SPACE | FOR_PEOPLE | OF_ROWS | BY_THE_STRATEGY
+    assert numbers == WANTED.keys() | ANY_NUMBER | BY_THE_SPACE | FOR_PEOPLE | OF_ROWS | BY_THE_STRATEGY | BY_THE_LAW
     assert NUMBERS.keys() - WANTED.keys() == {"nu"}  # keys that are put into other fields
 
 

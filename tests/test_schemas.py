@@ -122,6 +122,21 @@ EXAMPLES = {
     "guarantee, of bounded range": """
         mechanism = {kind = "guarantee", bounded_range = 1}
         claim = [{epsilon = 1}]""",
+    "filter": """
+        mechanism = {kind = "filter", budget = {epsilon = 1, delta = "1e-6"}}
+        claim = [{epsilon = 1, delta = "1e-6"}]""",
+    "filter, of pure epsilons": """
+        mechanism = {kind = "filter", budget = {epsilon = "e"}, parameters = {e = "positive"}}
+        claim = [{epsilon = "e"}]""",
+    "filter, concentrated": """
+        mechanism = {kind = "filter", budget = {zcdp = "1/2"}}
+        claim = [{zcdp = "1/2"}]""",
+    "filter, Gaussian": """
+        mechanism = {kind = "filter", budget = {gdp = 1}}
+        claim = [{epsilon = 9, delta = "1e-3"}]""",
+    "filter, of Renyi": """
+        mechanism = {kind = "filter", budget = {renyi = {order = 8, epsilon = 1}}}
+        claim = [{epsilon = 9, delta = "1e-3"}]""",
     "space": """
         mechanism = {kind = "space", shape = {kind = "box", sides = [1, "2"], norm = "linf"}, lipschitz = 1, diameter = 2}
         claim = [{epsilon = "tight", within = "1/4", beta = "1/20"}]""",
@@ -169,6 +184,18 @@ EXAMPLES = {
     "parallel": """
         mechanism = {kind = "parallel", parts = [{kind = "table", rows = [[1, 0], ["1/2", "1/2"]], times = 2}]}
         claim = [{epsilon = 1}]""",
+    "best_of": """
+        mechanism = {kind = "best_of", part = {kind = "guarantee", epsilon = "1/10"}, runs = {law = "geometric", mean = 100}}
+        claim = [{epsilon = "3/10"}]""",
+    "best_of, a negative binomial number of runs": """
+        mechanism.kind = "best_of"
+        mechanism.part = {kind = "builtin", name = "laplace", scale = 2}
+        mechanism.runs = {law = "negative_binomial", eta = "h", gamma = "1/10"}
+        mechanism.parameters = {h = "> -1"}
+        claim = [{epsilon = "(2 + h)/2"}]""",
+    "best_of, a fixed number": """
+        mechanism = {kind = "best_of", part = {kind = "builtin", name = "gaussian", sigma = 2}, runs = {law = "fixed", number = 5}}
+        claim = [{epsilon = 9, delta = "1e-3"}]""",
     "lipschitz": """
         mechanism = {kind = "lipschitz", constant = 2, part = {kind = "product", density = "exp(-abs(z))", dimension = 2}}
         claim = [{epsilon = 2}]""",

@@ -295,7 +295,7 @@ def test_no_number_of_any_kind_may_be_less_than_nothing(tmp_path, kind):
     for place in found:
         with pytest.raises(CertificateError):
             check(certificate(changed(claim, ".".join(map(str, place)), "-1")))
-    assert found or kind in ("table", "guarantee", "sampled", "space")
+    assert found or kind in ("table", "guarantee", "filter", "sampled", "space")
 
 
 # -- answers that are integers -----------------------------------------------------------------------------------------

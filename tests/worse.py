@@ -20,6 +20,7 @@ from dpverify.trusted.kernel.model import (
     ONE_SIDED,
     REVERSE,
     AboveThreshold,
+    BestOf,
     Branch,
     Claim,
     Compose,
@@ -28,6 +29,7 @@ from dpverify.trusted.kernel.model import (
     Drawn,
     EllipticalProcess,
     Exponential,
+    Filter,
     Group,
     Guarantee,
     Guard,
@@ -297,6 +299,11 @@ def _guaranteed(place: Place) -> Iterator[Any]:
     yield tuple((*row[:kept], *(mul(each, FIFTY) for each in row[kept:])) for row in place.value)
 
 
+def _more_runs(place: Place) -> Iterator[Any]:
+    """Fifty times as many."""
+    yield (mul(place.value[0], FIFTY), *place.value[1:])
+
+
 def _closed(side: str) -> Change:
     """An end of a domain that belongs to it, where what is claimed is none there."""
 
@@ -387,6 +394,9 @@ CHANGES: Final[dict[tuple[type, str], Change]] = {
     (Guarantee, "measure"): _measure_of_a_guarantee,
     (Guarantee, "rows"): _guaranteed,
     (Guarantee, "order"): _stated_order,
+    (Filter, "measure"): _measure_of_a_guarantee,
+    (Filter, "rows"): _guaranteed,
+    (BestOf, "numbers"): _more_runs,
     (Shape, "numbers"): _differences,
     (Shape, "matrix"): _rows,
     (Space, "lipschitz"): _more,
@@ -577,6 +587,7 @@ NEUTRAL: Final = (
     Neutral(EllipticalProcess, "support", "It is a part of the law of the scale, of which `mixing` is changed."),
     Neutral(EllipticalProcess, "covariance", "Another covariance is another noise, neither better nor worse; `shape` has its size."),
     Neutral(Guarantee, "order", "The trade-off, or the range of the loss, of one order is that of the other.", _either_way),
+    Neutral(Filter, "order", "A budget is of both orders."),
     Neutral(Shape, "kind", "Another space is another question."),
     Neutral(Shape, "norm", "It is the distance of the space in which answers are to be near: another question."),
     Neutral(Shape, "numbers", "The bound is by noise that has no end, in a box however long.", lambda place: place.node.kind == "box"),
@@ -595,6 +606,8 @@ NEUTRAL: Final = (
     Neutral(Part, "query", DATA),
     Neutral(Subsample, "part", DATA),
     Neutral(Subsample, "scheme", "The two schemes are for other neighbours."),
+    Neutral(BestOf, "part", DATA),
+    Neutral(BestOf, "law", "Another law is another mechanism; how many runs there are is in its numbers."),
     Neutral(Group, "part", DATA),
     Neutral(Repeat, "part", DATA),
     Neutral(Group, "size", "All inputs are neighbours already, or there are two.", _finite_inside),
@@ -710,14 +723,16 @@ STEPPED: Final = ("times", "size", "constant", "sensitivity")
 def a_little_more(claim: Claim) -> Iterator[tuple[Place, Expr]]:
     """How often, how far and how likely, each a little more: so little that a certificate of the old claim may still be accepted.
 
-    Not in parallel, where the part that costs the most may be another; nor steps where a map shrinks distances, for less than a step
-    costs a whole one; nor rates in the reverse order, where a sample has at most -log(1 - rate), and what is proved may be more.
+    Not in parallel, where the part that costs the most may be another; nor steps where a map shrinks distances, nor such a map, for less
+    than a step costs a whole one; nor rates in the reverse order, where a sample has at most -log(1 - rate), and what is proved may be
+    more.
     """
     shrunk = any(isinstance(node, Lipschitz) for node in (claim.mechanism, *(part.mechanism for part in model.all_parts(claim.mechanism))))
     for place in places(claim):
         value = place.value.value if isinstance(place.value, Num) else Fraction(0)
         more = value + 1 if place.field in STEPPED else value * Fraction(11, 10)
         wanted = place.field in STEPPED or (place.field == "rate" and more <= 1)
-        free = (shrunk and place.field in ("sensitivity", "size")) or (claim.order == REVERSE and place.field == "rate")
+        part_of_a_step = place.field == "constant" and value.denominator != 1
+        free = part_of_a_step or (shrunk and place.field in ("sensitivity", "size")) or (claim.order == REVERSE and place.field == "rate")
         if value > 0 and wanted and neutral(place) is None and not place.inside(Parallel) and not free:
             yield place, num(more)

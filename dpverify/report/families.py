@@ -41,7 +41,9 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "group": "groups of records",
         "post_process": "maps of a part's output",
         "lipschitz": "parts after a map of the data",
+        "best_of": "the best of a random number of runs",
         "guarantee": "stated guarantees",
+        "filter": "parts within a budget",
     },
     "Any mechanism at all": {"space": "metric spaces of answers"},
 }

@@ -27,11 +27,13 @@ from dpverify.samplers.walked import Walking, require_walked, walking
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.model import (
     AboveThreshold,
+    BestOf,
     Claim,
     Compose,
     CorrelatedNoise,
     EllipticalProcess,
     Exponential,
+    Filter,
     Group,
     Guarantee,
     KaryResponse,
@@ -175,8 +177,10 @@ def _given(space: Space) -> Table | Exponential:
     return Exponential(tuple(tuple(Num(-entry) for entry in space.shape.matrix[place]) for place in truth), space.rate)
 
 
-def _reason(mechanism: Guarantee | Sampled | Space | Subsample) -> str:
+def _reason(mechanism: Guarantee | Sampled | Space | Subsample | BestOf) -> str:
     """Why there is no sampler."""
+    if isinstance(mechanism, Filter):
+        return "which parts are chosen is not known, only what they may spend. Sample the implementation that keeps the budget."
     if isinstance(mechanism, Guarantee):
         return "only a guarantee is known of this mechanism, not its law. Sample the implementation that has the guarantee."
     if isinstance(mechanism, Space):
@@ -186,6 +190,8 @@ def _reason(mechanism: Guarantee | Sampled | Space | Subsample) -> str:
         )
     if isinstance(mechanism, Sampled):
         return "nothing is declared of this mechanism: its sampler is the one that the [audit] table names."
+    if isinstance(mechanism, BestOf):
+        return "the file does not say in which order outputs are better. Draw how often the part is run, and call its sampler so often."
     if isinstance(mechanism, Subsample):
         return (
             "the part runs on a random sample of the records, and the file does not say what its true answer on a sample is. "

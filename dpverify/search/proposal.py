@@ -32,7 +32,14 @@ def bound(proof: Proof, place: Place, step: Mapping[str, Any]) -> Fact:
     """What a step proves of the single mechanism at a place."""
     inner = [bound(proof, (*place, last), below) for last, below in inside(step)]
     with precision(max(step.get("prec", 0), ctx.prec)):
-        return proof.infer(step["rule"], place, step["evidence"], inner or step.get("premises", ()))
+        premises = inner or [again(proof, place, fact) if place else fact for fact in step.get("premises", ())]
+        return proof.infer(step["rule"], place, step["evidence"], premises)
+
+
+def again(proof: Proof, place: Place, fact: Fact) -> Fact:
+    """A fact about a claim, of what stands at a place in another that is the same."""
+    with precision(fact.prec):
+        return proof.infer(fact.rule, (*place, *fact.place), fact.parameters, [again(proof, place, inner) for inner in fact.premises])
 
 
 @dataclass(slots=True)

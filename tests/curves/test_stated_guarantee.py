@@ -89,7 +89,7 @@ class TestPairs:
 
     def test_it_says_that_the_guarantee_is_taken_from_what_is_stated(self):
         found = stated_guarantee.curve(known("gdp", [1]), {})
-        assert found.lower is None and found.assumed == stated_guarantee.ASSUMED and found.rules == ("stated-guarantee",)
+        assert found.lower is None and found.assumed == (stated.STATED,) and found.rules == ("stated-guarantee",)
 
 
 class TestDistance:

@@ -77,7 +77,7 @@ def test_a_new_field_is_asked_for(monkeypatch):
 
 
 def test_every_field_that_can_be_worse_is_made_worse_somewhere():
-    claims = [*generated.SPECIAL, *generated.alone(), *generated.drawn(generated.combined(1), 64)]
+    claims = [*generated.SPECIAL, *generated.alone(), *generated.drawn(generated.combined(1), 80)]
     tried = {(type(place.node), place.field) for name in claims for place, _ in worse.changes(generated.named(name))}
     assert {key for key in worse.CHANGES if key not in tried} == set()
 

@@ -69,7 +69,9 @@ TIGHT = {
     "radial": 1 / 2, "translation": 1 / 2, "product": 1 / 2, "kernel": 1 / 2, "builtin": 1 / 2,  # Laplace of scale 2 at sensitivity 1
     "mixture": 8 * math.asinh(1 / (2 * math.sqrt(5))),  # multivariate t (theory#mixture-closed-form)
     "table": math.log(2), "exponential": softmax_epsilon(), "elliptical_process": process_epsilon(),
-    "guarantee": 1, "compose": 1 / 2 + 2 * 3 / 4, "subsample": math.log(1 + (math.e - 1) / 4), "group": 2 / 4, "post_process": 1 / 2,
+    "best_of": 1 / 10 + 2 * math.log((0.01 + math.exp(0.1)) / (1 + 0.01 * math.exp(0.1))),
+    "guarantee": 1, "filter": 1, "compose": 1 / 2 + 2 * 3 / 4, "subsample": math.log(1 + (math.e - 1) / 4), "group": 2 / 4,
+    "post_process": 1 / 2,
     "parallel": 1 / 2, "lipschitz": 2 / 4, "noisy_max": 2 / 4, "above_threshold": 1 / 4 + 2 / 8, "stream": 1 / 2 + 2 / 4,
     "shuffle": shuffled_epsilon(),
     "noisy_keys": 1 / 2 + 2 * math.log1p(-1e-5),  # of the noise at the delta: a new key has less

@@ -397,7 +397,7 @@ def test_with_samples_neighbours_differ_by_one_record(run):
 
 def test_several_records_of_samples_are_not_followed():
     assert leaf(Run(Part(BANDED, num(1)), num(2))).sensitivity == num(2)
-    with pytest.raises(Undecided, match="what several records do to a sample"):
+    with pytest.raises(Undecided, match="what several records do there"):
         leaf(Run(Part(SAMPLED, num(1)), num(2)))
 
 

@@ -81,7 +81,10 @@ LAPLACE = Radial(parse("exp(-r)"), L1, num(1))
 
 IDEAL = ("the sampler is ideal",)
 INDEPENDENT = ("the parts draw independent noise",)
-STATED = ("the mechanism has the guarantee that is stated of it, for all neighbours and in both orders",)
+OF_RUNS = (
+    "how often the part is run does not depend on the data, and nobody learns it",
+    "which output is the best does not depend on the data but through the outputs",
+)
 KEPT = ("every record is kept independently, and the sample is not seen",)
 HYPOTHESES = {
     **dict.fromkeys(
@@ -129,8 +132,7 @@ HYPOTHESES = {
     "utility.linear_map": (*IDEAL, "the noises of the parts are independent"),
     "composition.laplace_sums": INDEPENDENT,
     "composition.loss_distribution": INDEPENDENT,
-    "composition.stated_epsilon": STATED,
-    "composition.stated_guarantee": STATED,
+    **dict.fromkeys(("composition.best_of", "composition.best_of_renyi", "divergences.best_of_measures"), OF_RUNS),
     "composition.poisson_subsampling": KEPT,
     "divergences.sampled_measures": IDEAL + KEPT,
     "composition.sampling_without_replacement": ("every subset of that size is equally likely, and the sample is not seen",),

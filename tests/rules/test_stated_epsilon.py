@@ -18,12 +18,12 @@ def points(*rows):
 
 
 def test_the_pure_epsilon_is_the_least_that_is_stated():
-    found = rule.check(claim(points([3, 0], [2, 0], [1, "1/2"])), {})
+    (found,) = rule.check(claim(points([3, 0], [2, 0], [1, "1/2"])), {})
     assert (found.side, found.value, found.quantity) == ("upper", num(2), "pure")
 
 
 def test_a_bounded_range_is_a_pure_epsilon():
-    assert rule.check(claim(Guarantee("bounded_range", ((num(3),),))), {}).value == num(3)
+    assert [one.value for one in rule.check(claim(Guarantee("bounded_range", ((num(3),),))), {})] == [num(3)]
 
 
 def test_a_row_bounds_delta_from_its_epsilon_on_and_epsilon_from_its_delta_on():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from dpverify.catalogue.formulas.boxes import APPLY, Box, Ident, Op, Words, brackets, comma, row
 from dpverify.catalogue.formulas.pieces import AT_MOST, OF_X, PRIMED, X, held
 from dpverify.catalogue.formulas.typeset import ATOM, typeset
 from dpverify.trusted.kernel.expr import mul
-from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Shuffle, Subsample
+from dpverify.trusted.kernel.model import RUNS, BestOf, Compose, Group, Lipschitz, Parallel, PostProcess, Shuffle, Subsample
 
 
 def compose(mechanism: Compose, runs: Sequence[Box]) -> Iterator[Box]:
@@ -53,3 +54,20 @@ def lipschitz(mechanism: Lipschitz, runs: Sequence[Box]) -> Iterator[Box]:
 def shuffle(mechanism: Shuffle, runs: Sequence[Box]) -> Iterator[Box]:
     """A part on the record of each person."""
     yield row(Words("in no order, of each of "), typeset(mechanism.people), Words(" people: "), *runs)
+
+
+def best_of(mechanism: BestOf, runs: Sequence[Box]) -> Iterator[Box]:
+    """The best of several outputs."""
+    k = Ident("K")
+    yield row(Words("the best of "), k, Words(" outputs of "), *runs)
+    numbers = comma(*(row(Words(f"{name} "), typeset(value)) for name, value in zip(RUNS[mechanism.law], mechanism.numbers, strict=True)))
+    yield row(k, Words(f" {_LAWS[mechanism.law]}, "), numbers)
+
+
+_LAWS: Final = {
+    "geometric": "has a geometric law",
+    "logarithmic": "has a logarithmic law",
+    "poisson": "has a Poisson law",
+    "negative_binomial": "has a negative binomial law of at least 1",
+    "fixed": "is fixed",
+}

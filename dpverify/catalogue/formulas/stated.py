@@ -9,7 +9,7 @@ from dpverify.catalogue.formulas.boxes import APPLY, MINUS, Box, Fence, Fraction
 from dpverify.catalogue.formulas.pieces import AT_MOST, IN, MOST_ENTRIES, OF_X, PRIMED, M, X, Y, held
 from dpverify.catalogue.formulas.typeset import ATOM, raised, typeset
 from dpverify.trusted.kernel.expr import ZERO, Expr, Sym, call, mul
-from dpverify.trusted.kernel.model import ONE_SIDED, Guarantee, Sampled
+from dpverify.trusted.kernel.model import ONE_SIDED, Filter, Guarantee, Sampled
 
 
 def guarantee(guarantee: Guarantee) -> Iterator[Box]:
@@ -19,6 +19,12 @@ def guarantee(guarantee: Guarantee) -> Iterator[Box]:
         yield Words(f"and {len(guarantee.rows) - MOST_ENTRIES} more")
     if guarantee.order:
         yield Words(f"where x is the input {'with' if guarantee.order == ONE_SIDED else 'without'} the record")
+
+
+def budget(filter: Filter) -> Iterator[Box]:
+    """What all parts have together."""
+    yield Words("parts chosen at will, none begun that might exceed the budget")
+    yield from guarantee(filter)
 
 
 def _approximate(epsilon: Expr, delta: Expr) -> Box:

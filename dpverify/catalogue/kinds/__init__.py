@@ -105,6 +105,7 @@ def mechanism_faults(mechanism: Mechanism, domains: Mapping[str, Domain], broken
     """All that is wrong with a model whose parameters have been put in. broken: parameters whose own faults are known already."""
     kind = of(mechanism)
     if is_combinator(kind):
+        yield from kind.faults(mechanism, domains)
         return  # each part was checked where it was read
     yield from free_symbols(mechanism, domains.keys() | broken)
     yield from kind.faults(mechanism, domains)

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from dpverify.catalogue.checks import words
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import ONE, mul
-from dpverify.trusted.kernel.model import Compose, Group, Lipschitz, Parallel, PostProcess, Shuffle, Subsample, once, repeated
+from dpverify.trusted.kernel.expr import ONE, format_expr, mul, symbols
+from dpverify.trusted.kernel.model import (
+    BestOf,
+    Compose,
+    Domain,
+    Group,
+    Lipschitz,
+    Parallel,
+    PostProcess,
+    Shuffle,
+    Subsample,
+    once,
+    repeated,
+)
+from dpverify.trusted.kernel.well_formed import of_mechanism
 
 OF_PARTS = "the parts have their own; state it there."
 A_DELTA = 'delta = 0            # a delta above 0, such as "1e-6", allows a smaller epsilon'
@@ -213,5 +229,53 @@ def sample(data, size, rng):
     return np.stack([(told == answer).sum(axis=1) for answer in range(4)], axis=1)
 """,
         audit="pairs = [[[0, 0, 0, 0], [1, 0, 0, 0]]]    # neighbouring inputs: here lists of records, one for each person",
+    ),
+)
+
+
+def _best_of(_: Kind, __: Fields, values: Values) -> BestOf | None:
+    """A part, and the law of the number of its runs."""
+    return None if values["part"] is None or values["runs"] is None else BestOf(values["part"], *values["runs"])
+
+
+def _of_runs(best: BestOf, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """What is wrong with the law of the number of runs."""
+    for number in best.numbers:
+        for name in sorted(symbols(number) - domains.keys()):
+            yield f"runs: {format_expr(number)} has the free symbol {name!r}. Write a number, or give it in parameters."
+    if all(symbols(number) <= domains.keys() for number in best.numbers):
+        yield from map(words, of_mechanism(best, domains))
+
+
+BEST_OF = Kind(
+    model=BestOf,
+    what="The best output of a random number of runs of a part: hyperparameter tuning.",
+    fields=(fields.A_PART, fields.OF_RUNS),
+    build=_best_of,
+    faults=_of_runs,
+    formula=law("combinators.best_of"),
+    plain=itself,
+    sensitivity=Sensitivity.NONE,
+    instead=OF_PARTS,
+    starter=Starter(
+        brief="the best output of a random number of runs, as hyperparameters are tuned.",
+        mechanism="""\
+# The part is run a random number of times on the same data, say each time with hyperparameters drawn at random; the best output in a fixed
+# order, say by a score that it tells, is published, and nothing else: neither the others, nor how many there were.
+kind = "best_of"
+# a table like [mechanism] with its own sensitivity (1 where it is left out)
+part = { kind = "guarantee", epsilon = "1/10" }
+# or "logarithmic", "poisson" (mean), "negative_binomial" (eta, gamma), "fixed" (number): how often it is run
+runs = { law = "geometric", mean = 100 }
+""",
+        delta=A_DELTA,
+        sampler="""\
+def sample(data, size, rng):
+    \"""The greatest of a geometric number of answers with Laplace noise of scale 10, which is (1/10)-DP; one number for each output.\"""
+    runs = rng.geometric(1 / 100, size)
+    below = rng.random(size) ** (1 / runs)    # of the greatest of so many uniform numbers
+    return data[0] + 10 * np.where(below < 1 / 2, np.log(2 * below), -np.log(2 - 2 * below))
+""",
+        audit="pairs = [[[10], [11]]]    # neighbouring inputs: here true answers",
     ),
 )

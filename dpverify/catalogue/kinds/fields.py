@@ -32,6 +32,7 @@ from dpverify.catalogue.values import (
 from dpverify.trusted.claims.selections import REPORTS, TIES, TOGETHER
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr
 from dpverify.trusted.kernel.model import ADJACENCIES, COVARIANCES, L1, L2, ORDERS
+from dpverify.trusted.kernel.model import RUNS as LAWS
 
 Schema = Mapping[str, Any]
 
@@ -426,6 +427,50 @@ ORDER: Final = Field(
 )
 BOUNDED_RANGE: Final = Field("bounded_range", NUMBER, numbers("eta of a bounded-range mechanism."), default=None)
 
+_BUDGET_HELP: Final = (
+    'Write { epsilon = 1, delta = "1e-6" }, where delta may be left out, { zcdp = "1/2" }, { gdp = 1 } or '
+    "{ renyi = { order = 8, epsilon = 1 } }."
+)
+
+
+def _read_budget(value: Any) -> tuple[str, tuple[Expr, ...]]:
+    """A measure, and the numbers of a guarantee in it."""
+    keys = set(value) if isinstance(value, dict) else set()
+    if keys in ({"epsilon"}, {"epsilon", "delta"}):
+        return "approximate", (read_number(value["epsilon"]), read_number(value.get("delta", 0)))
+    if keys in ({"zcdp"}, {"gdp"}):
+        (name,) = keys
+        return name, (read_number(value[name]),)
+    inner = value["renyi"] if keys == {"renyi"} else None
+    if isinstance(inner, dict) and set(inner) == {"order", "epsilon"}:
+        return "renyi", (read_number(inner["order"]), read_number(inner["epsilon"]))
+    raise Fault(f"is no budget. {_BUDGET_HELP}")
+
+
+def _table_of(required: tuple[str, ...], **keys: Any) -> Schema:
+    return {"type": "object", "additionalProperties": False, "required": list(required), "properties": keys}
+
+
+_DIVERGENCE: Final = _table_of(("order", "epsilon"), order=_NUMBER, epsilon=_NUMBER)
+BUDGET: Final = Field(
+    "budget",
+    Value(
+        _read_budget,
+        {
+            "anyOf": [
+                _table_of(("epsilon",), epsilon=_NUMBER, delta=_NUMBER),
+                _table_of(("zcdp",), zcdp=_NUMBER),
+                _table_of(("gdp",), gdp=_NUMBER),
+                _table_of(("renyi",), renyi=_DIVERGENCE),
+            ]
+        },
+        exact=False,
+    ),
+    "What the parts may spend in all: a table with epsilon and delta (0 where it is left out), which are summed each; with zcdp, of which "
+    "rho is summed; with gdp, of which the squares of mu are; or with renyi = { order = ..., epsilon = ... }, divergences of one order.",
+    examples=({"zcdp": "1/2"}, {"epsilon": 1, "delta": "1e-6"}, {"renyi": {"order": 8, "epsilon": 1}}),
+)
+
 # -- combinators ---------------------------------------------------------------------------------------------------
 
 A_PART: Final = Field("part", PART, "The part: a table like [mechanism] with its own sensitivity (1 where it is left out) or query.")
@@ -450,9 +495,31 @@ MAP_ROWS: Final = Field(
     default=(),
 )
 PEOPLE: Final = Field("people", NUMBER, "How many people tell something, each of their own record: an integer.")
-CONSTANT: Final = Field(
-    "constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor.")
+_LAW_HELP: Final = " or ".join(f'{{ law = "{law}", {", ".join(f"{name} = ..." for name in names)} }}' for law, names in LAWS.items())
+
+
+def _read_runs(value: Any) -> tuple[str, tuple[Expr, ...]]:
+    """A law of the number of runs, and its numbers."""
+    law = value.get("law") if isinstance(value, dict) else None
+    if not isinstance(law, str) or law not in LAWS or value.keys() != {"law", *LAWS[law]}:
+        raise Fault(f"is no law of a number of runs. Write {_LAW_HELP}.")
+    return law, tuple(read_number(value[name]) for name in LAWS[law])
+
+
+def _runs_schema(law: str, names: tuple[str, ...]) -> Schema:
+    keys = {"law": {"enum": [law]}, **dict.fromkeys(names, _NUMBER)}
+    return {"type": "object", "additionalProperties": False, "required": list(keys), "properties": keys}
+
+
+OF_RUNS: Final = Field(
+    "runs",
+    Value(_read_runs, {"anyOf": [_runs_schema(law, names) for law, names in LAWS.items()]}, exact=False),
+    'How often the part is run: a table with a law and its numbers. "geometric" and "logarithmic", at least once and `mean` times on '
+    'average; "negative_binomial" with eta above -1 and gamma between 0 and 1, of which these are eta = 1 and eta = 0; "poisson" with a '
+    '`mean`, where it may be never; "fixed", a `number` of times.',
+    examples=({"law": "geometric", "mean": 100}, {"law": "negative_binomial", "eta": "1/2", "gamma": "1/100"}),
 )
+CONSTANT: Final = Field("constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor."))
 
 # -- what a part states, and a claim of a mechanism by itself -----------------------------------------------------
 

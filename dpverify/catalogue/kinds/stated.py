@@ -8,7 +8,7 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.kernel.expr import ZERO
-from dpverify.trusted.kernel.model import Guarantee, Sampled
+from dpverify.trusted.kernel.model import Filter, Guarantee, Sampled
 
 # -- guarantees ------------------------------------------------------------------------------------------------
 
@@ -64,6 +64,47 @@ epsilon = 1                                 # with delta = ... beside it, where 
 # bounded_range = 1                         # eta
 """,
         audit="pairs = [[[10], [11]]]    # neighbouring inputs: what the sampler is called with",
+    ),
+)
+
+# -- budgets ---------------------------------------------------------------------------------------------------
+
+
+def _filter(_: Kind, __: Fields, values: Values) -> Filter | None:
+    """A budget in one measure."""
+    budget = values["budget"]
+    return None if budget is None else Filter(budget[0], (budget[1],))
+
+
+FILTER = Kind(
+    model=Filter,
+    what="Parts chosen adaptively, none begun that might exceed a budget: a privacy filter.",
+    fields=(fields.BUDGET,),
+    build=_filter,
+    formula=law("stated.budget"),
+    plain=itself,
+    neighbours=lambda known, moved: "those of all parts",
+    sensitivity=Sensitivity.NONE,
+    instead="the parts already speak of neighbours. For inputs further apart use the kind group.",
+    starter=Starter(
+        brief="parts chosen adaptively, none begun that might exceed a budget.",
+        mechanism="""\
+# Whoever asks chooses each part, and what it may cost, after seeing all outputs before; a part with which the sum of what was spent might
+# exceed the budget is not begun.
+kind = "filter"
+budget = { epsilon = 1 }    # with delta = ... beside it, where it is not 0; or one of these instead:
+# budget = { zcdp = "1/2" }                        # the sum of rho
+# budget = { gdp = 1 }                             # the root of the sum of mu^2
+# budget = { renyi = { order = 8, epsilon = 1 } }  # the sum of divergences of one order
+""",
+        sampler="""\
+def sample(data, size, rng):
+    \"""Two answers with Laplace noise, the second at what the first leaves of the budget, or at less; one row for each output.\"""
+    first = data[0] + rng.laplace(0, 2, size)              # spends 1/2
+    scale = np.where(first > 10, 2, 4)                     # spends 1/2 or 1/4
+    return np.stack([first, data[0] + scale * rng.laplace(0, 1, size)], axis=1)
+""",
+        audit="pairs = [[[10], [11]]]    # neighbouring inputs: here true answers",
     ),
 )
 

@@ -11,7 +11,7 @@ from itertools import combinations, islice, permutations, product
 from typing import Any
 
 from dpverify.search.additive import convex_exponent as convex
-from dpverify.search.composition import joint_moves
+from dpverify.search.composition import best_of, joint_moves
 from dpverify.search.proposal import bound
 from dpverify.trusted.combinators import at_pair, candidates, densities, neighbours
 from dpverify.trusted.combinators.one_pair import Choice, OnePair, Space, Vector, is_told
@@ -24,6 +24,7 @@ from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.kernel.fact import Fact, as_bounds
 from dpverify.trusted.kernel.model import (
+    BestOf,
     Claim,
     Combinator,
     Compose,
@@ -79,6 +80,8 @@ def propose(claim: Claim, premises: Premises) -> list[Plan]:
         steps.append(one)
     if not isinstance(claim.mechanism, Combinator):
         return steps  # of each coordinate at its own worst neighbours its own rules know
+    if counts and isinstance(claim.mechanism, BestOf):
+        steps += [_step({"side": "lower", **found}) for found in best_of.worst_output(claim.mechanism)]
     for side, found in (("upper", every), ("lower", one))[: 1 + counts]:
         if found is None and not (side == "lower" and neighbours.undecided(root)):
             for left_out in _left_out(root, claim.domains) if side == "lower" else [frozenset[Part]()]:
@@ -302,6 +305,19 @@ class _Search:
             plans = [NOTHING if plan is None else plan for plan in plans]
         return None if None in plans else {"parts": plans}
 
+    def _best_of(self, place: Place, best: BestOf, factor: Expr, side: str) -> Plan | None:
+        """Evidence for the best of some runs: from below where no more of a run is known than a pure epsilon."""
+        known: Plan = {"gamma": str(best_of.gamma(best.numbers[0], side))} if best.law == "logarithmic" else {}
+        if side == "lower":
+            return known if factor == ONE and best_of.is_attained(best, self.domains) else None
+        inside = (*place, {"part": 0})
+        if factor == ONE and neighbours.together(best.part, linked=True, alone=True):
+            found = self.at_every_pair(inside, best.part)
+            if found is not None:
+                return {"part": {"neighbours": found}, **known}
+        one = self.plan(inside, best.part, factor, side)
+        return None if one is None else {"part": one, **known}
+
     def plan(self, place: Place, part: Part, factor: Expr, side: str, left_out: frozenset[Part] = frozenset()) -> Any:
         """Evidence for a part: facts where its leaves are; None where there is none."""
         mechanism = part.mechanism
@@ -331,6 +347,8 @@ class _Search:
                 if found is not None:
                     return {"sampled": found}
             return self.plan(inside, mechanism.part, ONE, side, left_out)
+        if isinstance(mechanism, BestOf):
+            return self._best_of(place, mechanism, factor, side)
         if isinstance(part, OnePair) and part.query is None:
             return {}  # two rows: nothing is to be found
         if factor == ONE and _is_one_way(part, self.domains):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from dpverify.search.additive import asymptotics, hints
-from dpverify.search.composition import closed_epsilon, combination, shares, stated_guarantee
+from dpverify.search.composition import best_of, closed_epsilon, combination, shares, stated_guarantee
 from dpverify.search.composition import loss_distribution as losses
 from dpverify.search.composition import plans as building
 from dpverify.search.composition import shuffling as shuffles
@@ -40,6 +40,7 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import (
     ONE_WAY,
+    BestOf,
     Claim,
     Combinator,
     Compared,
@@ -301,7 +302,7 @@ def _budget(claim: Claim, root: Part, target: Target) -> list[Plan]:
 
 def _simple(target: Target, run: Run) -> Plan | None:
     """Evidence for the pure epsilon of a mechanism that is not made of parts."""
-    return None if isinstance(run.part.mechanism, Combinator) else _premise(run, target)
+    return None if isinstance(run.part.mechanism, Combinator) and not isinstance(run.part.mechanism, BestOf) else _premise(run, target)
 
 
 def _premise(run: Run, target: Target) -> Plan | None:
@@ -312,7 +313,7 @@ def _premise(run: Run, target: Target) -> Plan | None:
 def _other(run: Run, target: Target) -> Plan | None:
     """Evidence for the pure epsilon of a part whose divergences are not known otherwise."""
     noise = run.part.mechanism
-    if isinstance(noise, Combinator | Guarantee) or gaussian.mu(noise, reach(run).upper) is not None:
+    if (isinstance(noise, Combinator | Guarantee) and not isinstance(noise, BestOf)) or gaussian.mu(noise, reach(run).upper) is not None:
         return None
     with suppress(DpverifyError):
         bounded_range.range_of(run)  # its divergences are known by the range of its loss
@@ -572,6 +573,10 @@ def _single(run: Run, target: Target) -> Plan:
         below = _of(mechanism.part, _below_sample(mechanism, inner, target))
         name = poisson_subsampling.NAME if mechanism.scheme == "poisson" else sampling_without_replacement.NAME
         return {"rule": name, "part": below}
+    if isinstance(mechanism, BestOf):
+        if not certainly_le(run.factor, ONE):
+            return _group(run, target)
+        return _best_of(run, mechanism, target)
     if isinstance(mechanism, Parallel):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
@@ -623,6 +628,22 @@ def _single(run: Run, target: Target) -> Plan:
             return plan
         return {"rule": pure_guarantee.NAME, "premise": premise}
     raise Undecided(reasons[-1] if reasons else "no rule gives the privacy curve of this kind of mechanism.")
+
+
+def _best_of(run: Run, best: BestOf, target: Target) -> Plan:
+    """The curve of the best of some runs, by the pure epsilon of one or by its divergences, or by both. Raises Undecided."""
+    premise, plans, reason = _premise(run, target), list[Plan](), ""
+    if premise is not None:
+        plans.append({"rule": pure_guarantee.NAME, "premise": premise})
+    try:
+        plan = best_of.curve_plan(best, target.epsilon, target.delta)
+        building.curve_of_one(run, plan)
+        plans.append(plan)
+    except DpverifyError as error:
+        reason = str(error)
+    if not plans:
+        raise Undecided(reason)
+    return plans[0] if len(plans) == 1 else {"rule": least.NAME, "parts": plans}
 
 
 def _has_coordinates(run: Run) -> bool:

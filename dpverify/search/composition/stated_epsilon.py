@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.bounds import Bound, Infinite
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import ZERO
@@ -28,9 +28,16 @@ def propose(claim: Claim, digits: int) -> list[dict[str, Any]]:
 def _holds(claim: Claim, step: dict[str, Any]) -> bool:
     """Whether a step holds and says something about what is claimed."""
     try:
-        bound = rule.check(claim, {}) if step["rule"] == rule.NAME else one_sided.infer(claim, step["evidence"], ())
+        bounds = rule.check(claim, {}) if step["rule"] == rule.NAME else (one_sided.infer(claim, step["evidence"], ()),)
     except DpverifyError:
         return False
+    return any(_tells(claim, bound) for bound in bounds)
+
+
+def _tells(claim: Claim, bound: Bound) -> bool:
+    """Whether a bound says something about what is claimed."""
+    if bound.side == "lower":
+        return claim.delta == ZERO
     if bound.quantity == "delta" or claim.epsilon is None or claim.delta == ZERO:
         return True
     return not isinstance(bound.value, Infinite) and certainly_le(bound.value, claim.epsilon, dict(claim.domains))

@@ -19,7 +19,7 @@ from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.errors import DpverifyError, Rejected
 from dpverify.trusted.kernel.expr import Num, add, mul, num
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Guarantee, Measure
+from dpverify.trusted.kernel.model import Guarantee, Measure, Mechanism
 from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
 from dpverify.trusted.theories.composition.rules import renyi_composition, stated_guarantee
 from dpverify.trusted.theories.composition.rules import several_guarantees as guarantees
@@ -62,6 +62,11 @@ def composition_plan(runs: Sequence[Run], premises: Sequence[Plan | None], epsil
 def _known(run: Run, step: Plan | None) -> Fact | None:
     """The pure epsilon of a run, where a step proves it."""
     return None if step is None else bound(of_run(run), (), step)
+
+
+def orders_of(mechanisms: Sequence[Mechanism]) -> list[Fraction] | None:
+    """The orders that all stated Renyi divergences among some mechanisms share; None where any order will do. Raises Rejected."""
+    return _orders([known for known in mechanisms if isinstance(known, Guarantee)])
 
 
 def _orders(parts: Sequence[Guarantee]) -> list[Fraction] | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.search.composition import one_sided, privacy_profile
+from dpverify.search.composition import best_of, one_sided, privacy_profile
 from dpverify.search.proposal import Steps
 from dpverify.search.proposal import bound as proved
 from dpverify.search.selection import stream_gaussians
@@ -26,6 +26,7 @@ from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.fact import Fact, as_bounds, unasked
 from dpverify.trusted.kernel.model import (
+    BestOf,
     Claim,
     Combinator,
     Compose,
@@ -44,6 +45,7 @@ from dpverify.trusted.theories.divergences.chords import Chords, within_gaussian
 from dpverify.trusted.theories.divergences.orders import MOST_CUTS
 from dpverify.trusted.theories.divergences.rows import Rows, rows_of
 from dpverify.trusted.theories.divergences.rules import added_measures as added
+from dpverify.trusted.theories.divergences.rules import best_of_measures
 from dpverify.trusted.theories.divergences.rules import finite_measures as finite
 from dpverify.trusted.theories.divergences.rules import gaussian_measures as gaussian
 from dpverify.trusted.theories.divergences.rules import implied_measures as implied
@@ -138,7 +140,11 @@ class _Search:
                 yield self.proof.infer(selections.NAME, place, {key: value for key, value in plan.items() if key != "rule"})
         if isinstance(mechanism, Parallel):
             yield from self._parallel(place, mechanism)
-        if isinstance(mechanism, Combinator) and not isinstance(mechanism, Subsample | Parallel):
+        if isinstance(mechanism, BestOf) and self.claim.measure is not None and self.claim.measure.at is not None:
+            with suppress(DpverifyError):
+                yield self.proof.infer(best_of_measures.NAME, place, best_of.Orders(mechanism).told(self.claim.measure.at))
+        opaque = isinstance(mechanism, Subsample | Parallel) or (isinstance(mechanism, BestOf) and mechanism.law != "fixed")
+        if isinstance(mechanism, Combinator) and not opaque:
             yield from self._added(place, question)
         elif not isinstance(mechanism, Guarantee):
             with suppress(DpverifyError):

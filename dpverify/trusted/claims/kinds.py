@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError, Rejected
-from dpverify.trusted.kernel.expr import ONE, Num, format_expr
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, neg, symbols
 from dpverify.trusted.kernel.fitting import unseen
+from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Domain, Exponential, Matrix, Mechanism, Selection, Table, Vector
 from dpverify.trusted.kernel.well_formed import COUNT, Faults, of_number
 
@@ -29,6 +31,8 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
         from dpverify.trusted.combinators import stated
 
         yield from _refused(stated.check, mechanism, mechanism.order)
+        if isinstance(mechanism, model.Filter) and (mechanism.measure not in model.BUDGETS or len(mechanism.rows) != 1 or mechanism.order):
+            yield f"budget: it is not one of {', '.join(model.BUDGETS)}, with one row, for both orders."
         yield from _of_orders(mechanism)
     elif isinstance(mechanism, model.EllipticalProcess):
         low, high = mechanism.support
@@ -42,10 +46,17 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
         yield from of_selection(mechanism)
     elif isinstance(mechanism, model.CorrelatedNoise):
         yield from _of_strategy(mechanism, domains)
-    elif isinstance(mechanism, model.Compose | model.Parallel) and not mechanism.parts:
+    elif isinstance(mechanism, model.Combinator):
+        yield from _of_combinator(mechanism, domains)
+
+
+def _of_combinator(mechanism: model.Combinator, domains: Mapping[str, Domain]) -> Iterator[str]:
+    if isinstance(mechanism, model.Compose | model.Parallel) and not mechanism.parts:
         yield "parts: there are none."
     elif isinstance(mechanism, model.Subsample) and mechanism.scheme not in ("poisson", "without_replacement"):
         yield f"scheme: {mechanism.scheme[:40]!r} is not poisson or without_replacement."
+    elif isinstance(mechanism, model.BestOf):
+        yield from _of_runs(mechanism, domains)
     elif isinstance(mechanism, model.PostProcess):
         yield from ("map: it holds a character that cannot be seen.",) * bool(unseen(mechanism.map))
         if mechanism.matrix:
@@ -73,6 +84,32 @@ def _of_strategy(noise: model.CorrelatedNoise, domains: Mapping[str, Domain]) ->
         yield "steps: a matrix has a column for each, and there are no more coefficients than steps, a number."
     if noise.rate is not None and (noise.times, noise.separation, noise.order) != (ONE, ONE, "any"):
         yield "sampling: which steps take a user's records is drawn, so that nothing is said of participations."
+
+
+def _of_runs(best: model.BestOf, domains: Mapping[str, Domain]) -> Iterator[str]:
+    """A law of the number of runs that is none."""
+    names = model.RUNS.get(best.law, ())
+    if not names or len(names) != len(best.numbers):
+        yield f"runs: the law {best.law[:40]!r} with so many numbers is none of {', '.join(model.RUNS)}."
+        return
+    for name, number in zip(names, best.numbers, strict=True):
+        if symbols(number) <= domains.keys() and (wanted := _unfit(best.law, name, number, domains)):
+            yield f"runs: {name} = {format_expr(number)} is not certainly {wanted}."
+
+
+def _unfit(law: str, name: str, number: Expr, domains: Mapping[str, Domain]) -> str:
+    """What a number of a law is to be, where it is not."""
+    if name == "number":
+        return "" if is_whole(number, domains) and certainly_le(ONE, number, domains) else "an integer of at least 1"
+    if name == "gamma":
+        return "" if certainly_lt(ZERO, number, domains) and certainly_lt(number, ONE, domains) else "between 0 and 1"
+    if name == "eta":
+        return "" if certainly_lt(neg(ONE), number, domains) else "above -1"
+    if law == "poisson":
+        return "" if certainly_le(ZERO, number, domains) else "at least 0"
+    if law == "geometric":
+        return "" if certainly_le(ONE, number, domains) else "at least 1, which the number of runs is"
+    return "" if certainly_lt(ONE, number, domains) else "above 1, which the number of runs is at least"
 
 
 def _refused(check: Any, *given: Any) -> Iterator[str]:

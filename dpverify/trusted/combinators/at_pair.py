@@ -54,6 +54,8 @@ class _Specialised:
         if isinstance(mechanism, model.PostProcess):
             inner = self.of(mechanism.part, factor, further, top, elsewhere)
             return None if inner is None else replace(part, mechanism=replace(mechanism, part=inner))
+        if isinstance(mechanism, model.BestOf):
+            return _further(part, factor)  # it is at all its pairs
         if isinstance(mechanism, model.Subsample | model.Parallel) and factor != ONE:
             raise Undecided(f"{NAME}: samples and parts in parallel want neighbours one step apart.")
         if isinstance(mechanism, model.Subsample) and mechanism.scheme != "poisson" and not self.lower:

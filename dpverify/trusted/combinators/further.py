@@ -48,7 +48,8 @@ def leaf(part: Part, factor: Expr, moved: Callable[[], Sensitivity], domains: Ma
     if isinstance(part.mechanism, model.Selection):
         apart = _compared(part.mechanism, factor, domains)
         return part.mechanism, further(part.mechanism, part.sensitivity or ONE, apart, domains)[0], None
-    if isinstance(part.mechanism, model.OfRecords) and not (isinstance(part.mechanism, model.CorrelatedNoise) and part.mechanism.rate is None):
+    unsampled = isinstance(part.mechanism, model.CorrelatedNoise) and part.mechanism.rate is None
+    if isinstance(part.mechanism, model.OfRecords) and not unsampled:
         raise Undecided("what several records do there is not followed here; of a group there is the rule group-privacy.")
     if not isinstance(part.mechanism, model.Noise | model.OfRecords | model.Kernel | model.Sampled | model.Space | model.Combinator):
         assert_never(part.mechanism)

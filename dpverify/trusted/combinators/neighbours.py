@@ -90,6 +90,8 @@ def leaves(part: Part, top: bool = True, at: Leaf | None = None) -> Iterator[Lea
         return
     if isinstance(mechanism, model.Group | model.Lipschitz):
         here = replace(here, own=not top)
+    elif isinstance(mechanism, model.BestOf):  # what it loses is not convex in what its part does: from above it is at all its pairs
+        here = replace(here, own=True)
     elif not isinstance(mechanism, model.Compose | Repeat | model.Subsample | model.PostProcess | model.Parallel):
         assert_never(mechanism)
     sampled = here.sampled or (isinstance(mechanism, model.Subsample) and mechanism.scheme == "poisson")

@@ -10,7 +10,7 @@ from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, whole
 from dpverify.trusted.kernel.certificate import MAX_DEPTH
 from dpverify.trusted.kernel.errors import CertificateError
 from dpverify.trusted.kernel.expr import ONE, Expr, mul
-from dpverify.trusted.kernel.model import Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Repeat, Subsample, parts_of
+from dpverify.trusted.kernel.model import BestOf, Claim, Compose, Group, Leaf, Lipschitz, Parallel, PostProcess, Repeat, Subsample, parts_of
 from dpverify.trusted.language.rationals import to_whole
 
 ONE_STEP: Final = "one step"
@@ -115,7 +115,7 @@ def _factor(run: Run) -> Expr:
         return ONE
     if isinstance(mechanism, Group | Lipschitz):
         return mul(run.factor, mechanism.size if isinstance(mechanism, Group) else mechanism.constant)
-    if not isinstance(mechanism, Leaf | Compose | Repeat | Parallel | PostProcess):
+    if not isinstance(mechanism, Leaf | Compose | Repeat | Parallel | PostProcess | BestOf):
         assert_never(mechanism)
     return run.factor
 

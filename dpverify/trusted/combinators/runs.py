@@ -69,7 +69,10 @@ def runs(part: Part, run: Run, top: bool = True) -> Iterator[Run]:
     elif isinstance(mechanism, model.Group):
         factor = times_as_far(run.factor, mechanism.size, mechanism.part, {})
         yield from runs(mechanism.part, replace(run, factor=factor, own=run.own or not top), top)
-    elif isinstance(mechanism, model.Leaf | model.Subsample | model.Parallel):
+    elif isinstance(mechanism, model.BestOf) and mechanism.law == "fixed":  # a map of all outputs of so many runs
+        times = count(Repeat(mechanism.part, mechanism.numbers[0]))
+        yield from runs(mechanism.part, replace(run, times=run.times * times, processed=True), False)
+    elif isinstance(mechanism, model.Leaf | model.Subsample | model.Parallel | model.BestOf):
         yield replace(run, part=part)
     else:
         assert_never(mechanism)
@@ -197,7 +200,7 @@ def occurs(run: Run, domains: Mapping[str, Domain] = NO_DOMAINS) -> bool:
     certain = alone | model.Compose | Repeat | model.Group | model.PostProcess | model.Lipschitz
     if factor == ONE or isinstance(mechanism, certain):
         return True
-    if not isinstance(mechanism, model.Finite | model.OfRecords | model.Subsample | model.Parallel):
+    if not isinstance(mechanism, model.Finite | model.OfRecords | model.Subsample | model.Parallel | model.BestOf):
         assert_never(mechanism)
     whole = isinstance(factor, Num) and factor.value >= 1 and factor.value.denominator == 1
     return whole and not (isinstance(mechanism, model.Exponential) and bool(mechanism.points))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from dpverify.trusted.kernel.compare import NO_DOMAINS, certainly_equal, certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, call, div, format_expr, mul, num, power, sub, symbols
-from dpverify.trusted.kernel.model import MEASURES, Domain, Guarantee
+from dpverify.trusted.kernel.model import MEASURES, Domain, Filter, Guarantee
 
 WHAT: Final = "stated-guarantee"
 STATED: Final = "the mechanism has the guarantee that is stated of it, for all neighbours and in both orders"
+FILTERED: Final = "no part is begun that might exceed the budget, whatever was told before, and each has what it is charged for"
+ANY_PARTS: Final = "any parts within the budget may be chosen, the worst among them"
 STATED_ONE_SIDED: Final = "the mechanism has the guarantee that is stated of it, for all neighbours in the order that is stated"
 
 
@@ -26,6 +29,18 @@ def check(known: Guarantee, order: str = "") -> None:
     single = width == 1
     if width is None or not known.rows or any(len(row) != width for row in known.rows) or (single and len(known.rows) != 1):
         raise Rejected(WHAT, "the guarantee", f"it is not of the form of one of {', '.join(MEASURES)}")
+
+
+def grounds(known: Guarantee) -> tuple[str, ...]:
+    """What an upper bound by a guarantee takes for granted."""
+    if isinstance(known, Filter):
+        return (FILTERED,)
+    return (STATED_ONE_SIDED if known.order else STATED,)
+
+
+def theorem_of(known: Guarantee) -> tuple[str, ...]:
+    """The theorem by which a mechanism has a guarantee, where there is one."""
+    return ("privacy-filter",) * isinstance(known, Filter)
 
 
 def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NO_DOMAINS) -> Guarantee:
@@ -44,9 +59,9 @@ def at_distance(known: Guarantee, k: Expr, domains: Mapping[str, Domain] = NO_DO
         kept = tuple(row for row in rows if certainly_le(row[1], ONE, domains))
         if not kept:
             raise Rejected(WHAT, "the guarantee", f"over {format_expr(k)} steps its delta is above 1")
-        return Guarantee(known.measure, kept)
+        return replace(known, rows=kept)
     factor = power(k, num(2)) if known.measure == "zcdp" else k
-    return Guarantee(known.measure, ((mul(factor, known.rows[0][0]),),))
+    return replace(known, rows=((mul(factor, known.rows[0][0]),),))
 
 
 def grown(epsilon: Expr, delta: Expr, k: Expr) -> Expr:

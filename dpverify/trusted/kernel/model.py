@@ -192,6 +192,14 @@ class Guarantee:
 
 
 @dataclass(frozen=True, slots=True)
+class Filter(Guarantee):
+    """Parts chosen at will, each after seeing the outputs before, and none begun that might exceed a budget (theory#privacy-filter).
+
+    measure, rows: the budget, one row, in a measure in which the sum of what parts have is what all of them have, so that all have it.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A metric space of answers, with or without its ends: answers lie in its completion. What each kind's numbers are: parts/shapes.
 
@@ -357,6 +365,28 @@ class Lipschitz:
     constant: Expr
 
 
+RUNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "geometric": ("mean",),
+    "logarithmic": ("mean",),
+    "poisson": ("mean",),
+    "negative_binomial": ("eta", "gamma"),
+    "fixed": ("number",),
+}
+"""The laws of a random number of runs, each with its numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestOf:
+    """The best output of a random number of runs of a part, in a fixed order of its outputs; nothing where there is none (theory#best-of).
+
+    law: one of `RUNS`, which the data have no say in, with its numbers. The negative binomial law is that of at least one run.
+    """
+
+    part: Part
+    law: str
+    numbers: tuple[Expr, ...]
+
+
 Answering = Radial | Translation | Product | Mixture
 """Additive noise in a norm, which answers queries."""
 OnLine = Answering | Staircase
@@ -518,8 +548,8 @@ Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
 OfRecords = NoisyKeys | CorrelatedNoise | Shuffle
 """What releases something of records itself: neighbours differ by one record, or one user."""
-Leaf = Noise | Finite | Kernel | Selection | OfRecords | Guarantee | Space | Sampled
-Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz
+Leaf = Noise | Finite | Kernel | Selection | OfRecords | Guarantee | Filter | Space | Sampled
+Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz | BestOf
 Mechanism = Leaf | Combinator
 
 
@@ -535,6 +565,8 @@ ONE_WAY: Final = ("increasing", "decreasing")
 """How the answers of the neighbours of a selection may move together, where the guarantee is for one order of the data alone."""
 MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
 """The measures of privacy that a guarantee is in, with the numbers in each of its rows."""
+BUDGETS: Final = ("approximate", "renyi", "zcdp", "gdp")
+"""The measures that a budget may be in."""
 
 
 def noises_of(mechanism: Mechanism) -> tuple[OnLine, ...]:

@@ -30,9 +30,9 @@ _OF_THE_CLAIM: Final[Names] = {
     "utility": "far-noise far-outputs",
 }
 _OF_CURVES: Final[Names] = {
-    "composition": "bounded-range finite-composition gaussian-composition group-privacy independent-coordinates joint-neighbours "
-    "laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition sampling-without-replacement "
-    "shuffling single-part stated-guarantee",
+    "composition": "best-of-renyi bounded-range finite-composition gaussian-composition group-privacy independent-coordinates "
+    "joint-neighbours laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition "
+    "sampling-without-replacement shuffling single-part stated-guarantee",
     "curves": "correlated-gaussians every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
     "lipschitz-exponent optimal-composition pure-guarantee radial-caps uniform-ball",
     "processes": "elliptical-process process-evaluations",
@@ -47,12 +47,12 @@ _OF_ERRORS: Final[Names] = {
 }
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {
-    "divergences": "added-measures finite-measures gaussian-measures implied-measures laplace-measures measures-of-a-curve "
-    "sampled-measures selection-measures"
+    "divergences": "added-measures best-of-measures finite-measures gaussian-measures implied-measures laplace-measures "
+    "measures-of-a-curve sampled-measures selection-measures"
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 
-_BESIDE: Final[Names] = {"composition": "post-processing", "curves": "student-t"}
+_BESIDE: Final[Names] = {"composition": "best-of post-processing privacy-filter", "curves": "student-t"}
 """Theorems that others go through, which no line names."""
 
 
@@ -110,10 +110,10 @@ OF_CURVES: Final = frozenset(_held(_OF_CURVES))
 """The rules that speak of a curve: of any part, not of what is claimed."""
 
 ANYWHERE: Final = OF_BODIES.union(
-    OF_THE_MECHANISM - {"combination", "joint-moves"},
+    OF_THE_MECHANISM - {"joint-moves"},
     ("cosets", "elliptical-process-unbounded", "evaluations-epsilon", "orthogonal-laws", "stated-epsilon"),
 )
-"""The rules about the pure epsilon of a single mechanism, or about its bodies: of any part too."""
+"""The rules about the pure epsilon of a mechanism, or about its bodies: of any part too."""
 
 CURVES: Final[Mapping[str, Theorem]] = _Loaded(_held(_OF_CURVES, _BESIDE))
 """Every theorem about curves."""

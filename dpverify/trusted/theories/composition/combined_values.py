@@ -69,6 +69,8 @@ class Values:
             return self._moved(mechanism, factor, evidence)
         if isinstance(mechanism, model.Subsample):
             return self._sampled(mechanism, factor, evidence)
+        if isinstance(mechanism, model.BestOf):
+            return self._best_of(mechanism, factor, evidence)
         if isinstance(part, OnePair) and part.query is None:
             return self._facing(part)
         known = self._ways(part) if factor == ONE and evidence == {} else None
@@ -241,6 +243,35 @@ class Values:
             return self.over_neighbours(part, evidence["sampled"])[0]
         orders = (False, True) if has_inputs(part) or mechanism.scheme != "poisson" else (self.backward,)
         return worst([self._in_order(backward, part, ONE, evidence) for backward in orders], self.domains)
+
+    # -- random numbers of runs
+
+    def _best_of(self, best: model.BestOf, factor: Expr, evidence: Any) -> Value:
+        """The best of some runs: by what one loses in both orders of its neighbours, or from below where no more is known than that."""
+        from dpverify.trusted.theories.composition.rules import best_of
+
+        self.through.append(best_of.NAME)
+        self.assumed += best_of.ASSUMED
+        if self.side == "upper":
+            one = self._one_run(best.part, factor, evidence.get("part"))
+        elif factor == ONE:
+            one = best_of.attained(best, self.domains)
+            self.assumed.append(best_of.LOWER)
+        else:
+            raise Rejected(WHAT, "best_of", "no lower bound is known for neighbours further than one step apart")
+        if isinstance(one, Infinite):
+            return INFINITE
+        value = best_of.epsilon(best, one, self.side, evidence, self.domains)
+        if self.side == "lower":
+            where = {"says": "most-of-the-first-below"}
+            self.points.append({"says": "point", "kind": kind_of(best), "where": where, "loss": format_expr(value)})
+        return value
+
+    def _one_run(self, part: Part, factor: Expr, evidence: Any) -> Value:
+        """What a part loses in the worse order. evidence: that of the part, or under "neighbours" that of all pairs that parts share."""
+        if isinstance(evidence, Mapping) and "neighbours" in evidence and factor == ONE:
+            return self.over_neighbours(part, evidence["neighbours"])[0]
+        return worst([self._in_order(backward, part, factor, evidence) for backward in (False, True)], self.domains)
 
     # -- all pairs of neighbours
 

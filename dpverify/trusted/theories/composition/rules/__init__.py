@@ -10,15 +10,19 @@ if TYPE_CHECKING:
 
 def theorem(name: str) -> Theorem:
     """The theorem of a name, imported when it is asked for. Raises KeyError."""
-    found = _b_to_j(name) or _l_to_s(name)
+    found = _b_to_g(name) or _i_to_p(name) or _p_to_s(name)
     if found is None:
         raise KeyError(name)
     return found
 
 
-def _b_to_j(name: str) -> Theorem | None:
+def _b_to_g(name: str) -> Theorem | None:
     found: Theorem | None = None
     match name:
+        case "best-of":
+            from dpverify.trusted.theories.composition.rules import best_of as found
+        case "best-of-renyi":
+            from dpverify.trusted.theories.composition.rules import best_of_renyi as found
         case "bounded-range":
             from dpverify.trusted.theories.composition.rules import bounded_range as found
         case "closed-epsilon":
@@ -33,18 +37,18 @@ def _b_to_j(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import gaussian_composition as found
         case "group-privacy":
             from dpverify.trusted.theories.composition.rules import group_privacy as found
+    return found
+
+
+def _i_to_p(name: str) -> Theorem | None:
+    found: Theorem | None = None
+    match name:
         case "independent-coordinates":
             from dpverify.trusted.theories.composition.rules import independent_coordinates as found
         case "joint-moves":
             from dpverify.trusted.theories.composition.rules import joint_moves as found
         case "joint-neighbours":
             from dpverify.trusted.theories.composition.rules import joint_neighbours as found
-    return found
-
-
-def _l_to_s(name: str) -> Theorem | None:
-    found: Theorem | None = None
-    match name:
         case "laplace-sums":
             from dpverify.trusted.theories.composition.rules import laplace_sums as found
         case "least-noise":
@@ -57,8 +61,16 @@ def _l_to_s(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import parallel_composition as found
         case "poisson-subsampling":
             from dpverify.trusted.theories.composition.rules import poisson_subsampling as found
+    return found
+
+
+def _p_to_s(name: str) -> Theorem | None:
+    found: Theorem | None = None
+    match name:
         case "post-processing":
             from dpverify.trusted.theories.composition.rules import post_processing as found
+        case "privacy-filter":
+            from dpverify.trusted.theories.composition.rules import privacy_filter as found
         case "privacy-profile":
             from dpverify.trusted.theories.composition.rules import privacy_profile as found
         case "renyi-composition":

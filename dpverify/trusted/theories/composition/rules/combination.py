@@ -22,12 +22,13 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.combinators import neighbours
+from dpverify.trusted.combinators.one_pair import OnePair
 from dpverify.trusted.combinators.runs import neighbours_assumed, whole
 from dpverify.trusted.kernel.bounds import Bound, Infinite, sided
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import L1, Claim, Combinator, Domain, Part, PostProcess, Product, Query, Radial, Translation
+from dpverify.trusted.kernel.model import L1, BestOf, Claim, Combinator, Domain, Part, PostProcess, Product, Query, Radial, Translation
 from dpverify.trusted.theories.composition.combined_values import Values
 
 NAME: Final = "combination"
@@ -39,6 +40,8 @@ def infer(claim: Claim, evidence: Mapping[str, Any], premises: Sequence[Fact]) -
     side, claim, at = sided(claim, evidence, NAME)
     root, values = whole(claim).part, Values(claim.domains, side, premises)
     made = isinstance(claim.mechanism, Combinator)
+    if any(isinstance(leaf.part, OnePair) for leaf in neighbours.leaves(root)):
+        raise Rejected(NAME, "the place", "it is at one pair of neighbours, and a bound there is of both orders of them")
     if not made and not any(leaf.several for leaf in neighbours.leaves(root)):
         raise Rejected(NAME, "mechanism", "it is not made of parts")
     values.assumed += neighbours_assumed(claim, side)
@@ -73,6 +76,8 @@ def _lower(root: Part, evidence: Mapping[str, Any], values: Values, at: Mapping[
     """The value at one pair of neighbours where parts share them, else at the worst of each part."""
     part: Part | None = root
     witness: dict[str, Any] = {}
+    if "output" in evidence and isinstance(root.mechanism, BestOf):
+        return _at_an_output(root.mechanism, evidence, values, at)
     if "neighbours" in evidence:
         from dpverify.trusted.combinators import at_pair
 
@@ -90,6 +95,15 @@ def _lower(root: Part, evidence: Mapping[str, Any], values: Values, at: Mapping[
     values.assumed += neighbours.apart(part or root, root)
     witness |= {"points": values.points, "loss": "unbounded" if isinstance(value, Infinite) else format_expr(value)}
     return Bound("lower", value, witness=witness, at=at, assumed=tuple(dict.fromkeys(values.assumed)), through=tuple(values.through))
+
+
+def _at_an_output(best: BestOf, evidence: Mapping[str, Any], values: Values, at: Mapping[str, Expr]) -> Bound:
+    """What the best of some runs of a table loses, at one output."""
+    from dpverify.trusted.theories.composition.rules import best_of
+
+    value = best_of.at_an_output(best, evidence, values.domains)
+    says = {"pair": {"says": "inputs-and-output", "inputs": evidence["inputs"], "output": evidence["output"]}, "loss": format_expr(value)}
+    return Bound("lower", value, witness=says, at=at, assumed=(*best_of.ASSUMED, best_of.IN_ORDER), through=(best_of.NAME,))
 
 
 def by_slopes(root: Part, domains: tuple[tuple[str, Domain], ...]) -> Expr:

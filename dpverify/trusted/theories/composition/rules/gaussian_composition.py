@@ -22,7 +22,7 @@ from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import Expr, add, mul, num, power, sqrt
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import CorrelatedNoise, Guarantee, Product
+from dpverify.trusted.kernel.model import CorrelatedNoise, Filter, Guarantee, Product
 from dpverify.trusted.theories.curves.rules import gaussian
 
 NAME: Final = "gaussian-composition"
@@ -40,23 +40,31 @@ def curve(runs: Sequence[Run]) -> Curve:
     upper, lower = total(runs), total(runs, attained=True)
     assert upper is not None
     dominating, rules = gaussian.pair(upper), (NAME, *through(runs))
-    if any(isinstance(run.part.mechanism, Guarantee) for run in runs):
+    assumed: tuple[str, ...] = ASSUMED
+    below: tuple[str, ...] = ()
+    known = [run.part.mechanism for run in runs if isinstance(run.part.mechanism, Guarantee)]
+    if known:
         from dpverify.trusted.combinators import stated
 
-        return Curve(dominating, None, rules, (stated.STATED,))
+        assumed = tuple(dict.fromkeys(line for one in known for line in stated.grounds(one)))
+        below = (stated.ANY_PARTS,)
     if lower is None:
-        return Curve(dominating, None, rules, ASSUMED)
+        return Curve(dominating, None, rules, assumed)
     attained = dominating if certainly_equal(upper, lower) else gaussian.pair(lower)
-    return Curve(dominating, attained, rules, ASSUMED)
+    return Curve(dominating, attained, rules, assumed, below)
 
 
 def through(runs: Sequence[Run]) -> tuple[str, ...]:
-    """The theorem about parts that are correlated noise, where some are."""
-    if not any(isinstance(run.part.mechanism, CorrelatedNoise) for run in runs):
-        return ()
+    """The theorems about parts that are correlated noise, or have a guarantee by one, where some are."""
+    from dpverify.trusted.combinators import stated
+
+    known = [run.part.mechanism for run in runs]
+    by_theorem = dict.fromkeys(name for one in known if isinstance(one, Guarantee) for name in stated.theorem_of(one))
+    if not any(isinstance(one, CorrelatedNoise) for one in known):
+        return tuple(by_theorem)
     from dpverify.trusted.theories.curves.rules import correlated_gaussians
 
-    return (correlated_gaussians.NAME,)
+    return (*by_theorem, correlated_gaussians.NAME)
 
 
 def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
@@ -74,7 +82,7 @@ def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
     for run in (run for i, run in enumerate(runs) if i not in taken):
         moved, noise = reach(run), run.part.mechanism
         if isinstance(noise, Guarantee):
-            if attained:
+            if attained and not isinstance(noise, Filter):
                 return None
             mu = _stated(run)
         elif isinstance(noise, CorrelatedNoise):

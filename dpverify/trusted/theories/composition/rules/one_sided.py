@@ -169,7 +169,8 @@ class Values:
         if known.measure != "approximate" or type(self.row) is not int or not 0 <= self.row < len(known.rows):
             raise Rejected(NAME, "the guarantee", "it states no such (epsilon, delta)")
         epsilon, delta = known.rows[self.row]
-        self.assumed.append(stated.STATED_ONE_SIDED if known.order else stated.STATED)
+        self.assumed += stated.grounds(known)
+        self.through += stated.theorem_of(known)
         return epsilon, delta
 
     def _listed(self, part: Part, forward: bool) -> Value:

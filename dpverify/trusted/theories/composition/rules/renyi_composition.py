@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from dpverify.trusted.combinators import stated
 from dpverify.trusted.combinators.runs import Run, leaf, merged, reach
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
@@ -60,7 +61,7 @@ def of(run: Run, premise: Fact | None) -> tuple[Callable[[Measure], Expr], tuple
     mechanism = asked.mechanism
     if isinstance(mechanism, Guarantee):
         require(asked == Claim(mechanism, None), Rejected(NAME, "sensitivity", "a guarantee speaks of neighbours; it has none"))
-        return partial(conversions.of_guarantee, mechanism), stated_guarantee.ASSUMED
+        return partial(conversions.of_guarantee, mechanism), stated.grounds(mechanism)
     mu = gaussian.mu(mechanism, reach(run).upper)
     if mu is not None:
         return partial(conversions.of_mu, mu), gaussian.ASSUMED

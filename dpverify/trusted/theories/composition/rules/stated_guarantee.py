@@ -15,27 +15,28 @@ Source: docs/theory/composition.md#stated-guarantee, Dong, Roth & Su 2022, Propo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.combinators.runs import Run, leaf
-from dpverify.trusted.combinators.stated import STATED, check
+from dpverify.trusted.combinators.stated import ANY_PARTS, check, grounds, theorem_of
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, symmetric
 from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import ZERO, Expr, Num
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Claim, Guarantee, Measure
+from dpverify.trusted.kernel.model import Claim, Filter, Guarantee, Measure
 from dpverify.trusted.language.rationals import to_whole
-from dpverify.trusted.theories.composition.rules import bounded_range
+from dpverify.trusted.theories.composition.rules import bounded_range, privacy_filter
 from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
 from dpverify.trusted.theories.composition.rules import several_guarantees as guarantees
 from dpverify.trusted.theories.curves.rules import gaussian, optimal_composition
 
 NAME: Final = "stated-guarantee"
-ASSUMED: Final = (STATED,)
+ASSUMED: Final = ()
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
@@ -47,16 +48,20 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     mechanism = asked.mechanism
     if not isinstance(mechanism, Guarantee) or asked != Claim(mechanism, None):
         raise Rejected(NAME, "the mechanism", "it is not a guarantee alone, without sensitivity or query")
-    return settled.noise(run, curve(mechanism, parameters), parameters)
+    found = curve(mechanism, parameters)
+    # what a budget comes to over several steps bounds all parts, and it may be that none attain it
+    return settled.noise(run, found if run.factor == ONE else replace(found, lower=None, below=()), parameters)
 
 
 def curve(known: Guarantee, evidence: Evidence) -> Curve:
-    """The curve of every mechanism with a guarantee: an upper bound alone.
+    """The curve of every mechanism with a guarantee: an upper bound alone, but for filters, of which some parts spend the whole budget.
 
     evidence: for "zcdp" and "renyi" the "points", pairs of an order and an epsilon; for several (epsilon, delta) the "corners", by number
     those that the bound is made of. Raises Rejected, Undecided, CertificateError.
     """
-    return Curve(_pair(known, evidence), None, (NAME,), ASSUMED)
+    upper = _pair(known, evidence)
+    lower = privacy_filter.spent(known, upper) if isinstance(known, Filter) else None
+    return Curve(upper, lower, (NAME, *theorem_of(known)), grounds(known), () if lower is None else (ANY_PARTS,))
 
 
 def _pair(known: Guarantee, evidence: Evidence) -> Pair:

@@ -37,7 +37,7 @@ from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Claim, Guarantee
+from dpverify.trusted.kernel.model import Claim, Filter, Guarantee
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.theories.curves.steps import Steps, steps_of
 
@@ -135,23 +135,26 @@ def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
 
     Raises Rejected; Undecided where there are too many.
     """
-    parts, known, runs = [], False, merged(run.part, run.factor)
+    parts, known, runs = list[Part](), dict[Guarantee, bool](), merged(run.part, run.factor)
     for inner in runs:
         if (guarantee := _approximate(inner)) is not None:
-            parts.append(Part(*guarantee, times=inner.times))
-            known = True
+            epsilon, delta = guarantee.rows[0]
+            parts.append(Part(epsilon, delta, times=inner.times))
+            known[guarantee] = isinstance(guarantee, Filter) and inner.factor == ONE  # of some parts that is all that they have
             continue
-        epsilon = randomized_response(inner.part.mechanism)
-        if epsilon is None:
+        response = randomized_response(inner.part.mechanism)
+        if response is None:
             raise Rejected(NAME, "the parts", "one of them is not binary randomized response")
-        parts.append(Part(epsilon, times=inner.times))
-    both = composed(parts)
-    whole = Curve(both, None, (NAME,), (IDEAL, stated.STATED)) if known else Curve(both, both, (NAME,), (IDEAL,))
+        parts.append(Part(response, times=inner.times))
+    both, lines = composed(parts), dict.fromkeys(line for one in known for line in stated.grounds(one))
+    rules = (NAME, *dict.fromkeys(name for one in known for name in stated.theorem_of(one)))
+    below = (stated.ANY_PARTS,) if known else ()
+    whole = Curve(both, both if all(known.values()) else None, rules, (IDEAL, *lines), below)
     return settled.together(run, settled.several(runs, whole))
 
 
-def _approximate(run: Run) -> tuple[Expr, Expr] | None:
-    """Epsilon and delta of a guarantee with only these; None for all else."""
+def _approximate(run: Run) -> Guarantee | None:
+    """A guarantee of one epsilon and delta alone; None for all else."""
     if not isinstance(run.part.mechanism, Guarantee):
         return None
     asked = leaf(run)
@@ -161,5 +164,4 @@ def _approximate(run: Run) -> tuple[Expr, Expr] | None:
     if asked != Claim(guarantee, None):
         return None
     stated.check(guarantee)
-    epsilon, delta = guarantee.rows[0]
-    return epsilon, delta
+    return guarantee

@@ -14,6 +14,8 @@ def theorem(name: str) -> Theorem:
     match name:
         case "added-measures":
             from dpverify.trusted.theories.divergences.rules import added_measures as rule
+        case "best-of-measures":
+            from dpverify.trusted.theories.divergences.rules import best_of_measures as rule
         case "finite-measures":
             from dpverify.trusted.theories.divergences.rules import finite_measures as rule
         case "gaussian-measures":

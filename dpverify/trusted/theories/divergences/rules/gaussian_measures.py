@@ -19,11 +19,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from dpverify.trusted.combinators import neighbours
+from dpverify.trusted.combinators import neighbours, stated
 from dpverify.trusted.combinators.gaussian_form import gaussian_form
 from dpverify.trusted.combinators.runs import merged, neighbours_assumed, occurs, reach
 from dpverify.trusted.combinators.runs import whole as whole_run
-from dpverify.trusted.combinators.stated import STATED
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
@@ -54,15 +53,15 @@ def infer(claim: Claim, parameters: Parameters, _: Premises) -> tuple[Bound, ...
         return _on_integers(claim, claim.mechanism, measure, parameters)
     root = Part(claim.mechanism, claim.sensitivity, claim.query)
     runs = merged(root)
-    stated, processed = any(isinstance(run.part.mechanism, Guarantee) for run in runs), any(run.processed for run in runs)
+    known, processed = [run.part.mechanism for run in runs if isinstance(run.part.mechanism, Guarantee)], any(run.processed for run in runs)
     mu = gaussian_composition.total(runs)
     assert mu is not None  # from above it is known, or a part is refused
-    assumed = (*((STATED,) if stated else ()), *(post_processing.ASSUMED if processed else ()), *neighbours_assumed(claim))
-    through = gaussian_composition.through(runs)
+    grounds, through = dict.fromkeys(line for one in known for line in stated.grounds(one)), gaussian_composition.through(runs)
+    assumed = (*grounds, *(post_processing.ASSUMED if processed else ()), *neighbours_assumed(claim))
     bounds = [bound(claim, "upper", of_mu(mu, measure), assumed, through)]
     attained = None if processed or not all(map(occurs, runs)) else gaussian_composition.total(runs, attained=True)
     if attained is not None:
-        below = (*neighbours.apart(root), *neighbours_assumed(claim, "lower"))
+        below = (*((stated.ANY_PARTS,) if known else ()), *neighbours.apart(root), *neighbours_assumed(claim, "lower"))
         # Gaussian noise is even: the same pair in the other order is a reflection of this one
         bounds.append(bound(claim, "lower", of_mu(attained, measure), below, through, witness=SAYS, ordered=True))
     return tuple(bounds)

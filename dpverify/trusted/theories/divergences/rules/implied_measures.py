@@ -23,7 +23,8 @@ from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected, certify, require
 from dpverify.trusted.kernel.expr import Expr, num
 from dpverify.trusted.kernel.fact import Parameters, Premises, unasked
-from dpverify.trusted.kernel.model import Claim, Exponential, Guarantee, Measure
+from dpverify.trusted.kernel.model import Claim, Exponential, Filter, Guarantee, Measure
+from dpverify.trusted.theories.composition.rules import privacy_filter
 from dpverify.trusted.theories.composition.rules import privacy_measures as conversions
 from dpverify.trusted.theories.composition.score_range import exponential_range
 from dpverify.trusted.theories.divergences.asked import bound, measure_of
@@ -32,21 +33,32 @@ NAME: Final = "implied-measures"
 ASSUMED: Final = ()
 
 
-def infer(claim: Claim, _: Parameters, premises: Premises) -> Bound:
-    """An upper bound: by the premise about the pure epsilon, where there is one; else by what is stated. Raises Rejected, Undecided."""
+def infer(claim: Claim, _: Parameters, premises: Premises) -> tuple[Bound, ...]:
+    """An upper bound: by the premise about the pure epsilon, where there is one; else by what is stated. Of a filter both.
+
+    Raises Rejected, Undecided.
+    """
     measure, mechanism = measure_of(claim, NAME), claim.mechanism
     certify(len(premises) <= 1, f"{NAME}: it wants one premise, the pure epsilon, or none.")
     if premises:
         epsilon, assumed = pure_of(premises[0], unasked(claim), NAME)
-        return bound(claim, "upper", conversions.of_pure(epsilon, measure), assumed, through_of(premises[0]))
+        return (bound(claim, "upper", conversions.of_pure(epsilon, measure), assumed, through_of(premises[0])),)
     if isinstance(mechanism, Exponential):
         eta = exponential_range(mechanism, num(1) if claim.sensitivity is None else claim.sensitivity)
-        return bound(claim, "upper", conversions.of_range(eta, measure))
+        return (bound(claim, "upper", conversions.of_range(eta, measure)),)
     if not isinstance(mechanism, Guarantee):
         raise Rejected(NAME, "the mechanism", "it is no guarantee, and no premise states its pure epsilon")
+    grounds, through = stated.grounds(mechanism), stated.theorem_of(mechanism)
     if mechanism.order:
-        return bound(claim, "upper", _of_one_order(mechanism, measure, claim.order), (stated.STATED_ONE_SIDED,))
-    return bound(claim, "upper", conversions.of_guarantee(mechanism, measure), (stated.STATED,))
+        return (bound(claim, "upper", _of_one_order(mechanism, measure, claim.order), grounds),)
+    least = privacy_filter.spent_in(mechanism, measure) if isinstance(mechanism, Filter) else None
+    if least is None:
+        return (bound(claim, "upper", conversions.of_guarantee(mechanism, measure), grounds, through),)
+    below = bound(claim, "lower", least, (stated.ANY_PARTS,), through, {"pair": privacy_filter.SAYS}, ordered=True)
+    try:
+        return bound(claim, "upper", conversions.of_guarantee(mechanism, measure), grounds, through), below
+    except Rejected:
+        return (below,)
 
 
 def _of_one_order(known: Guarantee, measure: Measure, order: str) -> Expr:
