@@ -95,7 +95,7 @@ HYPOTHESES = {
             "processes.elliptical_process_unbounded", "processes.evaluations_epsilon",
             "additive.product_lipschitz", "additive.staircase", "composition.finite_composition", "composition.gaussian_composition",
             "composition.joint_moves", "composition.independent_coordinates", "curves.every_shift", "curves.finite_curve",
-            "curves.lipschitz_exponent", "curves.kernel_pair",
+            "curves.lipschitz_exponent", "curves.kernel_pair", "curves.correlated_gaussians", "utility.prefix_errors",
             "divergences.selection_measures", "curves.gaussian", "curves.laplace", "curves.lattice", "curves.line",
             "processes.elliptical_process",
             "curves.gaussian_scale_mixture", "curves.radial_caps", "curves.student_t", "curves.uniform_ball", "finite.exponential_general",
