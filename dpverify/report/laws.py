@@ -13,7 +13,7 @@ from dpverify.catalogue.formulas.boxes import Box, Lines, Number, Op, Sub, Sup, 
 from dpverify.catalogue.formulas.pieces import EQUAL, MOST_ENTRIES, M
 from dpverify.catalogue.formulas.typeset import raised, typeset
 from dpverify.trusted.kernel.expr import ONE
-from dpverify.trusted.kernel.model import Combinator, Mechanism, Part, once, parts_of
+from dpverify.trusted.kernel.model import Mechanism, Part, once, parts_of
 
 MOST_LINES: Final = 20
 """As many lines as a combinator and its parts take, at every depth together."""
@@ -24,7 +24,7 @@ Path = tuple[int, ...]
 
 def law(mechanism: Mechanism) -> Box:
     """The law of a mechanism as a box: the formula, and what it holds under."""
-    if isinstance(mechanism, Combinator):
+    if parts_of(mechanism):
         lines = list(_structure(mechanism, ()))
         left = len(lines) - MOST_LINES
         return Lines((*lines[:MOST_LINES], *((Words(f"and {left} more parts"),) if left > 0 else ())))
@@ -33,13 +33,13 @@ def law(mechanism: Mechanism) -> Box:
     return comma(*said) if len(said) <= 2 else Lines(said)
 
 
-def _structure(mechanism: Combinator, path: Path, said: tuple[Box, ...] = ()) -> Iterator[Box]:
+def _structure(mechanism: Mechanism, path: Path, said: tuple[Box, ...] = ()) -> Iterator[Box]:
     """What a combinator does on one line, and its parts on those below. said: what is said of it as a part itself."""
     does, *where = kinds.of(mechanism).formula(mechanism, _runs(parts_of(mechanism), path))
     yield comma(row(_name(path), EQUAL, does), *where, *said)
     for index, (part, _) in enumerate(map(once, parts_of(mechanism)), 1):
         place = (*path, index)
-        if isinstance(part.mechanism, Combinator):
+        if parts_of(part.mechanism):
             yield from _structure(part.mechanism, place, tuple(_moves(part)))
         else:
             yield row(_name(place), Op(":"), comma(*kinds.of(part.mechanism).formula(part.mechanism), *_moves(part)))
