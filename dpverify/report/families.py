@@ -33,6 +33,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "noisy_max": "report noisy max",
         "above_threshold": "above threshold",
         "stream": "streams",
+        "noisy_keys": "counts by key above a threshold",
     },
     "Mechanisms made of others": {
         "compose": "compositions",
@@ -42,6 +43,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "post_process": "maps of a part's output",
         "lipschitz": "parts after a map of the data",
         "best_of": "the best of a random number of runs",
+        "shuffle": "what many people tell, in no order",
         "guarantee": "stated guarantees",
         "filter": "parts within a budget",
     },

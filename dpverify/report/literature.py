@@ -87,6 +87,14 @@ TEXTS: Final = {
         "dwork-roth-2014", "Cynthia Dwork and Aaron Roth", "The Algorithmic Foundations of Differential Privacy",
         "Foundations and Trends in Theoretical Computer Science", 2014,
     ),
+    "Feldman & Zrnic 2021": _meeting(
+        "feldman-zrnic-2021", "Vitaly Feldman and Tijana Zrnic", f"Individual Privacy Accounting via a {_RENYI} Filter",
+        "NeurIPS", 2021,
+    ),
+    "Feldman, McMillan & Talwar 2021": _meeting(
+        "feldman-mcmillan-talwar-2021", "Vitaly Feldman and Audra McMillan and Kunal Talwar",
+        "Hiding Among the Clones: A Simple and Nearly Optimal Analysis of Privacy Amplification by Shuffling", "FOCS", 2021,
+    ),
     "Geng & Viswanath 2016": _journal(
         "geng-viswanath-2016", "Quan Geng and Pramod Viswanath", "The Optimal Noise-Adding Mechanism in Differential Privacy",
         "IEEE Transactions on Information Theory", 2016,
@@ -94,6 +102,10 @@ TEXTS: Final = {
     "Ghosh, Roughgarden & Sundararajan 2012": _journal(
         "ghosh-roughgarden-sundararajan-2012", "Arpita Ghosh and Tim Roughgarden and Mukund Sundararajan",
         "Universally Utility-Maximizing Privacy Mechanisms", "SIAM Journal on Computing", 2012,
+    ),
+    "Gupte & Sundararajan 2010": _meeting(
+        "gupte-sundararajan-2010", "Mangesh Gupte and Mukund Sundararajan", "Universally Optimal Privacy Mechanisms for Minimax Agents",
+        "PODS", 2010,
     ),
     "Hardt & Talwar 2010": _meeting(
         "hardt-talwar-2010", "Moritz Hardt and Kunal Talwar", "On the Geometry of Differential Privacy", "STOC", 2010,
@@ -112,6 +124,10 @@ TEXTS: Final = {
     "Kleinberg & Ligett 2010": _other(
         "kleinberg-ligett-2010", "Jon Kleinberg and Katrina Ligett", "Information-Sharing and Privacy in Social Networks",
         "arXiv:1003.0469", 2010,
+    ),
+    "Lecuyer 2021": _other(
+        "lecuyer-2021", "Mathias L{\\'e}cuyer", f"Practical Privacy Filters and Odometers with {_RENYI} Differential Privacy and "
+        "Applications to Differentially Private Deep Learning", "arXiv", 2021,
     ),
     "Liese & Vajda 2006": _journal(
         "liese-vajda-2006", "Friedrich Liese and Igor Vajda", "On Divergences and Informations in Statistics and Information Theory",
@@ -133,12 +149,24 @@ TEXTS: Final = {
         "murtagh-vadhan-2016", "Jack Murtagh and Salil Vadhan",
         "The Complexity of Computing the Optimal Composition of Differential Privacy", "TCC", 2016,
     ),
+    "Papernot & Steinke 2022": _meeting(
+        "papernot-steinke-2022", "Nicolas Papernot and Thomas Steinke", f"Hyperparameter Tuning with {_RENYI} Differential Privacy",
+        "ICLR", 2022,
+    ),
     "Prekopa 1973": _journal(
         "prekopa-1973", "Andr{\\'a}s Pr{\\'e}kopa", "On Logarithmic Concave Measures and Functions",
         "Acta Scientiarum Mathematicarum", 1973,
     ),
     "Reimherr & Awan 2019": _meeting(
         "reimherr-awan-2019", "Matthew Reimherr and Jordan Awan", "Elliptical Perturbations for Differential Privacy", "NeurIPS", 2019,
+    ),
+    "Rogers, Roth, Ullman & Vadhan 2016": _meeting(
+        "rogers-roth-ullman-vadhan-2016", "Ryan Rogers and Aaron Roth and Jonathan Ullman and Salil Vadhan",
+        "Privacy Odometers and Filters: Pay-as-you-Go Composition", "NeurIPS", 2016,
+    ),
+    "Smith & Thakurta 2022": _other(
+        "smith-thakurta-2022", "Adam Smith and Abhradeep Thakurta", "Fully Adaptive Composition for Gaussian Differential Privacy",
+        "arXiv", 2022,
     ),
     "Smith 2009": _other("smith-2009", "Adam Smith", "Differential Privacy and the Secrecy of the Sample", "Oddly Shaped Pegs", 2009),
     "Warner 1965": _journal(

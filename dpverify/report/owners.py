@@ -32,7 +32,7 @@ _WORDS: Final = (
         (
             "samples exactly from the declared distribution", "independent", "every subset of that size", "samples are drawn",
             "is released", "are released",
-            "does not look at the data again", "the sample is not seen",
+            "does not look at the data again", "the sample is not seen", "how often the part is run", "which output is the best",
         ),
     ),
     (DECLARATION, ("the density is", "moment generating function", "reproducing kernel space", "characteristic functional")),
