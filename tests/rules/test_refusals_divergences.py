@@ -55,7 +55,7 @@ def added(mechanism, told, premises=(), measure=ZCDP, order=""):
 
 def infinite():
     premise = saying(replace(ALONE, measure=replace(ZCDP, value=None)), "laplace-measures", Bound("upper", INFINITE, quantity="zcdp"))
-    return added_measures._uppers(of(Compose((PART,))), merged(Part(Compose((PART,)))), [premise])
+    return added_measures.uppers(of(Compose((PART,))), merged(Part(Compose((PART,)))), [premise])
 
 
 REFUSED: Refusals = {
