@@ -9,7 +9,7 @@ from dpverify.search.proposal import Premise, Proposal, Steps, bound
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import as_bounds
 from dpverify.trusted.kernel.model import (
     AboveThreshold,
@@ -100,13 +100,14 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
 
             streams.extend(proposal, claim, digits, known)
         case NoisyKeys():
-            proposal.reasons.append(
-                "a new key may be told, which was never looked at before: no epsilon holds alone. Claim a delta."
-            )
+            alone = "a new key may be told, which was never looked at before: no epsilon holds alone. Claim a delta."
+            proposal.reasons += [alone] * (claim.delta == ZERO)
         case Shuffle():
-            proposal.reasons.append("shuffling lowers delta, and no pure epsilon: claim that of the part, or a delta.")
+            alone = "shuffling lowers delta, and no pure epsilon: claim that of the part, or a delta."
+            proposal.reasons += [alone] * (claim.delta == ZERO)
         case CorrelatedNoise():
-            proposal.reasons.append("Gaussian noise loses more than any epsilon at times, correlated or not. Claim a delta.")
+            alone = "Gaussian noise loses more than any epsilon at times, correlated or not. Claim a delta."
+            proposal.reasons += [alone] * (claim.delta == ZERO)
         case Guarantee():
             from dpverify.search.composition import stated_epsilon
 

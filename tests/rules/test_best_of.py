@@ -387,7 +387,8 @@ def test_a_fixed_number_of_runs_is_a_composition():
         (best(LAPLACE, "geometric"), "the law 'geometric' with so many numbers"),
         (best(LAPLACE, "geometric", "1/2"), "mean = 1/2 is not certainly at least 1"),
         (best(LAPLACE, "logarithmic", 1), "mean = 1 is not certainly above 1"),
-        (best(LAPLACE, "poisson", -1), "mean = -1 is not certainly at least 0"),
+        (best(LAPLACE, "poisson", -1), "mean = -1 is not certainly positive"),
+        (best(stated("1"), "poisson", 0), "mean = 0 is not certainly positive"),  # nothing is ever told
         (best(LAPLACE, "negative_binomial", -1, "1/2"), "eta = -1 is not certainly above -1"),
         (best(LAPLACE, "negative_binomial", 1, 0), "gamma = 0 is not certainly between 0 and 1"),
         (best(LAPLACE, "negative_binomial", 1, 1), "gamma = 1 is not certainly between 0 and 1"),

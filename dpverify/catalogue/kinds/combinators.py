@@ -222,13 +222,10 @@ part = { kind = "builtin", name = "k_randomized_response", k = 4, p = "1/2" }
         delta='delta = "1/100000"    # shuffling lowers delta at a small epsilon; the pure epsilon stays that of the part',
         sampler="""\
 def sample(data, size, rng):
-    \"""How many of the people with the records `data` tell each of four answers; one row for each output.\"""
-    records = np.broadcast_to(np.asarray(data), (size, len(data)))
-    others = (records + rng.integers(1, 4, records.shape)) % 4
-    told = np.where(rng.random(records.shape) < 1 / 2, records, others)
-    return np.stack([(told == answer).sum(axis=1) for answer in range(4)], axis=1)
+    \"""How many of a thousand people tell each of four answers, data[x] of them with the record x; one row for each output.\"""
+    return sum(rng.multinomial(count, np.where(np.arange(4) == x, 1 / 2, 1 / 6), size) for x, count in enumerate(data))
 """,
-        audit="pairs = [[[0, 0, 0, 0], [1, 0, 0, 0]]]    # neighbouring inputs: here lists of records, one for each person",
+        audit="pairs = [[[1000, 0, 0, 0], [999, 1, 0, 0]]]    # neighbouring inputs: here how many people have each record",
     ),
 )
 

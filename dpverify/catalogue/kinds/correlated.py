@@ -165,10 +165,10 @@ participation = { times = 2, separation = 4, order = "any" }   # of one user; on
         delta='delta = "1/100000"    # no epsilon holds at delta 0',
         sampler="""\
 def sample(data, size, rng):
-    \"""C x with noise for the steps' numbers `data`; one row for each output.\"""
+    \"""C x with noise for the steps' numbers `data`, rounded to multiples of 1/1024; one row for each output.\"""
     column = np.array([1, 1 / 2, 3 / 8, 5 / 16])
     moved = np.convolve(np.asarray(data, dtype=float), column)[: len(data)]
-    return moved + rng.normal(0, 4, (size, len(data)))
+    return np.round((moved + rng.normal(0, 4, (size, len(data)))) * 1024) / 1024
 """,
         audit="pairs = [[[0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 1, 0, 0, 0]]]    # neighbouring inputs: here a number for each step",
     ),

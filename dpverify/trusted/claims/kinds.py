@@ -105,8 +105,8 @@ def _unfit(law: str, name: str, number: Expr, domains: Mapping[str, Domain]) -> 
         return "" if certainly_lt(ZERO, number, domains) and certainly_lt(number, ONE, domains) else "between 0 and 1"
     if name == "eta":
         return "" if certainly_lt(neg(ONE), number, domains) else "above -1"
-    if law == "poisson":
-        return "" if certainly_le(ZERO, number, domains) else "at least 0"
+    if law == "poisson":  # of mean 0 nothing is ever told
+        return "" if certainly_lt(ZERO, number, domains) else "positive"
     if law == "geometric":
         return "" if certainly_le(ONE, number, domains) else "at least 1, which the number of runs is"
     return "" if certainly_lt(ONE, number, domains) else "above 1, which the number of runs is at least"
