@@ -285,6 +285,12 @@ SAMPLED = 'kind = "subsample"\nrate = "1/2"\n'
             f'  {{ kind = "subsample", rate = "1/2", scheme = "without_replacement", part = {LAPLACE} }},\n]',
             "cannot be mixed",
         ),
+        (
+            'kind = "shuffle"\npeople = 9\n'
+            'part = { kind = "builtin", name = "laplace", scale = 2, query = [[1, -1]], adjacency = "add-remove" }',
+            "shuffling of replace and a part's query of add-remove",
+        ),
+        ('kind = "shuffle"\npeople = 9\nadjacency = "l1"\npart = ' + LAPLACE, "the claim of l1 and shuffling of replace"),
         (f'kind = "parallel"\nadjacency = "replace"\nparts = [{LAPLACE}, {LAPLACE}]', "parallel under replace"),
         (
             f'kind = "compose"\nadjacency = "replace"\nparts = [{{ kind = "parallel", parts = [{LAPLACE}, {LAPLACE}] }}]',
@@ -302,6 +308,16 @@ def test_a_claim_of_another_adjacency_is_refused_too(tmp_path):
     assert "parallel under replace" in said(tmp_path, mechanism, '\n[[claim]]\nepsilon = 1\nadjacency = "replace"\n')
     stated = f'kind = "compose"\nadjacency = "add-remove"\nparts = [{LAPLACE}]'
     assert "the mechanism states" in said(tmp_path, stated, '\n[[claim]]\nepsilon = 1\nadjacency = "replace"\n')
+
+
+def test_keys_and_users_are_added_or_removed(tmp_path):
+    keys = 'kind = "noisy_keys"\nthreshold = 30\nnoise = { kind = "builtin", name = "laplace", scale = 2 }'
+    users = 'kind = "correlated_noise"\nstrategy = "prefix_sums"\nsteps = 8\nsigma = 4'
+    for kind, text in (("noisy_keys", keys), ("correlated_noise", users)):
+        claimed = '\n[[claim]]\nepsilon = 3\ndelta = "1/1000"\nsensitivity = 1\nadjacency = '
+        assert f"the claim of replace and {kind} of add-remove cannot be mixed" in said(tmp_path, text, claimed + '"replace"\n')
+        claim = only(tmp_path, text, claimed + '"add-remove"\n')
+        assert claim.adjacency == "add-remove" and verify(claim).judgement.verdict == "PROVED"
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace", ""])

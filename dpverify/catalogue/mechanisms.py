@@ -49,6 +49,7 @@ from dpverify.trusted.kernel.model import (
     EllipticalProcess,
     Exponential,
     Mechanism,
+    OfRecords,
     OnLine,
     Part,
     Query,
@@ -421,8 +422,7 @@ class Mechanisms:
                 for fault in query_faults(query, int(dimension.value)):
                     table.fault(fault)
             return mechanism, None
-        if is_combinator(kind):
-            self._with_adjacency(table, mechanism, adjacency)
+        self._with_adjacency(table, mechanism, adjacency)
         if isinstance(mechanism, Selection) and sensitivity is None:
             if mechanism.bounds is None:
                 table.fault("sensitivity is missing: how far each answer moves.")
@@ -454,10 +454,10 @@ class Mechanisms:
                 assert_never(never)
 
     def _with_adjacency(self, table: Fields, mechanism: Mechanism, adjacency: str) -> None:
-        """What the parts of a combinator say of neighbours must fit what is said outside."""
+        """What parts, and what releases something of records, say of neighbours must fit what is said outside."""
         if adjacency and self.adjacency not in ("", adjacency):
             table.fault(f"adjacency = {show(adjacency)}, but the mechanism states {show(self.adjacency)}.")
-        if not isinstance(mechanism, Combinator):
+        if not isinstance(mechanism, Combinator | OfRecords):
             return
         from dpverify.trusted.combinators.relations import adjacency_faults
 

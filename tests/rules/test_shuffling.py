@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
@@ -11,11 +12,29 @@ from flint import arb
 from scipy import stats
 
 from dpverify.search.verify import verify
-from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.kernel.balls import constant, precision
+from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import CertificateError
 from dpverify.trusted.kernel.expr import num, parse
-from dpverify.trusted.kernel.model import L1, Claim, Compose, Group, Guarantee, KaryResponse, Part, Radial, Repeat, Shuffle, Table
+from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.kernel.model import (
+    L1,
+    Claim,
+    Compose,
+    Exponential,
+    Group,
+    Guarantee,
+    KaryResponse,
+    Kernel,
+    Part,
+    PostProcess,
+    Radial,
+    Repeat,
+    Shuffle,
+    Subsample,
+    Table,
+)
 from dpverify.trusted.theories.composition.clones import Clones, Ones
 from dpverify.trusted.theories.composition.rules import shuffling
 from tests.refused import Refusals, each, require_refused
@@ -174,7 +193,24 @@ def asked(local=None, people="5", factor="1", **parameters):
     return lambda: shuffling.infer(run, {"ranges": [[0, 4]], **parameters}, ())
 
 
+def of_part(part, epsilon="1"):
+    """What the rule makes of a part whose pure epsilon a premise bounds."""
+    about = leaf(Run(part))
+    premise = Fact("rule", about, (Bound("upper", parse(epsilon)),), (), (), {}, (), 64)
+    return lambda: shuffling.infer(Run(Part(Shuffle(part, num(5))), num(1)), {"ranges": [[0, 4]]}, (premise,))
+
+
+def test_a_part_whose_every_two_records_may_be_neighbours_is_taken_by_its_premise():
+    for part in (Part(KERNEL), Part(SCORES), Part(PostProcess(Part(table(BINARY)), "any"))):
+        with precision(64):
+            assert of_part(part)().upper.worst(arb(1) / 5) > 0
+
+
+KERNEL = Kernel(parse("1"), (parse("0"), parse("1")), (parse("0"), parse("1")))
+SCORES = Exponential(tuple(tuple(map(num, row)) for row in ((0, 1, 2), (1, 0, 1), (2, 1, 0))), num(1))
+LISTED = ((0, 1), (1, 0), (1, 2), (2, 1))
 BELOW = {"pair": [0, 1], "others": 0, "outputs": [0]}
+NOT_EVERY_TWO, MANY_RECORDS = "not every two of its inputs are neighbours", "its neighbours differ by one of many records"
 REFUSED: Refusals = {
     "two people": (asked(factor="2"), "it is not shuffled, or neighbours differ by more than one person"),
     "very many people": (asked(people="20000000"), "it wants an integer of at most 10000000"),
@@ -192,6 +228,12 @@ REFUSED: Refusals = {
     "rows that are no neighbours": (asked(table(BINARY, ((0, 1),)), below={**BELOW, "pair": [1, 0]}), "these rows are no neighbours"),
     "outputs of everybody": (asked(below={**BELOW, "outputs": [0, 1]}), "the others tell them always, or never"),
     "outputs that the first tells less often": (asked(below={**BELOW, "outputs": [1]}), "or the first of the pair no more often"),
+    "an exponential mechanism with listed neighbours": (of_part(Part(replace(SCORES, adjacent=LISTED))), NOT_EVERY_TWO),
+    "a table with listed neighbours, and a map": (of_part(Part(PostProcess(Part(table(BINARY, ((0, 1),))), "any"))), NOT_EVERY_TWO),
+    "a kernel of near inputs": (of_part(Part(KERNEL, parse("1/2"))), NOT_EVERY_TWO),
+    "a shuffle of shuffles": (of_part(Part(shuffled(table(BINARY), 3))), MANY_RECORDS),
+    "a sample": (of_part(Part(Subsample(Part(table(BINARY)), parse("1/2"), "without_replacement"))), MANY_RECORDS),
+    "an epsilon with a parameter": (of_part(Part(SCORES), "e"), "whether the epsilon of the part is positive is not known"),
     "an event of a response": (asked(KaryResponse(num(3), parse("1/2")), below=BELOW), "what is shuffled is no table"),
 }
 

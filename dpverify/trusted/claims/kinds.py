@@ -148,7 +148,7 @@ def of_query(mechanism: Mechanism, query: model.Query) -> Iterator[str]:
 def of_claim(claim: model.Claim) -> Iterator[str]:
     """Losses that do not fit; parts of a combinator that do not speak of the same neighbours, or not of those that have an order."""
     yield from of_losses(claim.mechanism, claim.loss, claim.prior)
-    if not isinstance(claim.mechanism, model.Combinator):
+    if not isinstance(claim.mechanism, model.Combinator | model.OfRecords):
         return
     from dpverify.trusted.combinators.relations import adjacency_faults
 

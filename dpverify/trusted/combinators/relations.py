@@ -29,8 +29,9 @@ def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:
     if len(named) > 1:
         who = " and ".join(f"{holder} of {name}" for name, holder in named.items())
         yield (
-            f"{who} cannot be mixed: Poisson sampling is analysed for neighbours by adding or removing one record, sampling without "
-            "replacement for replacing one, and parts compose only for the same neighbours. State every sensitivity for one adjacency."
+            f"{who} cannot be mixed: Poisson sampling, noisy keys and correlated noise are analysed for neighbours by adding or removing "
+            "one record, sampling without replacement and shuffling for replacing one, and parts compose only for the same neighbours. "
+            "State every sensitivity for one adjacency."
         )
     parallel = any(isinstance(inner, Parallel) for inner in (mechanism, *(part.mechanism for part in all_parts(mechanism))))
     if parallel and "replace" in named:

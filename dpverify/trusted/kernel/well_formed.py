@@ -91,7 +91,7 @@ def faults(claim: Claim) -> Faults:
             for key, _, _, wrong in free(mechanism, domains.keys()):
                 yield f"{key} has the free symbol {min(wrong)!r}."
             yield from of_mechanism(mechanism, domains)
-    if isinstance(claim.mechanism, model.Combinator) or claim.loss or claim.prior:
+    if isinstance(claim.mechanism, model.Combinator | model.OfRecords) or claim.loss or claim.prior:
         from dpverify.trusted.claims.kinds import of_claim
 
         yield from of_claim(claim)

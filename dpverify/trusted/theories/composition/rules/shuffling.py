@@ -8,6 +8,7 @@ From below, all others have one record, and what counts is how many outputs are 
 
 Checked:
 - of a table: every two rows that may be one's, the share by all rows, in exact numbers; else a pure epsilon, by a premise
+- that nothing in another part says that two records are no neighbours of it
 - the numbers of clones that are left out, by their probability
 - from below: two rows that may be one's, a row of the others, the event of a set
 
@@ -30,11 +31,11 @@ from dpverify.trusted.facts.evaluate import divergence, known
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.kernel.balls import rational
-from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
-from dpverify.trusted.kernel.expr import ONE, ZERO, Num, call, div, mul, num, sub
+from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided, require
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call, div, mul, num, sub
 from dpverify.trusted.kernel.fact import Parameters, Premises
-from dpverify.trusted.kernel.model import KaryResponse, Matrix, Shuffle, Table
+from dpverify.trusted.kernel.model import KaryResponse, Kernel, Matrix, OfRecords, Parallel, Shuffle, Subsample, Table, all_parts
 from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.theories.composition.clones import Clones, Ones
@@ -68,14 +69,32 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     else:
         (premise,) = premises
         epsilon, grounds = pure_of(premise, leaf(Run(shuffle.part)), NAME)
+        _require_every_two(shuffle)
         rho = call("exp", epsilon)
-        laws = [(known(rho), known(div(ONE, rho)))] if certainly_lt(ZERO, epsilon) else []
+        laws = [(known(rho), known(div(ONE, rho)))] if _positive(epsilon) else []
         assumed = tuple(dict.fromkeys((*ASSUMED, ANY, *grounds)))
     ranges = [_range(told, people) for told in parameters["ranges"]]
     pairs = [_of_clones(people, law, ends) for law, ends in zip(laws, ranges, strict=True)]
     upper = greatest(pairs) if pairs else symmetric(lambda _: arb(0))
     lower = _lower(local, people, parameters["below"]) if "below" in parameters else None
     return settled.single(run, Curve(upper, lower, (NAME,), assumed, (LOWER,)))
+
+
+def _require_every_two(shuffle: Shuffle) -> None:
+    """That nothing says that two records are no neighbours of the part: lists of pairs, inputs that are near, data sets for records."""
+    for part in all_parts(shuffle):
+        near = isinstance(part.mechanism, Kernel) and part.sensitivity is not None
+        if near or getattr(part.mechanism, "adjacent", None) is not None:
+            raise Rejected(NAME, "the part", "it says that not every two of its inputs are neighbours, as two records may be")
+        if isinstance(part.mechanism, OfRecords | Subsample | Parallel):
+            raise Rejected(NAME, "the part", "its neighbours differ by one of many records, and each person has one alone")
+
+
+def _positive(epsilon: Expr) -> bool:
+    """Whether an epsilon is not 0, which is decided. Raises Undecided."""
+    positive = certainly_lt(ZERO, epsilon)
+    require(positive or certainly_le(epsilon, ZERO), Undecided(f"{NAME}: whether the epsilon of the part is positive is not known."))
+    return positive
 
 
 def _people(shuffle: Shuffle) -> int:
