@@ -649,8 +649,8 @@ NEUTRAL: Final = (
     Neutral(CorrelatedNoise, "times", "No more steps are so far apart.", _of_a_matrix),
     Neutral(CorrelatedNoise, "separation", "Epochs of another length are others.", lambda place: place.node.order == "fixed"),
     *(
-        Neutral(CorrelatedNoise, field, "With samples nothing is said of participations.", lambda place: place.node.rate is not None)
-        for field in ("times", "separation", "order")
+        Neutral(CorrelatedNoise, field, "With samples it is drawn who comes when.", lambda place: place.node.rate is not None)
+        for field in ("times", "order")
     ),
     Neutral(Stream, "answers", NAMES),
     Neutral(Stream, "once", DATA),

@@ -340,6 +340,20 @@ def test_the_last_columns_are_shorter_and_groups_may_differ():
     assert between(verify(claimed(other)).judgement)[0] is None  # no group has both
 
 
+def test_more_groups_than_bands_see_a_record_less_often():
+    def second(separation):
+        noise = of("toeplitz", 7, sigma="20", rate="1/10", separation=separation, coefficients=[1, 1])
+        return between(verify(claimed(noise, delta="0", measure=Measure("renyi", None, Fraction(2)))).judgement)
+
+    def groups(count):  # the squares of the lengths of the columns are 2, and 1 for the last
+        squares = [2] * 6 + [1]
+        return max(sum(math.log(1 + 0.01 * math.expm1(square / 400)) for square in squares[first::count]) for first in range(count))
+
+    for separation, count in ((1, 2), (2, 2), (3, 3), (7, 7), (9, 9)):
+        _, high = second(separation)
+        assert high == pytest.approx(groups(count), rel=1e-9)
+
+
 # -- what is refused ----------------------------------------------------------------------------------------------
 
 
@@ -355,8 +369,8 @@ def test_the_last_columns_are_shorter_and_groups_may_differ():
         (of("prefix_sums", 4, sigma="0"), "positive"),
         (of("prefix_sums", 4, times=0), "an integer of at least 1"),
         (of("prefix_sums", 4, separation=0), "an integer of at least 1"),
-        (of("prefix_sums", 4, times=2, rate="1/2"), "nothing is said of participations"),
-        (of("prefix_sums", 4, order="fixed", rate="1/2"), "nothing is said of participations"),
+        (of("prefix_sums", 4, times=2, rate="1/2"), "nothing is said of how many"),
+        (of("prefix_sums", 4, order="fixed", rate="1/2"), "nothing is said of how many"),
         (of("prefix_sums", 4, rate="3/2"), "between 0 and 1"),
         (CorrelatedNoise(num(1), "matrix", num(2), ((Fraction(1),),)), "a column for each"),
         (CorrelatedNoise(num(1), "matrix", num(1), ((Fraction(1),), (Fraction(1), Fraction(1)))), "a column for each"),
@@ -453,6 +467,11 @@ def in_a_file(tmp_path, mechanism):
             'strategy = "toeplitz"\ncoefficients = [1, "1/2"]\nsteps = 6\nsampling = { rate = "1/9" }',
             of("toeplitz", 6, rate="1/9", coefficients=[1, "1/2"]),
         ),
+        (
+            'strategy = "toeplitz"\ncoefficients = [1, "1/2"]\nsteps = 6\nsampling = { rate = "1/9" }\n'
+            "participation = { times = 2, separation = 3 }",
+            of("toeplitz", 6, rate="1/9", separation=3, coefficients=[1, "1/2"]),
+        ),
     ],
 )
 def test_a_file_says_the_same_as_the_model_and_so_does_a_certificate(tmp_path, mechanism, noise):
@@ -475,7 +494,11 @@ def test_a_file_says_the_same_as_the_model_and_so_does_a_certificate(tmp_path, m
         ('strategy = "prefix_sums"\nsteps = 4\nparticipation = { separation = 3 }', "is no participation"),
         ('strategy = "prefix_sums"\nsteps = 4\nparticipation = { times = 3, order = "all" }', "is not one of any, fixed"),
         ('strategy = "prefix_sums"\nsteps = 4\nsampling = "1/2"', "is no sampling"),
-        ('strategy = "prefix_sums"\nsteps = 4\nparticipation = { times = 1 }\nsampling = { rate = "1/2" }', "not both"),
+        ('strategy = "prefix_sums"\nsteps = 4\nparticipation = { times = 1 }\nsampling = { rate = "1/2" }', "Write times = 4 and no order"),
+        (
+            'strategy = "prefix_sums"\nsteps = 4\nparticipation = { times = 4, order = "fixed" }\nsampling = { rate = "1/2" }',
+            "in any order",
+        ),
         ('strategy = "prefix_sums"\nsteps = 0', "steps = 0"),
     ],
 )

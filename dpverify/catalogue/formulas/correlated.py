@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dpverify.catalogue.formulas.boxes import DOT, Box, Ident, Op, Words, brackets, comma, row
 from dpverify.catalogue.formulas.pieces import EQUAL, MOST_ENTRIES, OF_X, M, matrix_named
 from dpverify.catalogue.formulas.typeset import typeset
-from dpverify.trusted.kernel.expr import num
+from dpverify.trusted.kernel.expr import ONE, num
 from dpverify.trusted.kernel.model import CorrelatedNoise
 
 _WHAT = {
@@ -31,6 +31,8 @@ def correlated_noise(noise: CorrelatedNoise) -> Iterator[Box]:
         yield row(Words("its first column: "), brackets(comma(*shown)), *more)
     if noise.rate is not None:
         yield row(Words("each step takes a record of its group with the probability "), typeset(noise.rate))
+        if noise.separation != ONE:
+            yield row(Words("groups, at least: "), typeset(noise.separation))
         return
     exactly = "exactly" if noise.order == "fixed" else "at least"
     yield row(

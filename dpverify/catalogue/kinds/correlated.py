@@ -9,7 +9,7 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fault, Fields, shorten
 from dpverify.catalogue.values import read_choice, read_matrix, read_number, read_vector
-from dpverify.trusted.kernel.expr import ONE, Expr, num
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, num
 from dpverify.trusted.kernel.model import STRATEGIES, CorrelatedNoise, Matrix
 
 NAMED: Final = STRATEGIES[1:]
@@ -82,8 +82,8 @@ SAMPLING: Final = fields.Field(
         {"type": "object", "required": ["rate"], "additionalProperties": False, "properties": {"rate": _NUMBER}},
         exact=False,
     ),
-    "Instead of a participation, of a lower triangular strategy with b bands: records are in b groups, and step i takes each one of group "
-    "i mod b with this probability, independently.",
+    "Of a lower triangular strategy with b bands: records are in b groups, and step i takes each one of group i mod b with this "
+    "probability, independently. A participation beside it may state more groups, its separation.",
     default=None,
     examples=({"rate": "1/100"},),
 )
@@ -105,13 +105,16 @@ def _correlated(_: Kind, table: Fields, values: Values) -> CorrelatedNoise | Non
     if not rows and steps is None:
         table.fault("steps is missing: how many there are.")
         return None
-    if users is not None and rate is not None:
-        table.fault("give participation or sampling, not both: with sampling it is drawn which steps take a record.")
+    steps = num(len(rows[0])) if rows else steps
     users = users or {}
+    if users and rate is not None:
+        if fault := _of_samples(users, steps):
+            table.fault(fault)
+        users = {"separation": users["separation"]}
     return CorrelatedNoise(
         sigma=values["sigma"],
         strategy=name,
-        steps=num(len(rows[0])) if rows else steps,
+        steps=steps,
         matrix=rows,
         coefficients=numbers or () if name == "toeplitz" else (),
         times=users.get("times", ONE),
@@ -119,6 +122,21 @@ def _correlated(_: Kind, table: Fields, values: Values) -> CorrelatedNoise | Non
         order=users.get("order", ORDERS[0]),
         rate=rate,
     )
+
+
+def _of_samples(users: Mapping[str, Any], steps: Expr) -> str:
+    """What a participation says that samples do not keep; empty where they do."""
+    numbers = [number.value for number in (users["times"], users["separation"], steps) if isinstance(number, Num)]
+    if len(numbers) < 3 or numbers[1] < 1:
+        return "participation: with sampling it wants numbers of at least 1."
+    times, groups, length = numbers
+    most = -(-length // groups)
+    if users["order"] != ORDERS[0] or times < most:
+        return (
+            "participation: with sampling it is drawn which steps take a record, in any order, and every step of its group may. "
+            f"Write times = {most} and no order, or leave participation out."
+        )
+    return ""
 
 
 def _where(strategy: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -139,7 +157,6 @@ CORRELATED_NOISE = Kind(
     what="Noise that is correlated over steps, C x + Gaussian noise: a matrix mechanism, DP-FTRL.",
     fields=(STRATEGY, COEFFICIENTS, STEPS, fields.SIGMA, PARTICIPATION, SAMPLING),
     conditions={
-        "not": {"required": ["participation", "sampling"]},
         "allOf": [
             {**_where({"const": NAMED[0]}), "then": {"required": ["coefficients"]}, "else": {"not": {"required": ["coefficients"]}}},
             {**_where({"type": "string"}), "then": {"required": ["steps"]}, "else": {"not": {"required": ["steps"]}}},
@@ -159,7 +176,7 @@ coefficients = [1, "1/2", "3/8", "5/16"]  # of "toeplitz" alone: its first colum
 steps = 8                                 # how many; a matrix has a column for each
 sigma = 4                                 # the standard deviation of the noise on each row of C x
 participation = { times = 2, separation = 4, order = "any" }   # of one user; once where it is left out
-# sampling = { rate = "1/100" }           # instead: each step takes a sample of one of as many groups as C has bands
+# sampling = { rate = "1/100" }           # each step takes a sample of one group of records, of as many as C has bands
 """,
         claim="sensitivity = 1      # what a user contributes to a step has at most this l2 norm",
         delta='delta = "1/100000"    # no epsilon holds at delta 0',

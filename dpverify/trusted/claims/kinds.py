@@ -82,8 +82,8 @@ def _of_strategy(noise: model.CorrelatedNoise, domains: Mapping[str, Domain]) ->
         yield "strategy: a matrix has rows, toeplitz has coefficients, and others have neither."
     if any(len(row) != steps for row in rows) or len(numbers) > steps:
         yield "steps: a matrix has a column for each, and there are no more coefficients than steps, a number."
-    if noise.rate is not None and (noise.times, noise.separation, noise.order) != (ONE, ONE, "any"):
-        yield "sampling: which steps take a user's records is drawn, so that nothing is said of participations."
+    if noise.rate is not None and (noise.times, noise.order) != (ONE, "any"):
+        yield "sampling: which steps take a user's records is drawn, so that nothing is said of how many or of their order."
 
 
 def _of_runs(best: model.BestOf, domains: Mapping[str, Domain]) -> Iterator[str]:

@@ -25,7 +25,8 @@ def samples(part: Part) -> tuple[Part, bool]:
     if not isinstance(noise, CorrelatedNoise) or noise.rate is None:
         raise Rejected(WHAT, "the part", "it is no correlated noise with sampling")
     lengths, bands = _columns(noise)
-    groups = [sorted(lengths[first::bands], reverse=True) for first in range(min(bands, len(lengths)))]
+    apart = max(bands, count(noise.separation, "separation"))
+    groups = [sorted(lengths[first::apart], reverse=True) for first in range(min(apart, len(lengths)))]
     worst = [max(those) for those in zip_longest(*groups, fillvalue=Fraction(0))]
     radial, moved = Radial(_NORMAL, L2, ONE, noise.sigma), part.sensitivity or ONE
     parts = [

@@ -458,8 +458,9 @@ class CorrelatedNoise:
     Neighbours: a user's contributions, vectors of l2 norm at most the sensitivity at some steps, are in the one and 0 in the other. The
     steps are at most `times`, and at least `separation` apart; order "fixed": by exactly that much, as in epochs that are alike, or "any".
     strategy: "matrix", with its rows; "toeplitz", lower triangular with `coefficients`, its first column down to the last that is not 0;
-    "prefix_sums", all ones; "binary_tree", the sums over [m 2^l, (m + 1) 2^l) within the steps. rate: instead of what users do, that step i
-    takes each record of group i mod b with this probability, b the bands of C, and each record is in one group.
+    "prefix_sums", all ones; "binary_tree", the sums over [m 2^l, (m + 1) 2^l) within the steps. rate: instead of how often users do, that
+    step i takes each record of group i mod b with this probability, b the separation, or the bands of C where they are more; a record is
+    in one group.
     """
 
     sigma: Expr
