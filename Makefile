@@ -102,6 +102,7 @@ docs: .venv-docs/done  ## the documentation: schemas and docs/reference from the
 bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/accountants.md and the tables of docs/sources
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/deltas.py
+	$(BIN)/python bench/deployed.py
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/general.py
 	$(BIN)/python bench/selection.py

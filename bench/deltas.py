@@ -41,14 +41,13 @@ COMPOSITIONS = (
 )
 
 
-def claim(mechanism: str, epsilon: str, delta: str) -> Any:
+def claim(mechanism: str, asked: str) -> Any:
     """The one claim of a mechanism's text."""
     import tempfile
 
     from dpverify.catalogue import read_spec
 
-    additive = tomllib.loads(mechanism).get("name") not in ("randomized_response",) and "compose" not in mechanism
-    text = f"[mechanism]\n{mechanism}\n[[claim]]\nepsilon = {epsilon}\ndelta = {delta}\n" + ("sensitivity = 1\n" if additive else "")
+    text = f"[mechanism]\n{mechanism}\n[[claim]]\n{asked}\n"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "bench.toml"
         file.write_text(text)
@@ -80,7 +79,8 @@ def searches() -> Iterator[Row]:
     ]
     work += [("composition", *row) for row in COMPOSITIONS]
     for group, name, text, epsilon, delta, digits, limit in work:
-        stated = claim(text, epsilon, delta)
+        additive = tomllib.loads(text).get("name") not in ("randomized_response",) and "compose" not in text
+        stated = claim(text, f"epsilon = {epsilon}\ndelta = {delta}" + "\nsensitivity = 1" * additive)
         verified, seconds, load = timed(lambda c=stated, d=digits: verify(c, d))
         judged = verified.judgement
         shown = f"{', '.join(judged.rules)}; {width(judged)}"
