@@ -1,11 +1,6 @@
 """The theorems of the theory, one a file: zero-concentrated, Gaussian and Renyi differential privacy, and what they imply of each other."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dpverify.trusted.kernel.theorem import Theorem
+from dpverify.trusted.kernel.theorem import Theorem
 
 
 def theorem(name: str) -> Theorem:

@@ -1,11 +1,6 @@
 """The theorems of the theory, one a file: noise on functions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dpverify.trusted.kernel.theorem import Theorem
+from dpverify.trusted.kernel.theorem import Theorem
 
 
 def theorem(name: str) -> Theorem:
