@@ -1,20 +1,14 @@
 """K_v and log K_v at an end of an interval where the argument tends to infinity or to 0."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb
 
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import ZERO, Call, Expr, Num, neg, num
-from dpverify.trusted.numbers.asymptotics import Germ, Range, start_value
+from dpverify.trusted.numbers.asymptotics import Germ, GermCompiler, Range, start_value
 from dpverify.trusted.numbers.bessel import besselk_scaled
-
-if TYPE_CHECKING:
-    from dpverify.trusted.numbers.asymptotics import GermCompiler
 
 
 def value(compiler: GermCompiler, logarithm: Call) -> Germ:

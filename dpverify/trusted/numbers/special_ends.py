@@ -1,18 +1,12 @@
 """Special functions of one argument at an end of an interval where the argument tends to infinity."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb
 
 from dpverify.trusted.kernel.expr import ONE, PI, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sub
-from dpverify.trusted.numbers.asymptotics import Germ, Range
-
-if TYPE_CHECKING:
-    from dpverify.trusted.numbers.asymptotics import GermCompiler
-    from dpverify.trusted.numbers.jets import Scalars
+from dpverify.trusted.numbers.asymptotics import Germ, GermCompiler, Range
+from dpverify.trusted.numbers.jets import Scalars
 
 
 def at_infinity(compiler: GermCompiler, name: str, u: Expr, *, up: bool) -> Scalars:

@@ -3,17 +3,12 @@
 The logarithm of a sum of exponentials: its slope is a weighted mean, its curvature adds a variance. And sqrt(c + u^2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, add, call, mul, num, power, sqrt, sub, symbols
-
-if TYPE_CHECKING:
-    from dpverify.trusted.numbers.jets import JetCompiler, Program, Scalars
+from dpverify.trusted.numbers.jets import JetCompiler, Program, Scalars
 
 
 def hypot(compiler: JetCompiler, base: Add) -> Program | None:
