@@ -13,18 +13,7 @@ from dpverify.trusted.kernel.balls import constant, finite
 from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, add, call, format_expr, mul, neg, rebuild, sub, symbols
 from dpverify.trusted.kernel.model import Domain
-from dpverify.trusted.kernel.signs import (
-    ANY,
-    AT_LEAST_ZERO,
-    NEGATIVE,
-    NULL,
-    POSITIVE,
-    Sign,
-    minus,
-    sign_of_ball,
-    square,
-    times,
-)
+from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, NEGATIVE, NULL, POSITIVE, Sign, minus, sign_of_ball, square, times
 from dpverify.trusted.order.domains import closed, is_empty
 
 
