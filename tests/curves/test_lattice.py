@@ -19,9 +19,9 @@ from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Num, num, parse
 from dpverify.trusted.kernel.model import L2, Claim, Compose, Group, Lipschitz, Part, PostProcess, Query, Radial, Staircase, Translation
 from dpverify.trusted.numbers.lattice_sums import term
+from dpverify.trusted.order.enclosed import whole
 from dpverify.trusted.theories.curves import integers, unimodal
 from dpverify.trusted.theories.curves.rules import lattice as rule
-from dpverify.trusted.theories.curves.rules.lattice import whole
 from tests.told import lattice as curve
 
 MP = mpmath.mp.clone()

@@ -57,6 +57,7 @@ from dpverify.trusted.numbers import complex, integrability
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.periods import quasi_period
+from dpverify.trusted.order.enclosed import whole
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.theories.additive import axis, cells
 from dpverify.trusted.theories.additive.rules import equal_answers, point_witness
@@ -65,7 +66,7 @@ from dpverify.trusted.theories.composition import gaussian_queries
 from dpverify.trusted.theories.composition.combined_values import Values
 from dpverify.trusted.theories.composition.rules import finite_composition, gaussian_composition
 from dpverify.trusted.theories.curves import lipschitz, mixing, optimal_delta, shapes, student, variances
-from dpverify.trusted.theories.curves.rules import gaussian, lattice
+from dpverify.trusted.theories.curves.rules import gaussian
 from dpverify.trusted.theories.curves.rules import radial_caps as spherical_caps
 from dpverify.trusted.theories.finite import densities as kernel_densities
 from dpverify.trusted.theories.finite import normaliser, part_slopes
@@ -419,7 +420,7 @@ def test_a_lower_bound_of_several_parts_says_that_one_pair_is_worst_for_all():
     ],
 )
 def test_whole_steps_of_a_sensitivity_are_counted_up_where_they_bound_from_above(moved, up, down):
-    assert (lattice.whole(parse(moved), True), lattice.whole(parse(moved), False)) == (up, down)
+    assert (whole(parse(moved), True), whole(parse(moved), False)) == (up, down)
 
 
 def test_behind_a_map_that_may_exchange_the_neighbours_both_orders_are_bounded():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 from flint import arb
 
@@ -81,6 +81,10 @@ class Pair:
 def symmetric(profile: Profile) -> Pair:
     """A pair whose two orders have the same profile."""
     return Pair(profile, profile)
+
+
+ALIKE: Final = symmetric(lambda _: arb(0))
+"""Two distributions that are one."""
 
 
 def dominating(pair: Pair) -> Pair:

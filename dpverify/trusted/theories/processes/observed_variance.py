@@ -8,7 +8,7 @@ from typing import Final
 from flint import arb
 
 from dpverify.trusted.facts.evaluate import accurately, divergence
-from dpverify.trusted.facts.pairs import Pair, symmetric
+from dpverify.trusted.facts.pairs import ALIKE, Pair, symmetric
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
@@ -58,7 +58,7 @@ def observed(law: Law | Atoms, shift: Expr) -> Pair:
     check(law)
     require(certainly_le(ZERO, shift), Rejected(WHAT, "the shift", "it is not certainly at least 0"))
     if shift == ZERO:
-        return symmetric(lambda epsilon: arb(0))
+        return ALIKE
     parts = [(probability, div(shift, sqrt(v))) for v, probability in law.values]
 
     def mean(epsilon: arb) -> arb:

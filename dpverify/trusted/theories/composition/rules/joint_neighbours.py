@@ -19,12 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from flint import arb
-
 from dpverify.trusted.combinators import at_pair, candidates, neighbours
 from dpverify.trusted.combinators.one_pair import Choice
 from dpverify.trusted.combinators.runs import Run, grouped
-from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
+from dpverify.trusted.facts.pairs import ALIKE, Curve, Pair, greatest
 from dpverify.trusted.facts.premises import curve_of
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.fact import Fact
@@ -71,13 +69,8 @@ def _listed(part: Part, choices: Sequence[Choice], numbers: Any, premises: Seque
 def _at(part: Part | None, number: Any, premises: Sequence[Fact]) -> Curve:
     """The curve of parts at one pair of neighbours."""
     if part is None:
-        pair = symmetric(_nothing)
-        return Curve(pair, pair, ())
+        return Curve(ALIKE, ALIKE, ())
     return curve_of(premises[to_whole(number, "above", NAME, 0, len(premises) - 1)], Run(part), NAME)
-
-
-def _nothing(_: arb) -> arb:
-    return arb(0)
 
 
 def _upper(part: Part, curves: Sequence[Curve]) -> Pair | None:

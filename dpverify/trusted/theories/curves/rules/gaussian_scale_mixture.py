@@ -26,12 +26,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from flint import arb, ctx
+from flint import ctx
 
 from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import divergence
-from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.facts.pairs import ALIKE, Curve, Pair, symmetric
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.compare import certainly_le
@@ -79,7 +79,7 @@ def observed(law: Law, shift: Expr) -> Pair:
     mean = mean_over(law, div(shift, call("sqrt", law.factor)))
     require(certainly_le(ZERO, shift), Rejected(NAME, "the shift", "it is not certainly at least 0"))
     if shift == ZERO:
-        return symmetric(lambda epsilon: arb(0))
+        return ALIKE
 
     return symmetric(divergence(mean))
 

@@ -29,22 +29,21 @@ from dpverify.trusted.combinators.runs import Run, merged, reach
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling, refined
 from dpverify.trusted.facts.orientation import oriented
-from dpverify.trusted.facts.pairs import Curve, Pair, dominating, greatest, symmetric
+from dpverify.trusted.facts.pairs import ALIKE, Curve, Pair, dominating, greatest
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.assumptions import EVERY
 from dpverify.trusted.kernel.balls import constant
-from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
+from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Mechanism, Staircase, Translation
 from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.numbers.noise import domain
-from dpverify.trusted.order.enclosed import enclose, integer
+from dpverify.trusted.order.enclosed import integer, whole
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.additive.points import sign_of
 from dpverify.trusted.theories.curves.integers import Law, Shape
-from dpverify.trusted.theories.curves.rules.line import nothing
 from dpverify.trusted.theories.curves.unimodal import Hints, hints, read
 
 NAME: Final = "lattice"
@@ -136,20 +135,9 @@ def apart() -> Curve:
     return Curve(both, both, (NAME,), ASSUMED)
 
 
-def whole(bound: Expr, up: bool) -> int:
-    """The floor of a sensitivity; where it is not certain whether a whole number is reached, the greater or the lesser answer."""
-    ball = enclose(bound)
-    low, high = (integer(end.floor()) for end in (ball.lower(), ball.upper()))
-    if low == high or certainly_le(num(high), bound):
-        return high
-    if high == low + 1 and certainly_lt(bound, num(high)):
-        return low
-    return high if up else low
-
-
 def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
     if shift == 0:
-        return symmetric(nothing)
+        return ALIKE
     if peak is None:
         lower, upper = domain(noise)
         low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
@@ -166,7 +154,7 @@ def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int,
 
 
 def _staircase_pair(noise: Staircase, shift: Expr) -> Pair:
-    return symmetric(nothing) if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift))
+    return ALIKE if certainly_le(shift, ZERO) else refined(lambda: Stairs(noise, shift))
 
 
 _MOST_STEPS: Final = 20_000

@@ -23,27 +23,19 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from flint import arb
-
 from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import refined
-from dpverify.trusted.facts.pairs import Curve, Pair, dominating, symmetric
+from dpverify.trusted.facts.pairs import ALIKE, Curve, Pair, dominating
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Mechanism
-from dpverify.trusted.theories.curves.losses import Order
 from dpverify.trusted.theories.curves.unimodal import Hints, Reading, hints, read, shifted
 
 NAME: Final = "line"
 ASSUMED: Final = ("the sampler is ideal",)
-
-
-def nothing(_: arb) -> arb:
-    """The profile of two equal distributions."""
-    return arb(0)
 
 
 def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
@@ -70,6 +62,8 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints) -> Curve:
 
 def _pair(density: Reading, shift: Expr, hints: Hints) -> Pair:
     if certainly_le(shift, ZERO):
-        return symmetric(nothing)
+        return ALIKE
+    from dpverify.trusted.theories.curves.losses import Order
+
     sides = [density.stretched(shift) for density in ([density] if density.even else [density, density.mirrored()])]
     return refined(*(partial(Order, side, hints) for side in sides))

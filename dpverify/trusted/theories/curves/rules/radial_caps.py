@@ -43,7 +43,7 @@ from flint import arb, ctx
 from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence, kept
-from dpverify.trusted.facts.pairs import Curve, Pair, Profile, symmetric
+from dpverify.trusted.facts.pairs import ALIKE, Curve, Pair, Profile, symmetric
 from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, div, format_expr, num, substitute, symbols
@@ -134,7 +134,7 @@ def _pair(noise: Radial, h: Expr, dimension: int, reach: Expr, cuts: tuple[Fract
     """The pair at a distance of `reach`."""
     shift = scaled_shift(noise, reach)
     if shift == ZERO:
-        return symmetric(lambda epsilon: arb(0))
+        return ALIKE
     law = t_noise.law_of(h, dimension, _SHAPES)
     if law is not None:
         return t_noise.pair(law, shift)

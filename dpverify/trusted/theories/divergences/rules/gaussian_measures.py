@@ -29,11 +29,11 @@ from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, div, mul, num, power
 from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Claim, Guarantee, Measure, Part, Radial, Translation
+from dpverify.trusted.order.enclosed import whole
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.composition.rules import gaussian_composition, post_processing
 from dpverify.trusted.theories.composition.rules.privacy_measures import of_mu
 from dpverify.trusted.theories.curves.rules import gaussian
-from dpverify.trusted.theories.curves.rules.lattice import whole
 from dpverify.trusted.theories.divergences.asked import bound, measure_of
 
 NAME: Final = "gaussian-measures"
