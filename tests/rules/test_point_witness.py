@@ -180,10 +180,10 @@ def test_noise_with_gaps_loses_without_bound_where_some_record_moves_the_answer_
     losses = [math.inf if p(z + m) == 0 else math.log(p(z) / p(z + m)) for z in range(-9, 10) for m in moves if p(z)]
     assert max(losses) == (math.inf if loss is None else pytest.approx(loss))
     query = Query((tuple(map(Fraction, moves)),), "add-remove")
-    found = verify(Claim(GAPS, num(9), query=query)).judgement
+    found = verify(Claim(GAPS, num(9), query=query), 6).judgement
     assert (found.verdict == "REFUTED") == (loss is None)
-    below = verify(Claim(GAPS, parse("399/100"), query=query)).judgement
-    assert below.verdict == "REFUTED"
+    if loss is not None:
+        assert verify(Claim(GAPS, parse("399/100"), query=query), 6).judgement.verdict == "REFUTED"
 
 
 def test_product_noise_wants_a_difference_of_the_query():

@@ -431,8 +431,8 @@ def test_a_group_of_any_size_loses_as_often_as_it_is_large_on_both_sides():
 def test_what_is_enclosed_is_a_part_too():
     between = Compose((Part(largest(laplace(2), 3, bounds=BOUNDS), ONE), Part(largest(CAUCHY, 3, neighbours="monotone"), ONE)))
     value = tight(largest(laplace(2), 3, bounds=BOUNDS))[1] + math.log(2)
-    assert verify(Claim(between, parse(f"{value:.5f} + 1/10000"))).judgement.verdict == "PROVED"
-    assert verify(Claim(between, parse(f"{value:.5f} - 1/10000"))).judgement.verdict == "UNKNOWN"
+    assert verify(Claim(between, parse(f"{value:.5f} + 1/10000")), 6).judgement.verdict == "PROVED"
+    assert verify(Claim(between, parse(f"{value:.5f} - 1/10000")), 6).judgement.verdict == "UNKNOWN"
 
 
 def test_between_bounds_one_answer_alone_has_the_lesser_of_two_bounds():

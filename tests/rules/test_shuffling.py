@@ -130,7 +130,7 @@ def test_responses_and_noise_are_shuffled_too():
 
 
 def test_at_the_epsilon_of_the_part_nothing_is_left():
-    assert bounds(shuffled(table(BINARY), 50), "log(3)")[1] < 1e-30
+    assert bounds(shuffled(table(BINARY), 12), "log(3)")[1] < 1e-30
     assert bounds(shuffled(table((("1/2", "1/2"),) * 2), 50), "0")[1] == 0
 
 
@@ -147,12 +147,12 @@ def test_a_million_people_hide_each_other():
 
 
 def test_shuffles_compose_and_have_groups():
-    one = shuffled(table(BINARY), 50)
+    one = shuffled(table(BINARY), 12)
     _, once = bounds(one, "1/4")
     _, twice = bounds(Compose((Part(Repeat(Part(one), num(2))),)), "1/2")
     p, first, second = 0.75, [], []
-    for c in range(50):
-        heads, weight = np.arange(c + 2), stats.binom.pmf(c, 49, 0.5)
+    for c in range(12):
+        heads, weight = np.arange(c + 2), stats.binom.pmf(c, 11, 0.5)
         one_more, as_many = stats.binom.pmf(heads - 1, c, 0.5), stats.binom.pmf(heads, c, 0.5)
         first += list(weight * (p * one_more + (1 - p) * as_many))
         second += list(weight * ((1 - p) * one_more + p * as_many))
