@@ -11,7 +11,6 @@ from flint import arb, ctx
 from dpverify.trusted.combinators.one_pair import OnePair
 from dpverify.trusted.combinators.runs import Run, merged, occurs, reach
 from dpverify.trusted.facts.evaluate import kept
-from dpverify.trusted.facts.orientation import oriented
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile, dominating
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.certificate import PRECISIONS
@@ -56,6 +55,8 @@ def noise(run: Run, found: Curve, parameters: Mapping[str, Any], one_way: bool =
     values of few digits. one_way: its lower bound is the pair at the shift, and its upper bound is for both directions.
     """
     if not isinstance(run.part, OnePair):
+        from dpverify.trusted.facts.orientation import oriented
+
         found = oriented(found, run)
     elif one_way and found.lower is not None and reach(run).exact:
         found = replace(found, upper=found.lower)  # the one shift, in the one direction

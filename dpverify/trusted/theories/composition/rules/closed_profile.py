@@ -22,8 +22,7 @@ from dpverify.trusted.kernel.bounds import Bound, Parameters, Quantity
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, format_expr
 from dpverify.trusted.kernel.model import Claim, Combinator, Exponential, KaryResponse, Table, Translation
-from dpverify.trusted.theories.composition.rules import gaussian_composition, post_processing
-from dpverify.trusted.theories.curves.rules import gaussian
+from dpverify.trusted.theories.composition.rules import post_processing
 
 NAME: Final = "closed-profile"
 ASSUMED: Final = ()
@@ -116,6 +115,9 @@ def _delta(runs: tuple[Run, ...], epsilon: Expr) -> tuple[Expr, tuple[str, ...]]
                 from dpverify.trusted.theories.curves.rules import optimal_composition
 
                 return delta, (optimal_composition.NAME,)
+    from dpverify.trusted.theories.composition.rules import gaussian_composition
+    from dpverify.trusted.theories.curves.rules import gaussian
+
     attained = gaussian_composition.total(runs, attained=True)
     if attained is None or attained != gaussian_composition.total(runs):
         raise Rejected(NAME, "the parts", "which coordinates, or which parts, move together is not known")
