@@ -59,8 +59,9 @@ from dpverify.trusted.theories.additive.rules import product_lipschitz
 from dpverify.trusted.theories.composition import combined_values, losses, ratios
 from dpverify.trusted.theories.composition.grid import Grid
 from dpverify.trusted.theories.curves import gaps, integers, mixing, shifts, unimodal, variances, volumes
+from dpverify.trusted.theories.curves import losses as line_losses
 from dpverify.trusted.theories.curves.moved_density import Outward
-from dpverify.trusted.theories.curves.rules import every_shift, laplace, line, uniform_ball
+from dpverify.trusted.theories.curves.rules import every_shift, laplace, uniform_ball
 from tests import told
 from tests.effort import examples
 
@@ -265,7 +266,7 @@ def test_what_an_undecided_interval_may_add_is_at_least_what_it_adds(left, right
     epsilon = 1
     noise = Translation(parse("exp(-(z - 5)**2/2)"))
     with precision(64):
-        order = line.Order(unimodal.read(noise, unimodal.Hints()), unimodal.Hints())
+        order = line_losses.Order(unimodal.read(noise, unimodal.Hints()), unimodal.Hints())
         cell = order._cells[-1 if right is None else 0]
         low, high = (-unimodal.INFINITY if left is None else arb(left)), (unimodal.INFINITY if right is None else arb(right))
         cell = replace(cell, lower=low, upper=high, far=(arb(0), unimodal.INFINITY))
