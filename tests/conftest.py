@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import gc
 import locale
 import os
 import shutil
@@ -68,6 +69,12 @@ def pytest_collection_modifyitems(config, items):
         left = [item for at, item in enumerate(items) if at // size % parts != number - 1]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for at, item in enumerate(items) if at // size % parts == number - 1]
+
+
+def pytest_collection_finish(session):
+    """What is collected stays to the end: the collector of cycles need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_itemcollected(item):

@@ -52,8 +52,8 @@ def shuffled(local, people):
     return Shuffle(Part(local), num(people))
 
 
-def bounds(mechanism, epsilon):
-    judgement = verify(Claim(mechanism, parse(epsilon), None)).judgement
+def bounds(mechanism, epsilon, digits=20):
+    judgement = verify(Claim(mechanism, parse(epsilon), None), digits).judgement
     return tuple(None if end is None else float(constant(end)) for end in (judgement.delta_lower, judgement.delta_upper))
 
 
@@ -149,7 +149,7 @@ def test_a_million_people_hide_each_other():
 def test_shuffles_compose_and_have_groups():
     one = shuffled(table(BINARY), 12)
     _, once = bounds(one, "1/4")
-    _, twice = bounds(Compose((Part(Repeat(Part(one), num(2))),)), "1/2")
+    _, twice = bounds(Compose((Part(Repeat(Part(one), num(2))),)), "1/2", 6)
     p, first, second = 0.75, [], []
     for c in range(12):
         heads, weight = np.arange(c + 2), stats.binom.pmf(c, 11, 0.5)
@@ -158,7 +158,7 @@ def test_shuffles_compose_and_have_groups():
         second += list(weight * ((1 - p) * one_more + p * as_many))
     expected = np.maximum(np.outer(first, first) - math.exp(0.5) * np.outer(second, second), 0).sum()
     assert expected <= twice <= expected * 1.0001
-    _, both = bounds(Group(Part(one), num(2)), "1/2")
+    _, both = bounds(Group(Part(one), num(2)), "1/2", 6)
     assert both == pytest.approx((1 + math.exp(0.25)) * once, rel=1e-3)
 
 
