@@ -1,0 +1,61 @@
+"""Sums over records: the proofs of the claims that such a claim is read as, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dpverify.search.certificates import pack
+from dpverify.trusted.kernel import certificate
+from dpverify.trusted.kernel.canonical_form import from_json, to_json
+from dpverify.trusted.kernel.certificate import Line
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.model import Claim, sums_of
+from dpverify.trusted.kernel.well_formed import require_well_formed
+from dpverify.trusted.sensitivity.sums import LOWER, UPPER, read_as
+
+if TYPE_CHECKING:
+    from dpverify.search.verify import Verified
+
+
+def over_records(claim: Claim, judge: Callable[[Claim], Verified]) -> Verified:
+    """Prove or refute a claim about sums over records. judge: what proves or refutes any other claim."""
+    from dpverify.search.verify import replayed
+
+    claim = from_json(to_json(claim))
+    require_well_formed(claim)
+    lines, signs, reasons, prec = list[Line](), list[Mapping[str, Any]](), list[str](), certificate.PRECISIONS[0]
+    for reading in (*(UPPER if len(sums_of(claim)) > 1 else UPPER[:1]), LOWER):
+        try:
+            read = read_as(claim, reading)
+            require_well_formed(read)
+        except DpverifyError as error:
+            reasons.append(str(error))
+            continue
+        found = judge(read)
+        reasons += found.reasons
+        prec = max(prec, found.certificate["prec"])
+        signs += [sign for sign in found.certificate.get("signs", []) if sign not in signs]
+        lines += _placed(found, reading, len(lines), everything=claim.utility and reading == LOWER)
+    for verdict in certificate.VERDICTS:
+        try:
+            packed = pack(claim, prec, verdict, lines, signs)
+            found = replayed(packed)
+        except DpverifyError:
+            continue
+        return found if verdict != "UNKNOWN" else replace(found, reasons=tuple(dict.fromkeys(reasons)))
+    raise AssertionError("no verdict is that of the lines")
+
+
+def _placed(found: Verified, reading: str, before: int, everything: bool) -> Iterator[Line]:
+    """The lines that state a bound on the side that a reading gives, and those they rest on, at the places of that reading."""
+    side = "lower" if reading == LOWER else "upper"
+    wanted = set[int]()
+    for number, (line, bounds) in reversed(list(enumerate(found.proved))):
+        if number in wanted or everything or any(bound.side == side for bound in bounds):
+            wanted |= {number, *line.premises}
+    place = {number: before + count for count, number in enumerate(sorted(wanted))}
+    for number in sorted(wanted):
+        line = found.proved[number][0]
+        yield replace(line, place=(reading, *line.place), premises=tuple(place[premise] for premise in line.premises))
