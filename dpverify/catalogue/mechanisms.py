@@ -311,7 +311,7 @@ class Mechanisms:
     def queried(self, table: Fields, asked: Matrix | OverRecords | None, adjacency: str) -> tuple[Query | None, Sums | None]:
         """What a query comes to; nothing where there is none, or something is wrong with it."""
         try:
-            return stated(asked, adjacency, self.values)
+            return stated(asked, adjacency, self.values, self.domains)
         except (Fault, ExprError) as error:
             table.fault(f"query {error}")
             return None, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.checks import grown
@@ -28,9 +28,9 @@ class OverRecords(NamedTuple):
     record: tuple[tuple[str, Domain], ...]
     rows: int
 
-    def under(self, adjacency: str, values: Mapping[str, Expr]) -> Sums:
-        """The sums for neighbours, with the values of parameters put in. Raises Fault for a field that has the name of one."""
-        if both := sorted({name for name, _ in self.record} & values.keys()):
+    def under(self, adjacency: str, values: Mapping[str, Expr], ranging: Collection[str]) -> Sums:
+        """The sums for neighbours, with the values of parameters put in. Raises Fault for a field that has the name of a parameter."""
+        if both := sorted({name for name, _ in self.record} & {*values, *ranging}):
             raise Fault(f"has the field {both[0]}, which is a parameter too. Give one of them another name.")
 
         def put(guard: Guard) -> Guard:
@@ -45,11 +45,13 @@ def read_query(value: Any) -> Matrix | OverRecords:
     return _sums(value) if isinstance(value, dict) else read_matrix(value)
 
 
-def stated(found: Matrix | OverRecords | None, adjacency: str, values: Mapping[str, Expr]) -> tuple[Query | None, Sums | None]:
-    """What a query comes to for neighbours."""
+def stated(
+    found: Matrix | OverRecords | None, adjacency: str, values: Mapping[str, Expr], ranging: Collection[str]
+) -> tuple[Query | None, Sums | None]:
+    """What a query comes to for neighbours. values, ranging: the parameters with values, and the names of others. Raises Fault."""
     if found is None or not adjacency:
         return None, None
-    return (None, found.under(adjacency, values)) if isinstance(found, OverRecords) else (Query(found, adjacency), None)
+    return (None, found.under(adjacency, values, ranging)) if isinstance(found, OverRecords) else (Query(found, adjacency), None)
 
 
 def _sums(value: Mapping[str, Any]) -> OverRecords:

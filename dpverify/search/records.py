@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from dpverify.search.certificates import pack
@@ -11,9 +13,11 @@ from dpverify.trusted.kernel import certificate
 from dpverify.trusted.kernel.canonical_form import from_json, to_json
 from dpverify.trusted.kernel.certificate import Line
 from dpverify.trusted.kernel.errors import DpverifyError
-from dpverify.trusted.kernel.model import Claim, sums_of
+from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim, Vector, sums_of
 from dpverify.trusted.kernel.well_formed import require_well_formed
-from dpverify.trusted.sensitivity.sums import LOWER, UPPER, read_as
+from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
+from dpverify.trusted.sensitivity.sums import LOWER, UPPER, Record, persons_of, read_as
 
 if TYPE_CHECKING:
     from dpverify.search.verify import Verified
@@ -44,7 +48,9 @@ def over_records(claim: Claim, judge: Callable[[Claim], Verified]) -> Verified:
             found = replayed(packed)
         except DpverifyError:
             continue
-        return found if verdict != "UNKNOWN" else replace(found, reasons=tuple(dict.fromkeys(reasons)))
+        if verdict == "REFUTED":
+            return replace(found, judgement=with_tables(found.judgement))
+        return found if verdict == "PROVED" else replace(found, reasons=tuple(dict.fromkeys(reasons)))
     raise AssertionError("no verdict is that of the lines")
 
 
@@ -59,3 +65,36 @@ def _placed(found: Verified, reading: str, before: int, everything: bool) -> Ite
     for number in sorted(wanted):
         line = found.proved[number][0]
         yield replace(line, place=(reading, *line.place), premises=tuple(place[premise] for premise in line.premises))
+
+
+def with_tables(judgement: Judgement) -> Judgement:
+    """The judgement with the records, in its witness, that its neighbours differ by."""
+    claim, witness = judgement.claim, dict(judgement.witness or {})
+    every = sums_of(claim)
+    kinds = list(persons_of(every).seen.items())
+    numbers = [int(kind) - 1 for kind in re.findall(r"of kind (\d+)", str(witness.get("pair", "")))]
+    if claim.sums is not None and (worst := sensitivity_bounds(read_as(claim, LOWER), None).at) is not None:
+        numbers = _apart(claim.sums.adjacency, [vector for vector, _ in kinds], worst)
+    if numbers:
+        rows = f"{every[0].rows} records of " if every[0].rows > 1 else ""
+        said = [f"{rows}{_record(kinds[number][1])}" for number in dict.fromkeys(numbers) if number < len(kinds)]
+        only = ", and is not in the other" if len(said) == 1 else ""
+        witness["tables"] = f"one person has {', and in the other table '.join(said)}{only}"
+    return replace(judgement, witness=witness)
+
+
+def _apart(adjacency: str, vectors: list[Vector], worst: Vector) -> list[int]:
+    """The numbers of the vector, or of the two, that a difference of answers is."""
+    wanted = {worst, tuple(-x for x in worst)}
+    if adjacency == "add-remove":
+        return [number for number, vector in enumerate(vectors) if vector in wanted][:1]
+    pairs = combinations(range(len(vectors)), 2)
+    found = ([i, j] for i, j in pairs if tuple(x - y for x, y in zip(vectors[i], vectors[j], strict=True)) in wanted)
+    return next(found, [])
+
+
+def _record(record: Record) -> str:
+    """A record as readers see it; of fields that no sum reads nothing is said."""
+    if not record:
+        return "no record"
+    return ", ".join(f"{name} = {value}" for name, value in record.items())

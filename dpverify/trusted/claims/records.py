@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from dpverify.trusted.kernel import model
-from dpverify.trusted.kernel.errors import DpverifyError
-from dpverify.trusted.kernel.expr import ONE, Num, symbols
+from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
 from dpverify.trusted.kernel.model import Claim, Part, Sums, on_integers
 from dpverify.trusted.order.domains import faults as of_domains
-from dpverify.trusted.sensitivity.sums import LOWER, UPPER, added, expressions, read_as
+from dpverify.trusted.sensitivity.sums import added, each, expressions
 
 
 def of_records(claim: Claim) -> Iterator[str]:
@@ -30,11 +31,9 @@ def of_records(claim: Claim) -> Iterator[str]:
             continue
         dimension = getattr(asked.mechanism, "dimension", ONE)
         if not isinstance(dimension, Num) or dimension.value != len(asked.sums.terms):
-            yield f"query: {len(asked.sums.terms)} sums where the dimension is {dimension}."
+            yield f"query: {len(asked.sums.terms)} sums where the dimension is {format_expr(dimension)}."
         elif right and on_integers(asked.mechanism) and not added((asked.sums,)).whole:
             yield "query: noise on the integers hides integers alone, and what a record adds is not always one."
-    if right and (why := _unread(claim)):
-        yield f"query: {why}"
 
 
 def _of_each(every: tuple[Sums, ...]) -> Iterator[str]:
@@ -53,22 +52,13 @@ def _of_each(every: tuple[Sums, ...]) -> Iterator[str]:
             yield f"{unknown[0]!r} is no field of a record. Its fields are {', '.join(sorted(names)) or 'none'}."
 
 
-def _unread(claim: Claim) -> str:
-    """Why nothing can be said of a claim in any reading; empty where something can."""
-    try:
-        read_as(claim, LOWER)
-    except DpverifyError:
-        try:
-            read_as(claim, UPPER[0])
-        except DpverifyError as error:
-            return str(error)
-    return ""
+def plain(claim: Claim) -> Claim:
+    """The claim with a sensitivity of 1 for all sums, to be looked at as any claim: nothing but its form is like that of the claim."""
 
+    def of(held: Any) -> Any:
+        if held.sums is None:
+            return held
+        return replace(held, sums=None, sensitivity=ONE, **({"adjacency": held.sums.adjacency} if isinstance(held, Part) else {}))
 
-def as_read(claim: Claim) -> Iterator[Claim]:
-    """The claim in the readings that there are, to be looked at as any claim."""
-    for reading in (LOWER, UPPER[0]):
-        try:
-            yield read_as(claim, reading)
-        except DpverifyError:
-            continue
+    found: Claim = each(claim, of)
+    return found

@@ -6,7 +6,7 @@ expression is linear in the fields between the cuts, and its ends are those at t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -59,16 +59,19 @@ class Piece:
         below -= below == self.high
         return Piece(self.low, below, True), Piece(below + 1, self.high, True)
 
-    def member(self, far: int = 0) -> Fraction:
-        """One of its numbers; far below, or above, all cuts where that is asked for and there is no end."""
-        if far or None in (self.low, self.high):
-            near = self.low if self.high is None else self.high
-            return (near or Fraction(0)) + (FAR if far > 0 or (not far and self.high is None) else -FAR)
-        assert self.low is not None and self.high is not None
-        return (self.low + self.high) / 2 if self.open else self.low
+    def member(self, sign: int = 0) -> Fraction:
+        """One of its numbers: below or above, as far as they go, or in between. Where there is no end it is far beyond all cuts."""
+        low, high = self.low, self.high
+        if low is not None and high is not None:
+            return (low + high) / 2 if self.open else high if sign > 0 else low
+        if low is None and high is None:
+            return -FAR if sign < 0 else FAR
+        end, out, away = (low, FAR, sign > 0) if low is not None else (high or Fraction(0), -FAR, sign < 0)
+        return end if self.whole and not away else end + out
 
 
 Cell = Mapping[str, Piece]
+Record = Mapping[str, Fraction]
 
 
 class _Turn(Exception):
@@ -90,13 +93,13 @@ def expressions(term: Summand) -> tuple[Expr, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What one record, or person, adds to all sums. hull: vectors in whose hull it is. seen: vectors that occur.
+    """What one record, or person, adds to all sums. hull: vectors in whose hull it is. seen: vectors that occur, with such a record.
 
     bounded: whether the hull holds everything. whole: whether everything is integers.
     """
 
     hull: tuple[Vector, ...]
-    seen: tuple[Vector, ...]
+    seen: Mapping[Vector, Record]
     bounded: bool
     whole: bool
 
@@ -105,10 +108,10 @@ def read_as(claim: Claim, reading: str) -> Claim:
     """The claim with a sensitivity, or a query, for each of its sums. Raises Rejected, Undecided where that is none of this claim."""
     require(reading in (*UPPER, LOWER), Rejected(WHAT, "the place", f"{str(reading)[:40]!r} is no way to read sums"))
     every = model.sums_of(claim)
-    persons = _persons(every)
+    persons = persons_of(every)
     require(persons.bounded or reading == LOWER, Rejected(WHAT, "the sums", "what a record adds is not bounded, or no bound is found"))
-    require(bool(persons.seen), Rejected(WHAT, "the sums", "no record is known to occur at the ends"))
-    vectors = persons.seen if reading == LOWER else persons.hull
+    require(bool(persons.seen) or reading != LOWER, Rejected(WHAT, "the sums", "no record is known to occur at the ends"))
+    vectors = tuple(persons.seen) if reading == LOWER else persons.hull
     if reading == "together" and every[0].adjacency == "replace":
         vectors = _differences(vectors)
     place = 0
@@ -125,7 +128,7 @@ def read_as(claim: Claim, reading: str) -> Claim:
         adjacency = held.sums.adjacency if reading == LOWER else "l1"
         return replace(held, sums=None, query=model.Query(tuple(zip(*mine, strict=True)), adjacency))
 
-    read: Claim = _each(replace(claim, order="") if reading == "together" else claim, of)
+    read: Claim = each(replace(claim, order="") if reading == "together" else claim, of)
     return read
 
 
@@ -140,26 +143,27 @@ def _differences(vectors: Any) -> tuple[Vector, ...]:
     return tuple(tuple(x - y for x, y in zip(a, b, strict=True)) for a, b in combinations(vectors, 2)) or tuple(vectors)[:1]
 
 
-def _each(held: Any, change: Callable[[Any], Any]) -> Any:
+def each(held: Any, change: Callable[[Any], Any]) -> Any:
     """A claim or a part with every part in it, and itself, changed; itself first."""
     held = change(held)
     mechanism: Mechanism = held.mechanism
     if isinstance(mechanism, model.Compose | model.Parallel):
-        return replace(held, mechanism=replace(mechanism, parts=tuple(_each(part, change) for part in mechanism.parts)))
+        return replace(held, mechanism=replace(mechanism, parts=tuple(each(part, change) for part in mechanism.parts)))
     if model.parts_of(mechanism):
-        return replace(held, mechanism=replace(mechanism, part=_each(model.parts_of(mechanism)[0], change)))
+        return replace(held, mechanism=replace(mechanism, part=each(model.parts_of(mechanism)[0], change)))
     return held
 
 
 @remembered(16)
-def _persons(every: tuple[Sums, ...]) -> Added:
+def persons_of(every: tuple[Sums, ...]) -> Added:
     """What one person adds to all sums, with as many records as may be."""
     one, rows = added(every), every[0].rows
     if rows == 1:
         return one
-    none = ((Fraction(0),) * sum(len(sums.terms) for sums in every),)
-    hull, seen = (tuple(dict.fromkeys((*none, *(tuple(rows * x for x in v) for v in found)))) for found in (one.hull, one.seen))
-    return replace(one, hull=hull, seen=seen)
+    seen: dict[Vector, Record] = {(Fraction(0),) * sum(len(sums.terms) for sums in every): {}}
+    hull = dict.fromkeys((*seen, *(tuple(rows * x for x in v) for v in one.hull)))
+    seen |= {tuple(rows * x for x in v): record for v, record in one.seen.items()}
+    return replace(one, hull=tuple(hull), seen=seen)
 
 
 def added(every: tuple[Sums, ...]) -> Added:
@@ -168,7 +172,7 @@ def added(every: tuple[Sums, ...]) -> Added:
     used = frozenset[str]().union(*(symbols(one) for term in terms for one in expressions(term)))
     fields = {name: _pieces(domain) for name, domain in every[0].record if name in used}
     cells: list[Cell] = [dict(zip(fields, pieces, strict=True)) for pieces in product(*fields.values())]
-    hull, seen = dict[Vector, None](), dict[Vector, None]()
+    hull, seen = dict[Vector, None](), dict[Vector, Record]()
     bounded = whole = True
     looked = 0
     while cells:
@@ -183,26 +187,39 @@ def added(every: tuple[Sums, ...]) -> Added:
             continue
         whole = whole and all(not isinstance(form, tuple) and _is_whole(form, cell) for form in forms)
         moving = sorted({name for form in forms if not isinstance(form, tuple) for name in _moving(form, cell)})
-        free = [(name, sign) for name in moving for sign, end in ((-1, cell[name].low), (1, cell[name].high)) if end is None]
         curved = [form for form in forms if isinstance(form, tuple)]
-        if free or any(None in form for form in curved):
+        free = any(None in (cell[name].low, cell[name].high) for name in moving) or any(None in form for form in curved)
+        if free or curved:
+            for at in _samples(cell):
+                those = [_resolved(term, {name: Piece(x, x) for name, x in at.items()}) for term in terms]
+                if not any(isinstance(form, tuple) for form in those):
+                    seen[tuple(_value(form, at) for form in those if not isinstance(form, tuple))] = at
+        if free:
             bounded = False
-            for name, sign in () if curved else free:
-                at: dict[str, Any] = {other: piece.member(sign if other == name else 0) for other, piece in cell.items()}
-                seen[tuple(_value(form, at) for form in forms if not isinstance(form, tuple))] = None
             continue
+        if 2 ** len(moving) > MOST_PIECES:
+            raise Undecided(f"{WHAT}: the fields of a record fall into more than {MOST_PIECES} pieces.")
         inside = not curved and not any(cell[name].open for name in moving)
         for corner in product(*((cell[name].low, cell[name].high) for name in moving)):
-            at = {**{name: piece.member() for name, piece in cell.items()}, **dict(zip(moving, corner, strict=True))}
+            ends_at = {name: end for name, end in zip(moving, corner, strict=True) if end is not None}
+            at = {name: piece.member() for name, piece in cell.items()} | ends_at
             for ends in product(*(form if isinstance(form, tuple) else (_value(form, at),) for form in forms)):
                 v = tuple(x for x in ends if x is not None)
                 hull[v] = None
                 if inside:
-                    seen[v] = None
-    found, occur = (_outer(list(vectors)) for vectors in (hull, seen))
-    if max(len(found), len(occur)) > MOST_VECTORS:
+                    seen[v] = at
+    outer, occur = (_outer(list(vectors)) for vectors in (hull, seen))
+    if max(len(outer), len(occur)) > MOST_VECTORS:
         raise Undecided(f"{WHAT}: a record adds one of more than {MOST_VECTORS} extreme vectors.")
-    return Added(found, occur, bounded, whole)
+    return Added(outer, {v: seen[v] for v in occur}, bounded, whole)
+
+
+def _samples(cell: Cell) -> Iterator[Record]:
+    """Some records of a cell: at its ends, or far out, in all fields at once, and in one alone."""
+    for sign in (-1, 1):
+        yield {name: piece.member(sign) for name, piece in cell.items()}
+        for name, piece in cell.items():
+            yield {**{other: held.member() for other, held in cell.items()}, name: piece.member(sign)}
 
 
 def _outer(vectors: list[Vector]) -> tuple[Vector, ...]:
@@ -271,9 +288,9 @@ def _linear(expr: Expr, cell: Cell) -> Form:
         return {expr.name: Fraction(1)}
     if isinstance(expr, Add):
         return _plus(*(_linear(term, cell) for term in expr.args))
-    if isinstance(expr, Mul):
+    if isinstance(expr, Mul | Pow) and _operands(expr):
         found: Form = {"": Fraction(1)}
-        for factor in (_linear(factor, cell) for factor in expr.args):
+        for factor in (_linear(factor, cell) for factor in _operands(expr)):
             first, second = (found, factor) if not _moving(factor, cell) else (factor, found)
             if _moving(second, cell):
                 raise _Curved
