@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from dpverify.search.verify import Verified
 
 
-def over_records(claim: Claim, judge: Callable[[Claim], Verified]) -> Verified:
-    """Prove or refute a claim about sums over records. judge: what proves or refutes any other claim."""
-    from dpverify.search.verify import replayed
-
+def over_records(claim: Claim, judge: Callable[[Claim], Verified], replayed: Callable[[Any], Verified]) -> Verified:
+    """Prove or refute a claim about sums over records. judge: what does so with any other claim. replayed: what a certificate shows."""
     claim = from_json(to_json(claim))
     require_well_formed(claim)
     lines, signs, reasons, prec = list[Line](), list[Mapping[str, Any]](), list[str](), certificate.PRECISIONS[0]

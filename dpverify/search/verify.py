@@ -66,7 +66,7 @@ def verify(claim: Claim, digits: int = 20) -> Verified:
     if sums_of(claim):
         from dpverify.search.records import over_records
 
-        return over_records(claim, lambda read: verify(read, digits))
+        return over_records(claim, lambda read: verify(read, digits), replayed)
     with under(Sought()) as table:
         claim = from_json(to_json(claim))  # what is judged is what the certificate says
         require_well_formed(claim)

@@ -41,7 +41,12 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
         from dpverify.trusted.facts.assumed_of_parts import of_parts
 
         found = of_parts(claim, part, bound, of_one)
-    return tuple(dict.fromkeys((*found, *own, *bound.assumed)))
+    every = dict.fromkeys((*found, *own, *bound.assumed))
+    if model.sums_of(claim):
+        from dpverify.trusted.combinators.relations import decided
+
+        return tuple(line for line in every if line not in decided(claim))
+    return tuple(every)
 
 
 def of_a_verdict(verdict: str, bounds: Sequence[tuple[Side, Sequence[str]]]) -> tuple[str, ...]:
