@@ -1,4 +1,4 @@
-"""Measure what is deployed: keys, correlated noise, shuffling, runs, integer noise; print a table, and write it to reports/deployed-bench.md.
+"""Measure what is deployed: keys, correlated noise, shuffling, runs, integer noise. Writes reports/deployed-bench.md.
 
 Times are taken as in bench/run.py: best of three, caches emptied.
 """

@@ -55,6 +55,8 @@ from dpverify.trusted.kernel.model import (
     Staircase,
     Stream,
     Subsample,
+    Summand,
+    Sums,
     Table,
     Translation,
 )
@@ -78,11 +80,12 @@ class Leaf:
     query: Query | None = None
     quick: bool = False
     slow: bool = False
+    sums: Sums | None = None
 
     @property
     def part(self) -> Part:
         """It, as a part of another mechanism."""
-        return Part(self.mechanism, self.sensitivity, self.query)
+        return Part(self.mechanism, self.sensitivity, self.query, sums=self.sums)
 
 
 def laplace(scale: int, norm: Norm = L1, dimension: int = 1) -> Radial:
@@ -124,7 +127,11 @@ _TOLD: Final = (replace(_STEPS[0], tell=(_NOISY,)), _STEPS[1])
 _TURNED: Final = asked("1 1", "1 -1", adjacency="add-remove")
 _SCORES: Final = (("3", "1", "0"), ("2", "2", "1"), ("3", "2", "1"))
 
+_CLIPPED: Final = Summand(parse("min(max(x, 0), 1)"), ((Guard(parse("y - 1/2")),),))
+_SHARE: Final = Domain(Fraction(0), Fraction(1), lower_open=False, upper_open=False)
+
 LEAVES: Final[Mapping[str, Leaf]] = {
+    "laplace-sums": Leaf(laplace(2), sums=Sums((_CLIPPED,), (("x", Domain()), ("y", _SHARE)), "add-remove")),
     "laplace": Leaf(laplace(2), ONE, quick=True),
     "gaussian": Leaf(gaussian(2), ONE, quick=True),
     "gaussian-3": Leaf(gaussian(3, 3), ONE),
@@ -296,7 +303,7 @@ def named(name: str) -> Claim:
     made, measure, order, seed = name.split(" ")
     *outer, leaf = made.split("/")
     alone = LEAVES[leaf]
-    stated = {} if outer else {"sensitivity": alone.sensitivity, "query": alone.query}
+    stated = {} if outer else {"sensitivity": alone.sensitivity, "query": alone.query, "sums": alone.sums}
     return Claim(_kinds((*outer, leaf), int(seed)), order="" if order == "both" else order, name=name, **stated, **MEASURES[measure])
 
 

@@ -14,12 +14,12 @@ from dpverify.catalogue.kinds.fields import A_NOISE, FRESH, NOISES, NUMBER, PART
 from dpverify.catalogue.kinds.finite import close_pairs
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS
-from dpverify.catalogue.toml import Fields, meant, shorten, show
+from dpverify.catalogue.records import OverRecords, read_query, stated
+from dpverify.catalogue.toml import Fault, Fields, meant, shorten, show
 from dpverify.catalogue.values import (
     BODIES,
     DOMAIN_WORDS,
     read_choice,
-    read_matrix,
     read_norm,
     read_number,
     read_table,
@@ -48,6 +48,7 @@ from dpverify.trusted.kernel.model import (
     Domain,
     EllipticalProcess,
     Exponential,
+    Matrix,
     Mechanism,
     OfRecords,
     OnLine,
@@ -57,6 +58,7 @@ from dpverify.trusted.kernel.model import (
     Sampled,
     Selection,
     Stream,
+    Sums,
     kind_name,
     kind_of,
     names_of,
@@ -249,7 +251,7 @@ class Mechanisms:
             return None
         outer, table = dict(self.values), Fields(data, where, self.faults)
         sensitivity = table.may("sensitivity", read_number, None)
-        rows = table.may("query", read_matrix, None)
+        asked = table.may("query", read_query, None)
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
         # a composition counts for itself
         times = ONE if data.get("kind") == kind_name(Compose) else self._times(table)
@@ -277,15 +279,15 @@ class Mechanisms:
         elif sensitivity is not None:
             for fault in number_faults("sensitivity", sensitivity, self.domains):
                 table.fault(fault)
-        query = None
+        query = sums = None
         if table.has("query"):
             if sensitivity is not None:
                 table.fault("give sensitivity or query, not both: the query's sensitivity is derived.")
             if not adjacency:
                 table.fault(f"a query needs its adjacency: one of {', '.join(ADJACENCIES)}.")
-            if rows is None or mechanism is None:
+            if asked is None or mechanism is None:
                 return None
-            query, adjacency = Query(rows, adjacency), ""
+            (query, sums), adjacency = self.queried(table, asked, adjacency), ""
         elif sensitivity is None and mechanism is not None and _moves(mechanism):
             sensitivity = ONE
             self.unstated.append(notes.place(where))
@@ -299,12 +301,20 @@ class Mechanisms:
         if mechanism is None or len(self.faults) > before:
             return None
         if isinstance(mechanism, Combinator):
-            if sensitivity not in (None, ONE) or query is not None:
+            if sensitivity not in (None, ONE) or query is not None or sums is not None:
                 table.fault("sensitivity: the parts inside have their own; state it there.")
             sensitivity = None
         else:
-            mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
-        return None if len(self.faults) > before else repeated(Part(mechanism, sensitivity, query, adjacency), times)
+            mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query or sums, adjacency)
+        return None if len(self.faults) > before else repeated(Part(mechanism, sensitivity, query, adjacency, sums), times)
+
+    def queried(self, table: Fields, asked: Matrix | OverRecords | None, adjacency: str) -> tuple[Query | None, Sums | None]:
+        """What a query comes to; nothing where there is none, or something is wrong with it."""
+        try:
+            return stated(asked, adjacency, self.values, self.domains)
+        except (Fault, ExprError) as error:
+            table.fault(f"query {error}")
+            return None, None
 
     def _zero(self, place: str, sensitivity: Expr | None, query: Query | None) -> None:
         """Note that nothing moves."""
@@ -409,7 +419,7 @@ class Mechanisms:
         return mechanism
 
     def with_sensitivity(
-        self, table: Fields, mechanism: Mechanism, sensitivity: Expr | None, query: Query | None, adjacency: str
+        self, table: Fields, mechanism: Mechanism, sensitivity: Expr | None, query: Query | Sums | None, adjacency: str
     ) -> tuple[Mechanism, Expr | None]:
         """What the claim's sensitivity means for the kind: the noise's norm, the pairs of a metric, or nothing."""
         kind = of(mechanism)
@@ -418,7 +428,7 @@ class Mechanisms:
                 table.fault("query: only additive noise answers a query.")
             elif not isinstance(dimension := dimension_of(mechanism), Num):
                 table.fault("query: the dimension must be a number. Give the mechanism one.")
-            elif not list(number_faults("dimension", dimension, self.domains)):
+            elif isinstance(query, Query) and not list(number_faults("dimension", dimension, self.domains)):
                 for fault in query_faults(query, int(dimension.value)):
                     table.fault(fault)
             return mechanism, None

@@ -15,6 +15,7 @@ from dpverify.catalogue import notes
 from dpverify.catalogue.checks import free_symbols, grown, loss_faults, number_faults, space_faults
 from dpverify.catalogue.kinds.processes import read_differences
 from dpverify.catalogue.mechanisms import Mechanisms, read_any_kind
+from dpverify.catalogue.records import read_query
 from dpverify.catalogue.toml import (
     Decimal,
     Fault,
@@ -53,6 +54,7 @@ from dpverify.runtime.processes import Bounds
 from dpverify.search.additive import sanity
 from dpverify.search.certificates import pack
 from dpverify.trusted.claims.nearness import DISTANCES
+from dpverify.trusted.claims.records import of_records
 from dpverify.trusted.combinators.adjacencies import stated_adjacencies
 from dpverify.trusted.kernel.canonical_form import TIGHT
 from dpverify.trusted.kernel.certificate import PRECISIONS, unpack
@@ -77,11 +79,11 @@ from dpverify.trusted.kernel.model import (
     Measure,
     Mechanism,
     OfRecords,
-    Query,
     Space,
     all_parts,
     kind_of,
     noises_of,
+    sums_of,
 )
 from dpverify.trusted.kernel.well_formed import CLAIMED, NOT_NEGATIVE, expressions, require_well_formed
 
@@ -321,7 +323,7 @@ class _Reader(Mechanisms):
         prior = table.may("prior", read_vector, ())
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
         sensitivity = self._value(table, "sensitivity", table.may("sensitivity", read_number, None))
-        rows = table.may("query", read_matrix, None)
+        asked = table.may("query", read_query, None)
         difference = table.may("difference", read_differences, ())
         table.done()
         self._beside(table, measure, order, utility)
@@ -352,12 +354,12 @@ class _Reader(Mechanisms):
             table.fault(fault)
         if difference:
             mechanism = self._differing(table, mechanism, difference)
-        query = None if rows is None or not adjacency else Query(rows, adjacency)
+        query, sums = self.queried(table, asked, adjacency)
         if near:  # which neighbours have nothing to do with
             mechanism = replace(mechanism, points=(), metric="") if isinstance(mechanism, Exponential) else mechanism
-            sensitivity = query = None
-        elif not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
-            mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
+            sensitivity = query = sums = None
+        elif not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None and sums is None):
+            mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query or sums, adjacency)
         self._zero("", sensitivity, query)
         if len(self.faults) > before:
             return None
@@ -378,7 +380,10 @@ class _Reader(Mechanisms):
             order=order,
             within=within,
             distance=distance,
+            sums=sums,
         )
+        for fault in of_records(claim) if sums_of(claim) else ():
+            table.fault(fault)
         used = frozenset().union(*map(symbols, expressions(claim)))
         claim = replace(claim, domains=tuple(sorted((name, self.domains[name]) for name in used & self.domains.keys())))
         other = stated_adjacencies(mechanism, adjacency or self.adjacency).keys() - {"add-remove"}

@@ -50,6 +50,9 @@ def _moves(part: Part) -> Iterator[Box]:
     if part.query is not None:
         count = len(part.query.rows)
         yield Words(f"{count} linear {'query' if count == 1 else 'queries'}, {part.query.adjacency} neighbours")
+    elif part.sums is not None:
+        count = len(part.sums.terms)
+        yield Words(f"{count} {'sum' if count == 1 else 'sums'} over records, {part.sums.adjacency} neighbours")
     elif part.sensitivity is not None:
         yield row(Words("sensitivity "), typeset(part.sensitivity))
 

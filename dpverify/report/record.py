@@ -18,6 +18,7 @@ from dpverify.report import (
     exact_delta,
     findings,
     quantity,
+    sums,
     utility,
 )
 from dpverify.report.derived import also
@@ -85,6 +86,8 @@ def record(entry: Entry) -> dict[str, Any]:
         data["epsilon"] = data["delta"] = nothing
     if entry.claim.query is not None:
         data["query"] = {"rows": [list(map(str, row)) for row in entry.claim.query.rows], "adjacency": entry.claim.query.adjacency}
+    if entry.claim.sums is not None:
+        data["query"] = {"sums": list(sums.lines(entry.claim.sums)), "rows": entry.claim.sums.rows, "adjacency": entry.claim.sums.adjacency}
     if entry.claim.order:
         data["order"] = entry.claim.order
     if isinstance(entry.claim.mechanism, Selection):

@@ -12,7 +12,7 @@ from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.combinators.adjacencies import stated_adjacencies
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr
-from dpverify.trusted.kernel.model import Claim, Domain, Mechanism
+from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, Sums
 
 _DIGITS: Final = 17
 ADJACENCIES: Final = {
@@ -22,7 +22,10 @@ ADJACENCIES: Final = {
     "l2": "two inputs are neighbours where their histograms differ by at most 1 in the l2 norm",
 }
 
-
+_PERSONS: Final = {
+    "add-remove": "two inputs are neighbours where one has the records of one person more",
+    "replace": "two inputs are neighbours where the records of one person differ",
+}
 _FIRST: Final = {"one-sided": "; x is the one with the record", "reverse": "; x is the one without the record"}
 """Which of two neighbours comes first, where the claim says."""
 _UNSAID: Final = {
@@ -42,6 +45,8 @@ def neighbours(claim: Claim) -> str:
 
 
 def _neighbours(claim: Claim) -> str:
+    if claim.sums is not None:
+        return over_records(claim.sums)
     if claim.query is not None:
         said = ADJACENCIES[claim.query.adjacency]
         rows = len(claim.query.rows)
@@ -58,6 +63,13 @@ def _neighbours(claim: Claim) -> str:
 def parameters(claim: Claim) -> str:
     """The parameters that a claim ranges over, each with its domain."""
     return ", ".join(f"{name} {domain(ranges)}" for name, ranges in claim.domains)
+
+
+def over_records(sums: Sums) -> str:
+    """Which inputs are neighbours, and what is answered."""
+    answers = f"the answer is {'a sum' if len(sums.terms) == 1 else f'{len(sums.terms)} sums'} over records"
+    rows = "one record" if sums.rows == 1 else f"at most {sums.rows} records"
+    return f"{_PERSONS[sums.adjacency]}, who has {rows}; {answers}, whose sensitivity is derived"
 
 
 def domain(given: Domain) -> str:

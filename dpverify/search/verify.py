@@ -26,7 +26,7 @@ from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Reje
 from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
 from dpverify.trusted.kernel.loading import asked_for
-from dpverify.trusted.kernel.model import Claim, Combinator, CorrelatedNoise, Leaf, Noise, NoisyKeys, Shuffle, Space
+from dpverify.trusted.kernel.model import Claim, Combinator, CorrelatedNoise, Leaf, Noise, NoisyKeys, Shuffle, Space, sums_of
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.shown import under
 from dpverify.trusted.kernel.well_formed import require_well_formed
@@ -63,6 +63,10 @@ class Verified:
 
 def verify(claim: Claim, digits: int = 20) -> Verified:
     """Prove or refute a claim, with its tight epsilon enclosed to `digits` digits where a rule reaches it."""
+    if sums_of(claim):
+        from dpverify.search.records import over_records
+
+        return over_records(claim, lambda read: verify(read, digits), replayed)
     with under(Sought()) as table:
         claim = from_json(to_json(claim))  # what is judged is what the certificate says
         require_well_formed(claim)

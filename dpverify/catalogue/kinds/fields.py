@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
+from dpverify.catalogue.records import read_query
 from dpverify.catalogue.toml import Fault
 from dpverify.catalogue.values import (
     METRICS,
@@ -535,8 +536,28 @@ SENSITIVITY: Final = Field(
 )
 QUERY: Final = Field(
     "query",
-    ROWS._replace(read=read_matrix),
-    "Linear queries on a histogram, one a row, instead of a sensitivity: that is derived exactly. Needs adjacency.",
+    Value(
+        read_query,
+        {
+            "anyOf": [
+                ROWS.schema,
+                {
+                    "type": "object",
+                    "required": ["sum", "record"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "sum": {"type": "array", "minItems": 1, "items": {"type": ["string", "number", "object"]}},
+                        "where": {"type": "string"},
+                        "record": {"type": "object", "additionalProperties": {"type": "string"}},
+                        "rows": {"type": "integer", "minimum": 1},
+                    },
+                },
+            ]
+        },
+    ),
+    "Instead of a sensitivity, which is then derived: linear queries on a histogram, one a row; or sums over records, a table with sum, "
+    "where, record and rows. Needs adjacency.",
     default=None,
+    examples=([[1, 1, 0], [0, 1, 1]], {"sum": ["min(max(pay, 0), 100000)"], "record": {"pay": "real"}}),
 )
 OF_A_PART: Final = (SENSITIVITY, QUERY, ADJACENCY, TIMES)

@@ -82,7 +82,7 @@ class _Specialised:
             if isinstance(mechanism, model.Exponential) and mechanism.points:
                 raise Rejected(NAME, "points", "which of them are neighbours is not listed")
             a, b = (int(x) for x in value)
-            return OnePair(replace(mechanism, adjacent=((a, b),)), part.sensitivity, None, part.adjacency, (a, b), space)
+            return OnePair(replace(mechanism, adjacent=((a, b),)), part.sensitivity, None, part.adjacency, pair=(a, b), space=space)
         assert part.query is not None
         shift = tuple(further * x for x in image(part.query, value))
         if not any(shift):

@@ -18,9 +18,19 @@ def neighbours_assumed(claim: Claim, side: str = "upper") -> tuple[str, ...]:
     if len(parts) < 2:
         return ()
     stated = next(iter(stated_adjacencies(claim.mechanism, claim.adjacency)), "")
-    same = f"the sensitivities of all parts speak of the same neighbours{f' ({stated})' if stated else ''}"
+    same = _same(stated)
     parallel = isinstance(claim.mechanism, Parallel) or any(isinstance(part.mechanism, Parallel) for part in parts)
     return (same, ONE_RECORD) if side == "upper" and parallel and not stated else (same,)
+
+
+def decided(claim: Claim) -> tuple[str, ...]:
+    """What is no assumption where all parts are sums over records: of them it is known whose they are."""
+    leaves = [part for part in all_parts(claim.mechanism) if not parts_of(part.mechanism)]
+    return tuple(_same(name) for name in ("add-remove", "replace", "l1")) if all(part.sums is not None for part in leaves) else ()
+
+
+def _same(stated: str) -> str:
+    return f"the sensitivities of all parts speak of the same neighbours{f' ({stated})' if stated else ''}"
 
 
 def adjacency_faults(mechanism: Mechanism, stated: str = "") -> Iterator[str]:

@@ -20,6 +20,7 @@ ATTAINED: Final = "some pair of inputs is exactly the sensitivity apart"
 TURNED: Final = "some pair of inputs is exactly the sensitivity apart, in the direction that is worst"
 ONWARD: Final = "neighbours of neighbours move the answer on in the same direction"
 EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
+RECORDS: Final = "a person has no more records than stated, with the stated fields, of which no value is outside its domain or not a number"
 REAL: Final = "histograms are real-valued"
 CONTRIBUTED: Final = "a user contributes at the stated steps alone, to each a vector no longer than the sensitivity in l2"
 TOGETHER: Final = "some user contributes at any stated steps vectors on one line, as long as the sensitivity"
@@ -34,13 +35,18 @@ def of_a_bound(claim: Claim, bound: Bound, own: Iterable[str]) -> tuple[str, ...
         return ()  # every mechanism has these
     if bound.quantity == model.NEARNESS:  # which no neighbours have to do with
         return tuple(dict.fromkeys((*own, *bound.assumed)))
-    part = Part(claim.mechanism, claim.sensitivity, claim.query)
+    part = Part(claim.mechanism, claim.sensitivity, claim.query, sums=claim.sums)
     found = of_one(part, bound)
     if isinstance(claim.mechanism, model.Combinator):
         from dpverify.trusted.facts.assumed_of_parts import of_parts
 
         found = of_parts(claim, part, bound, of_one)
-    return tuple(dict.fromkeys((*found, *own, *bound.assumed)))
+    every = dict.fromkeys((*found, *own, *bound.assumed))
+    if model.sums_of(claim):
+        from dpverify.trusted.combinators.relations import decided
+
+        return tuple(line for line in every if line not in decided(claim))
+    return tuple(every)
 
 
 def of_a_verdict(verdict: str, bounds: Sequence[tuple[Side, Sequence[str]]]) -> tuple[str, ...]:
@@ -87,6 +93,9 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
 
 
 def _of_noise(part: Part, noise: model.Noise, bound: Bound, onward: bool) -> Iterator[str]:
+    if part.sums is not None:
+        yield from (RECORDS,) * (bound.side == "upper")
+        return
     if part.query is not None:
         if bound.side == "lower":
             from dpverify.trusted.sensitivity.queries import takes_fractions

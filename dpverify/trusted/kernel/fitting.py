@@ -45,7 +45,10 @@ def _require_moves(asked: Claim | Part) -> None:
     queried, stated = asked.query is not None, asked.sensitivity is not None
     none = isinstance(mechanism, model.Combinator | model.Table | model.KaryResponse | model.Guarantee | model.Space)
     certify(asked.adjacency in ("", *model.ADJACENCIES), f"{asked.adjacency[:40]!r} is no adjacency. Use {', '.join(model.ADJACENCIES)}.")
-    certify(not queried or isinstance(mechanism, model.Answering), "only additive noise answers a query.")
+    several = asked.sums is not None and (queried or stated or bool(asked.adjacency))
+    certify(not several, "the claim states a sensitivity, a query or an adjacency beside those of its sums.")
+    answers = isinstance(mechanism, model.Answering)
+    certify(answers or not (queried or asked.sums is not None), "only additive noise answers a query.")
     certify(not (queried and stated), "the claim states a sensitivity beside the one that its query has.")
     certify(not (queried and asked.adjacency), "the claim states an adjacency beside the one that its query has.")
     certify(not (stated and none), f"the claim states a sensitivity of the kind {kind}, which takes none.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpverify.trusted.kernel.assumptions import of_a_bound, of_a_verdict
+from dpverify.trusted.kernel.assumptions import SIDES, of_a_bound, of_a_verdict
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.bounds import Bound, Infinite
 from dpverify.trusted.kernel.certificate import Certificate, unpack
@@ -21,7 +21,7 @@ from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, format_expr, substitute, symbols
 from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
-from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.kernel.model import Claim, sums_of
 from dpverify.trusted.kernel.proof import CHECKED, Memory, Proof
 from dpverify.trusted.kernel.shown import Shown, under
 from dpverify.trusted.kernel.well_formed import require_well_formed
@@ -122,7 +122,8 @@ def judge(claim: Claim, facts: Sequence[Fact]) -> Judgement:
     PROVED: an upper bound on what is asked for (the tight epsilon, or the tight delta; the tight value in a measure) is at most what is
     claimed (exists, where it is "tight"). REFUTED: a lower bound on it is above what is claimed, at one value of the parameters at least.
     """
-    stated = [(fact, _asked(claim, fact)) for fact in facts if not fact.place]
+    depth = len(sums_of(claim)[:1])  # facts about the whole have no place, or that of one way to read its sums
+    stated = [(fact, _asked(claim, fact)) for fact in facts if len(fact.place) == depth]
     found = _Bounds(claim, [bound for _, bounds in stated for bound in bounds])
     found.require_consistent()
     refutation = found.refutation()
@@ -226,7 +227,12 @@ def _asked(claim: Claim, fact: Fact) -> tuple[Bound, ...]:
     that is claimed, or the neighbours may be exchanged.
     """
     quantities = ("pure", "epsilon", "delta") if claim.measure is None else (claim.measure.name,)
-    found = tuple(b for b in as_bounds(fact.says) if b.quantity in quantities)
+    sides = SIDES
+    if fact.place:
+        from dpverify.trusted.sensitivity.sums import LOWER, read_as
+
+        claim, sides = read_as(claim, fact.place[0]), ("lower",) if fact.place[0] == LOWER else ("upper",)
+    found = tuple(b for b in as_bounds(fact.says) if b.quantity in quantities and b.side in sides)
     ordered = tuple(b for b in found if b.side == "upper" or b.ordered)
     if not claim.order or ordered == found:
         return found
@@ -242,7 +248,7 @@ def _claimed(claim: Claim) -> Expr | None:
 
 def _errors(verdict: str, facts: Sequence[Fact]) -> tuple[tuple[str, ErrorBound], ...]:
     """For each kind of error the best bound on each side, with its rule. Raises RuntimeError where these contradict each other."""
-    stated = [(fact.rule, bound) for fact in facts if not fact.place for bound in as_errors(fact.says)]
+    stated = [(fact.rule, bound) for fact in facts if fact.place in ((), ("pairs",)) for bound in as_errors(fact.says)]
     if not stated:
         return ()
     from dpverify.trusted.facts import best_errors

@@ -253,6 +253,28 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Summand:
+    """A number that each record adds where all of one of the lists of comparisons in `where` hold; an empty list holds of all records."""
+
+    value: Expr
+    where: tuple[tuple[Guard, ...], ...] = ((),)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """An answer whose numbers are sums over records (theory#sums-over-records).
+
+    record: the fields of a record, which the expressions are in, each with its values. rows: how many records a person has at most.
+    adjacency: whether neighbours add or remove a person, or replace one.
+    """
+
+    terms: tuple[Summand, ...]
+    record: tuple[tuple[str, Domain], ...]
+    adjacency: str
+    rows: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """What a claim states in place of epsilon: rho of "zcdp", mu of "gdp", or the "renyi" divergence of order `at`, above 1.
 
@@ -279,13 +301,14 @@ ORDERS: Final = (ONE_SIDED, REVERSE)
 class Part:
     """A mechanism inside a combinator, with what its answer moves by between neighbours.
 
-    sensitivity: as in a claim, None where a query gives it or the kind needs none. adjacency: as stated, empty where it is not.
+    sensitivity: as in a claim, None where a query or sums give it or the kind needs none. adjacency: as stated, empty where it is not.
     """
 
     mechanism: Mechanism
     sensitivity: Expr | None = None
     query: Query | None = None
     adjacency: str = ""
+    sums: Sums | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -636,7 +659,7 @@ def all_parts(mechanism: Mechanism) -> Iterator[Part]:
 class Claim:
     """A mechanism and the guarantee claimed of it.
 
-    sensitivity: in the mechanism's norm, before scale; None where a query gives it or the kind needs none.
+    sensitivity: in the mechanism's norm, before scale; None where a query or sums give it or the kind needs none.
     epsilon, delta: exact expressions, or None for "tight" (compute it).
     domains: the parameters that range over a domain; all other symbols have been given their values.
     adjacency: as stated beside a combinator, empty where it is not; a query has its own.
@@ -665,6 +688,13 @@ class Claim:
     order: str = ""
     within: Expr | None = None
     distance: str = ""
+    sums: Sums | None = None
+
+
+def sums_of(claim: Claim) -> tuple[Sums, ...]:
+    """The sums over records of a claim and of its parts, in their order."""
+    everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
+    return tuple(held.sums for held in everything if held.sums is not None)
 
 
 def on_integers(noise: Mechanism) -> bool:

@@ -16,9 +16,10 @@ from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, Rejected, Undecided, certify
 from dpverify.trusted.kernel.fact import Fact, Says, as_bounds, unasked
 from dpverify.trusted.kernel.loading import asked_for, note
-from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.kernel.model import Claim, sums_of
 from dpverify.trusted.kernel.registry import ANYWHERE, EXPLAINED, IN_MEASURES, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, RULES
 from dpverify.trusted.kernel.shown import table
+from dpverify.trusted.kernel.well_formed import require_well_formed
 
 if TYPE_CHECKING:
     from dpverify.trusted.combinators.places import Places
@@ -38,6 +39,8 @@ class Proof:
         self._alone = alone
         self._known = _known if known is None else known
         self._facts: dict[Any, Fact] = {}
+        self._readings: dict[str, Proof] = {}
+        self._depth = len(sums_of(claim)[:1])
 
     @cached_property
     def places(self) -> Places:
@@ -51,7 +54,7 @@ class Proof:
         try:
             text = json.dumps(parameters or {}, sort_keys=True, allow_nan=False)
             about = self._about(rule, place)
-            key = (rule, about, not place, text, tuple(map(id, premises)), ctx.prec)  # of the whole alone is what counts for the claim
+            key = (rule, about, not place[self._depth :], text, tuple(map(id, premises)), ctx.prec)  # of the whole: what counts
             if key not in self._facts:
                 says = _said(rule, about, text, tuple(premises), self._known)
                 assumed = tuple(EXPLAINED[rule].ASSUMED)
@@ -68,6 +71,8 @@ class Proof:
 
     def _about(self, rule: str, place: Place) -> Run | Claim:
         """What a rule speaks of at a place: a run; of the whole, what is claimed; of a part, its pure epsilon."""
+        if self._depth:
+            return self._read(place[:1])._about(rule, place[1:])
         if rule in OF_CURVES:
             return self.places.run(place)
         if rule not in RULES:
@@ -80,6 +85,18 @@ class Proof:
             return replace(self.places.question(place), measure=tight, order=self.claim.order)
         certify(rule in ANYWHERE, f"{rule}: it speaks of the whole claim, not of a part.")
         return self.places.question(place)
+
+
+    def _read(self, place: Place) -> Proof:
+        """Of a claim with sums over records: the proof of a claim about one more, or one less, that the place names."""
+        reading = str(place[0]) if place else ""
+        if reading not in self._readings:
+            from dpverify.trusted.sensitivity.sums import read_as
+
+            claim = read_as(self.claim, reading)
+            require_well_formed(claim)
+            self._readings[reading] = Proof(claim, known=self._known)
+        return self._readings[reading]
 
 
 class Memory(OrderedDict[Any, tuple[Says, tuple[Any, ...], tuple[str, ...]]]):

@@ -64,6 +64,11 @@ def require_well_formed(claim: Claim) -> None:
 
 def faults(claim: Claim) -> Faults:
     """All that is wrong with a claim."""
+    if model.sums_of(claim):
+        from dpverify.trusted.claims.records import of_records, plain
+
+        yield from of_records(claim)
+        claim = plain(claim)
     domains, near = dict(claim.domains), claim.measure is not None and claim.measure.name == model.NEARNESS
     if claim.domains:
         from dpverify.trusted.order.domains import faults as of_domains

@@ -8,8 +8,10 @@ from typing import Final
 from dpverify.report.derived import sensitivity
 from dpverify.report.page.blocks import Block, Facts, Fold, Listing
 from dpverify.report.page.subject import Claimed
+from dpverify.report.sums import lines
+from dpverify.report.words import over_records
 from dpverify.trusted.kernel.expr import ONE, format_expr
-from dpverify.trusted.kernel.model import Claim, Query, once, parts_of
+from dpverify.trusted.kernel.model import Claim, Query, once, parts_of, sums_of
 
 TITLE = ""
 MOST: Final = 24
@@ -23,6 +25,10 @@ def blocks(subject: Claimed) -> Sequence[Block]:
         rows, columns = len(query.rows), len(query.rows[0])
         shown += [Facts([(name, f"{rows} by {columns}, neighbours by {query.adjacency}; a row a query, a column a kind of record")])]
         shown += [Listing(matrix(query))]
+    over = sums_of(subject.entry.claim)
+    if over:
+        written = "\n".join(line for sums in over for line in lines(sums))
+        return [Fold("The sums over records", [Facts([("neighbours", over_records(over[0]))]), Listing(written)])]
     derived = sensitivity(subject.entry)
     if not shown:
         return []

@@ -1,0 +1,28 @@
+"""Sums over records, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpverify.report.words import domain
+from dpverify.trusted.kernel.expr import format_expr
+from dpverify.trusted.kernel.model import Guard, Summand, Sums
+
+
+def lines(sums: Sums) -> Iterator[str]:
+    """What is added up, and what a record is."""
+    for term in sums.terms:
+        yield f"sum of {format_expr(term.value)}{_where(term)}"
+    yield f"a record: {', '.join(f'{name} {domain(held)}' for name, held in sums.record)}"
+
+
+def _where(term: Summand) -> str:
+    """The records that count; nothing where all do."""
+    if () in term.where:
+        return ""
+    cases = [" and ".join(map(_guard, every)) for every in term.where]
+    return f" where {' or '.join(f'({case})' if len(cases) > 1 else case for case in cases)}" if cases else " of no record"
+
+
+def _guard(guard: Guard) -> str:
+    return f"{format_expr(guard.left)} {'>' if guard.strict else '>='} 0"
