@@ -4,6 +4,7 @@ from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations, permutations
 
+import best
 import noise
 from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table
@@ -12,7 +13,7 @@ from terms import Malformed, Refused, Undecided, must, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
 SHIFTED = (noise.concave_exponent, noise.convex_exponent, noise.power_identity)  # by these a loss is concave in the shift
-COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
+COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz", "best_of")
 
 
 def inside(mechanism):
@@ -100,6 +101,11 @@ class Values:
             told = f"neighbours behind {kind} move apart in one direction, in proportion"
             self.assumed.append(told if kind in STEPS else "the map does not look at the data")
             return self.of(down(q, 0), evidence)
+        if kind == "best_of":
+            sure(self.side == "upper" and self.premises is not None, "what the best of several runs loses at one pair, or from below")
+            value = self.of(down(q, 0), evidence["part"])
+            self.assumed += best.OFTEN
+            return best.upper(q, evidence, value)
         return self.leaf(q, evidence)
 
     def leaf(self, q, evidence):
@@ -109,7 +115,8 @@ class Values:
         fact = self.premises[evidence]
         self.used.add(evidence)
         sure(fact is not None, "a premise that is not decided here")
-        must(fact.about == about(further(q)) and not fact.at and fact.side == self.side, "a premise is about another part or side")
+        fits = fact.side == self.side or (fact.side == "exact" and self.side == "upper")
+        must(fact.about == about(further(q)) and not fact.at and fits, "a premise is about another part or side")
         sure(self.side == "upper" or q.kind not in noise.ADDED[1:] or Noise(q, line=True).even, "which order is the worse for uneven noise")
         self.assumed += fact.assumed
         return fact.value
@@ -135,11 +142,17 @@ def grown(field, rate, value):
 
 def combination(claim, q, evidence, premises):
     """docs/theory/composition.md#combination."""
+    for m, part in every(q.mechanism, claim):
+        _ = best.law(asked({**part, "mechanism": m}, q.field)) if m["kind"] == "best_of" else None
     side, q, at = sided(q, evidence)
     values = Values(side, premises)
     sure(q.kind in COMBINATORS, "coordinates of noise as parts of their own")
     must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
     relation(claim)
+    if q.kind == "best_of" and side == "lower":
+        must(not premises, "a premise is not used")
+        value, assumed = best.lower(q, down(q, 0), evidence)
+        return side, value, at, assumed
     several = len(leaves(q.mechanism)) > 1
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
     if "neighbours" in evidence:
