@@ -15,12 +15,13 @@ import algebra as al
 import finite
 import noise
 import parts
+import run
 import selection
 import shape
 from noise import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
 
-EVERY = [made for module in (noise, finite, selection) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+EVERY = [made for module in (noise, finite, selection, run) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
 UNREAD = {"point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
           "kernel-point event", *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip

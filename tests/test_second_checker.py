@@ -877,6 +877,43 @@ def test_an_alignment_that_does_not_hold_or_does_not_pay_proves_nothing(name, va
     assert changed(name, put(value, *path)).kind != "decided"
 
 
+WEIGHTS = ["1/16", "1/8", "1/16", "1/8", "1/16", "1/8", "1/16", "1/8", "0", "0", "1/8", "0", "0", "1/8"]
+RUN = "stream_adaptive.just-below"
+SPOILT = [
+    (RUN, "1/15", "lines", 1, "parameters", "weights", 0),  # steeper than the noise
+    (RUN, "-1/16", "lines", 1, "parameters", "weights", 0), (RUN, WEIGHTS[1:], "lines", 1, "parameters", "weights"),
+    (RUN, ["2"], "lines", 1, "parameters", "run", 0, 3),  # moves by more than the sensitivity
+    (RUN, ["-1"], "lines", 1, "parameters", "run", 0, 3),  # the other way, which takes from what is lost
+    (RUN, ["-3000"], "lines", 1, "parameters", "run", 4, 1),  # the guard does not hold there
+    (RUN, ["2000"], "lines", 1, "parameters", "run", 0, 1),  # an earlier branch is taken
+    (RUN, 0, "lines", 1, "parameters", "run", 5, 0), (RUN, "3000", "lines", 1, "parameters", "once", "rho"),
+    ("stream_integers.just-below", "above", "claim", "mechanism", "steps", 1, "emit"), (RUN, "", "claim", "mechanism", "steps", 2, "emit"),
+    (RUN, "2", "claim", "mechanism", "limits", 0, "value"), (RUN, "5", "claim", "mechanism", "queries"),
+    (RUN, True, "lines", 1, "parameters", "unbounded"), (RUN, "increasing", "claim", "mechanism", "neighbours"),
+    ("stream_prefix_sums.just-below", "-11/10", "lines", 1, "parameters", "weights", 0),
+    ("stream_smart_sums.just-below", ["1"], "lines", 1, "parameters", "run", 1, 3),  # two answers move, of neighbours where one does
+    ("stream_running_sum.one", ["0"], "lines", 0, "parameters", "run", 1, 3),
+    ("stream_running_sum.one", ["-999"], "lines", 0, "parameters", "run", 1, 1),  # the state is another then
+    ("stream_running_sum.one", "5", "claim", "mechanism", "queries"),
+    ("stream_running_sum.one", [1, 2], "lines", 0, "parameters", "repeat"),
+    ("stream_exact_answers.any", "1/2", "lines", 0, "parameters", "weights", 0),
+    ("stream_bad_smart_sums.any", "1", "lines", 0, "parameters", "weights", 0),
+    ("stream_integers.just-below", ["-1/2"], "lines", 1, "parameters", "run", 0, 3),
+    ("stream_integers.just-below", "-1/2", "lines", 1, "parameters", "once", "rho"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "path"), [(name, value, path) for name, value, *path in SPOILT])
+def test_a_run_that_does_not_go_so_or_does_not_lose_so_much_proves_nothing(name, value, path):
+    assert answer(certificate(name)).verdict == "REFUTED"
+    assert changed(name, put(value, *path)).kind != "decided"
+
+
+@pytest.mark.parametrize(("name", "lost"), [(RUN, 1), ("stream_partial_sum.less", Fraction(3, 4)), ("stream_min_max.just-below", 1)])
+def test_a_run_loses_what_the_cheapest_shifts_cost(name, lost):
+    assert answer(certificate(name)).lower == al.constant(lost)
+
+
 def test_the_name_of_a_branch_says_nothing_of_the_noise():
     data = certificate("stream_numeric.exact")
     data["claim"]["mechanism"]["steps"][0]["emit"] = "'integers': True"
