@@ -152,6 +152,8 @@ class Field:
             return scale(add(self.exp(args[0]), scale(self.exp(scale(args[0], -1)), 1 if name == "cosh" else -1)), Fraction(1, 2))
         if name in ("min", "max"):
             return self.extreme(name, args)
+        if name == "pi":
+            return atom(("pi",))
         if name == "tanh":
             odds = self.exp(scale(args[0], 2))
             return mul(sub(odds, ONE), self.power(add(odds, ONE), Fraction(-1)))

@@ -24,7 +24,8 @@ from terms import Malformed, Refused, Undecided, must, parse, sure
 EVERY = [made for module in (noise, finite, selection, run) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
 UNREAD = {"point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
-          "kernel-point event", *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip
+          "kernel-point event", "divergence radius", "divergence other",
+          *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")

@@ -23,7 +23,7 @@ class Question:
     def __init__(self, mechanism, moved, query, field, values=None):
         self.mechanism, self.moved, self.query, self.field, self.values = mechanism, moved, query, field, values or {}
         self.told, self.factor, self.part = None, ONE, None  # what is told of a query; the steps that neighbours are apart; the part it is
-        self.kind = mechanism["kind"]
+        self.kind, self.exponent = mechanism["kind"], None  # the exponent of noise whose profile no text gives
 
     def tree(self, text):
         return num(rational(text)) if "*2^" in text else replaced(parse(text), {name: ("num", x) for name, x in self.values.items()})
@@ -46,7 +46,10 @@ class Question:
             must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")
         field = Field(domains)
         moved = None if self.moved is None else substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
-        return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
+        found = Question(self.mechanism, moved, self.query, field, {**self.values, **values})
+        if self.exponent is not None:
+            found.exponent = substitute(self.exponent, field.over("r"), {n: constant(x) for n, x in values.items()})
+        return found, values
 
 
 def total(how, field, values):
@@ -286,10 +289,14 @@ class Noise:
         if "support" in m and m["support"] != [None, None]:
             sure(line, "noise on a part of the line")
             self.support = [None if end is None else q.form(end) for end in m["support"]]
-        name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
-        turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
-        self.sides = [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
+        self.sides = [q.exponent] if q.exponent is not None else self.written(m)
         self.h, self.even = self.sides[0], key(self.sides[0]) == key(self.sides[-1])
+
+    def written(self, m):
+        """The exponent in r, or to both sides, as the mechanism writes the density."""
+        name, density, signs = ("r", m["profile"], (1,)) if self.q.kind == "radial" else ("z", m["density"], (1, -1))
+        turned = [replaced(self.q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
+        return [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
 
     def _reach(self, dimension):
         q = self.q
@@ -481,8 +488,15 @@ def divergence(q, evidence):
     """docs/theory/additive.md#divergence, far out."""
     q, at = q.at(evidence)
     side, noise = evidence.get("side"), Noise(q)
-    sure(not q.field.domains and side in ("+inf", "-inf"), "a density that diverges, or vanishes, at a point")
+    pole = side == "right" and rational(evidence.get("point")) == 0 and q.kind == "radial" and not noise.whole
+    sure(not q.field.domains and (pole or side in ("+inf", "-inf")), "a density that diverges, or vanishes, at a point")
     noise.check_integrable()
+    if pole:  # next to the one answer the density has no bound, or goes to 0, and next to the other it is positive and finite
+        logs = add(*({_split(m)[1]: c} for m, c in noise.h.items() if _split(m)[0] == list(*LOG_R)))
+        known = noise.at_zero(sub(noise.h, mul(logs, LOG_R))) is not None and not q.field.zero(logs)
+        sure(known and (q.field.positive(logs) or q.field.positive(scale(logs, -1))), "what the density does at 0")
+        must(q.field.positive(noise.shift), "answers do not move")
+        return "lower", INFINITE, at, assumed_of(noise, "lower")
     must(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), "answers do not move, or a distance is negative")
     top, lead = growth(noise.field, noise.sides[side == "-inf"])
     must(top == INFINITE or (top > 1 and q.field.positive(lead)), "the slope of h is not certainly unbounded")

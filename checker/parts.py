@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 import best
+import mixtures
 import noise
 from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table
@@ -31,6 +32,14 @@ def asked(part, field, values=None):
 def infer(claim, field, line, facts, rules, made):
     """The fact that a line proves."""
     place, evidence, rule = line.get("place", []), line.get("parameters", {}), line["rule"]
+    closed = place == mixtures.CLOSED and rule in rules
+    if closed or (rule == "mixture-closed-form" and not place):
+        mixture = asked(claim, field)
+        radial = mixtures.closed(mixture)
+        if closed:
+            return made(about(radial), *rules[rule](radial, evidence))
+        premises = [facts[n] for n in line.get("premises", [])]
+        return made("whole", *mixtures.mixture_closed_form(mixture, evidence, premises, about(radial)))
     q, fixed = asked(claim, field), bool(place) and isinstance(place[0], dict) and place[0].keys() == {"at"}
     q = q.at(place[0])[0] if fixed else q
     several = False  # whether the place is of so many runs; one step below is one
@@ -64,7 +73,7 @@ def further(q):
     known = q.kind in noise.ADDED and q.query is None and q.moved is not None
     one, integers = q.moved, q.mechanism.get("integers") is True
     sure(known and (whole(q.field, q.factor) or not integers), "this mechanism on neighbours of neighbours")
-    sure(not integers or whole(q.field, one), "integers that move by no integer, on neighbours of neighbours")
+    one = constant(q.field.floor(one)) if integers and not whole(q.field, one) else one
     return Question(q.mechanism, mul(q.factor, one), None, q.field, q.values)
 
 
