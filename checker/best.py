@@ -2,8 +2,8 @@
 
 from algebra import ONE, Fraction, add, constant, mul, scale, sub
 from finite import Table
-from noise import IDEAL, rational
-from terms import must, sure
+from noise import IDEAL
+from terms import must, rational, sure
 
 OFTEN = ["how often the part is run does not depend on the data, and nobody learns it",
          "which output is the best depends on the data through the outputs alone"]  # fmt: skip

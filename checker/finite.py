@@ -5,9 +5,11 @@ families of densities p(y; theta) on an interval: bounds on boxes of outputs and
 from itertools import permutations, product
 
 from algebra import ONE, Field, Fraction, _names, add, constant, evaluate, floor, mul, names, scale, sub, substitute
+from growth import INFINITE
 from intervals import Interval, point
-from noise import IDEAL, INFINITE, dot, rational, sided, total, whole
-from terms import Malformed, Undecided, must, num, replaced, require, sure
+from noise import IDEAL, sided, total, whole
+from norms import dot
+from terms import Malformed, Undecided, must, num, rational, replaced, require, sure
 
 NAMES = ("y", "theta", "other")  # the output, an input, the one next to it
 TOLD = ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]

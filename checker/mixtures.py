@@ -1,7 +1,8 @@
 """Noise that is drawn at a random scale, where it is radial noise in closed form (docs/theory/additive.md, mixture closed form)."""
 
 from algebra import ONE, Fraction, _names, add, atom, constant, mul, names, scale, sub, substitute
-from noise import Question, R
+from growth import R
+from noise import Question
 from terms import must, sure
 
 V = ("s", "v")

@@ -7,10 +7,13 @@ from itertools import combinations, permutations
 import best
 import mixtures
 import noise
+import norms
 from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table
-from noise import IDEAL, INFINITE, LINE, Noise, Question, dot, rational, sided, total, whole
-from terms import Malformed, Refused, Undecided, must, require, sure
+from growth import INFINITE
+from noise import IDEAL, LINE, Noise, Question, sided, total, whole
+from norms import dot
+from terms import Malformed, Refused, Undecided, must, rational, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
 SHIFTED = (noise.concave_exponent, noise.convex_exponent, noise.power_identity)  # by these a loss is concave in the shift
@@ -231,9 +234,9 @@ class Joint(Values):
             return Table(q).loss(*self.pair)
         known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
         sure(known and known_size(q), "what a part loses at a pair")
-        moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
-        norm, vectors = m.get("norm", LINE), [noise.up_to_sign(moved)]
-        size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
+        moved, m = [dot(row, self.pair) for row in norms.matrix_of(q.query["rows"])], q.mechanism
+        norm, vectors = m.get("norm", LINE), [norms.up_to_sign(moved)]
+        size = norms.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
         sure(not m.get("integers") or (not self.real and not any(s.denominator != 1 for s in moved)), "answers that differ by no integers")
         asked = Question(m, size, None, q.field, q.values)
         drawn = Noise(asked, line=True)
@@ -298,7 +301,7 @@ def queried(q):
     line = all(p.kind in noise.ADDED and p.mechanism.get("norm", LINE)["kind"] == "lp" and not p.mechanism.get("integers") for p in parts)
     real = line and all(p.query and p.query["adjacency"] == "l2" and known_size(p) for p in parts)
     sure(parts and real and not q.field.domains, "parts that are no noise on answers about one real histogram under l2, or parameters")
-    return [(p, noise.matrix_of(p.query["rows"]), p.count(p.part["times"])[()]) for p in parts]
+    return [(p, norms.matrix_of(p.query["rows"]), p.count(p.part["times"])[()]) for p in parts]
 
 
 def by_slopes(q):
@@ -309,7 +312,7 @@ def by_slopes(q):
         slope = mul(q.field.extreme("max", noise.slopes(drawn)), drawn.shift)
         sure(drawn.dimension == ONE and slope.keys() == {()}, "coordinates that are not independent, or a slope that is not rational")
         stacked += [[times * slope[()] * x for x in row] for row in rows]
-    return noise.stretched(LINE, stacked, q.field)
+    return norms.stretched(LINE, stacked, q.field)
 
 
 def joint_moves(claim, q, _, premises):

@@ -3,9 +3,10 @@
 from collections import namedtuple
 
 from algebra import add, constant, mul, names, scale, substitute
-from noise import INFINITE, rational, whole
+from growth import INFINITE
+from noise import whole
 from selection import Stream
-from terms import Malformed, require, sure
+from terms import Malformed, rational, require, sure
 
 Sum = namedtuple("Sum", "noises answers value")  # multiples of what was drawn, and of answers; the value at the point
 NONE = Sum({}, {}, {})
