@@ -21,6 +21,7 @@ class Question:
     def __init__(self, mechanism, moved, query, field, values=None):
         self.mechanism, self.moved, self.query, self.field, self.values = mechanism, moved, query, field, values or {}
         self.told, self.factor, self.part = None, ONE, None  # what is told of a query; the steps that neighbours are apart; the part it is
+        self.mapped = False  # whether a map stands on the way to it
         self.kind, self.exponent = mechanism["kind"], None  # the exponent of noise whose profile no text gives
 
     def tree(self, text):

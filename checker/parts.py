@@ -65,7 +65,7 @@ def down(q, number):
     require(type(number) is int and 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
     inner = asked(listed[number], q.field, q.values)
     inner.factor = ONE if q.kind == "subsample" else mul(q.factor, q.form(q.mechanism[steps])) if steps else q.factor
-    inner.part = listed[number]
+    inner.part, inner.mapped = listed[number], q.kind != "subsample" and (q.mapped or q.kind == "lipschitz")
     return inner
 
 
@@ -76,7 +76,8 @@ def further(q):
     known = q.kind in noise.ADDED and q.query is None and q.moved is not None
     one, integers = q.moved, q.mechanism.get("integers") is True
     sure(known and (whole(q.field, q.factor) or not integers), "this mechanism on neighbours of neighbours")
-    one = constant(q.field.floor(one)) if integers and not whole(q.field, one) else one
+    sure(not integers or whole(q.field, one) or not q.mapped, "integers that move by no integer, behind a map")
+    one = constant(q.field.floor(one)) if integers and not whole(q.field, one) else one  # each record moves an answer by an integer
     return Question(q.mechanism, mul(q.factor, one), None, q.field, q.values)
 
 

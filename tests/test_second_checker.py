@@ -802,6 +802,8 @@ def test_integers_behind_maps_are_not_taken_to_move_by_whole_steps():
     with pytest.raises(Rejected, match="it is not whole, and another map or a group stands beside it"):
         kernel.check(data)
     assert answer(data).kind == "undecided"
+    data = certificate("integer_noise_group.two-whole-steps")  # two records move an answer by 2, where one moves it by at most 3/2
+    assert answer(data).upper == al.constant(2)
 
 
 @pytest.mark.parametrize(("name", "path"), [("parallel_pure.exact", ()), ("compose_laplace.pure-exact", ("mechanism", "parts", 0))])
