@@ -24,6 +24,7 @@ class Run:
     def __init__(self, q, evidence):
         self.q, self.stream, self.field, m = q, Stream(q), q.field, q.mechanism
         sure(not q.field.domains and m["neighbours"] in ("all", "one"), "parameters without a value, or neighbours in one order")
+        sure(not m.get("between") and not m.get("hull"), "answers between bounds, or in a hull")
         for drawn in (*m["once"], *m["fresh"]):
             sure(drawn["noise"].get("support", [None, None]) == [None, None], "noise on a part of the line")
         sure(all(branch["emit"] or branch["tell"] for branch in m["steps"]), "a step that tells nothing")

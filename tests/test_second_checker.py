@@ -207,7 +207,7 @@ def test_it_has_modules_of_at_most_300_lines_and_shares_no_import():
         names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
         assert {name.split(".")[0] for name in names} <= own | sys.stdlib_module_names
         assert not any(isinstance(node, ast.Constant) and isinstance(node.value, float) for node in nodes)
-    assert 1000 <= lines <= 1900
+    assert 1000 <= lines <= 2000
 
 
 def code_lines(source, tree):
@@ -904,7 +904,8 @@ SPOILT = [
     (RUN, 0, "lines", 1, "parameters", "run", 5, 0), (RUN, "3000", "lines", 1, "parameters", "once", "rho"),
     ("stream_integers.just-below", "above", "claim", "mechanism", "steps", 1, "emit"), (RUN, "", "claim", "mechanism", "steps", 2, "emit"),
     (RUN, "2", "claim", "mechanism", "limits", 0, "value"), (RUN, "5", "claim", "mechanism", "queries"),
-    (RUN, True, "lines", 1, "parameters", "unbounded"), (RUN, "increasing", "claim", "mechanism", "neighbours"),
+    (RUN, True, "lines", 1, "parameters", "unbounded"), (RUN, ["-2000", "2000"], "claim", "mechanism", "between"),
+    (RUN, "increasing", "claim", "mechanism", "neighbours"),
     ("stream_prefix_sums.just-below", "-11/10", "lines", 1, "parameters", "weights", 0),
     ("stream_smart_sums.just-below", ["1"], "lines", 1, "parameters", "run", 1, 3),  # two answers move, of neighbours where one does
     ("stream_running_sum.one", ["0"], "lines", 0, "parameters", "run", 1, 3),
