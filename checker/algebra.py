@@ -13,82 +13,12 @@ from itertools import combinations
 from math import floor, lcm
 
 import intervals as iv
+from forms import ONE, _joined, _names, add, atom, constant, key, mul, names, scale, sub, whole_power
 from intervals import Interval
 from terms import Undecided, sure
 
 PRECISIONS = (64, 160, 480)
-ONE = {(): Fraction(1)}
-
-
-def key(p):
-    """A form that can be a key."""
-    return tuple(sorted(p.items(), key=repr))
-
-
-def constant(x):
-    """The form of a rational."""
-    return {(): Fraction(x)} if x else {}
-
-
-def atom(a, e=1):
-    """The form of a power of an atom."""
-    return {((a, Fraction(e)),): Fraction(1)}
-
-
-def add(*forms):
-    """The sum."""
-    total = {}
-    for p in forms:
-        for m, c in p.items():
-            total[m] = total.get(m, 0) + c
-    return {m: c for m, c in total.items() if c}
-
-
-def scale(p, c):
-    """A rational multiple."""
-    return {m: c * x for m, x in p.items()} if c else {}
-
-
-def sub(p, q):
-    """The difference."""
-    return add(p, scale(q, -1))
-
-
-def mul(p, q):
-    """The product."""
-    sure(len(p) * len(q) <= 3000, "sums that are too long")
-    total = {}
-    for m, c in p.items():
-        for n, d in q.items():
-            product, factor = _joined(m, n)
-            total[product] = total.get(product, 0) + c * d * factor
-    return {m: c for m, c in total.items() if c}
-
-
-def _joined(m, n):
-    """The product of two products, and the rational that whole powers of primes give."""
-    powers, factor = {a: dict(m).get(a, 0) + dict(n).get(a, 0) for a, _ in (*m, *n)}, Fraction(1)
-    for a in [a for a in powers if a[0] == "p"]:
-        factor, powers[a] = factor * Fraction(a[1]) ** floor(powers[a]), powers[a] - floor(powers[a])
-    return tuple(sorted(((a, e) for a, e in powers.items() if e), key=repr)), factor
-
-
-def whole_power(p, n):
-    """p**n for n >= 0."""
-    return reduce(mul, [p] * n, ONE)
-
-
-def names(p):
-    """The symbols of a form."""
-    return set().union(*(_names(a) for m in p for a, _ in m)) if p else set()
-
-
-def _names(a):
-    if a[0] == "s":
-        return {a[1]}
-    inside = {a[1]: 1} if a[0] == "e" else dict(a[1]) if a[0] in ("q", "l") else {}
-    keys = [names(dict(k)) for k in a[2]] if a[0] == "f" else []
-    return names(inside).union(*keys)
+DEEPEST = 2
 
 
 def evaluate(p, bits, values=None):
@@ -118,7 +48,7 @@ class Field:
     """Forms over parameters. domains: for each name (lower, upper, lower_open, upper_open, whole), None for an infinite end."""
 
     def __init__(self, domains):
-        self.domains, self._known = dict(domains), {}
+        self.domains, self._known, self.deep = dict(domains), {}, 0
 
     def over(self, name, lower=Fraction(0)):
         """The same with one more symbol, above `lower`, or anywhere for None."""
@@ -151,6 +81,11 @@ class Field:
             return scale(add(self.exp(args[0]), scale(self.exp(scale(args[0], -1)), 1 if name == "cosh" else -1)), Fraction(1, 2))
         if name in ("min", "max"):
             return self.extreme(name, args)
+        if name == "pi":
+            return atom(("pi",))
+        if name == "tanh":
+            odds = self.exp(scale(args[0], 2))
+            return mul(sub(odds, ONE), self.power(add(odds, ONE), Fraction(-1)))
         if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
             return mul(atom(("pi",), Fraction(1, 2)), mul(self.power(scale(args[1], 2), Fraction(-1, 2)), self.exp(scale(args[1], -1))))
         if name == "asinh":
@@ -271,11 +206,54 @@ class Field:
             return not strict or any(all(self.atom_positive(a) for a, _ in m) for m in p)
         if not strict and self.zero(p):
             return True
+        if any(self._below(p, far) for far in (Fraction(1, 9), Fraction(2), Fraction(30))):
+            return False
         with suppress(Undecided):
             if self._by_coefficients(p, strict):
                 return True
         other = self._by_logarithm(p)
-        return other is not None and self.positive(other, strict)
+        return (other is not None and self.positive(other, strict)) or self._by_slopes(p, strict)
+
+    def _below(self, p, far):
+        """Whether a form is certainly below 0 where each parameter is so far from its lower end."""
+        values = {}
+        for name in names(p):
+            lower, upper, _, _, whole = self.domains[name]
+            x = (lower or 0) + far if upper is None else upper - far if lower is None else lower + (upper - lower) * far / (1 + far)
+            values[name] = iv.point(floor(x) + 1 if whole else x)
+            if whole and upper is not None and floor(x) + 1 > upper:
+                return False
+        with suppress(Undecided, ArithmeticError):
+            return evaluate(p, PRECISIONS[0], values).hi < 0
+        return False
+
+    def _by_slopes(self, p, strict):
+        """Whether a form is at least 0 at the lower end of a parameter, and its derivative after it nowhere below 0."""
+        if self.deep >= DEEPEST or len(p) > 12:
+            return False
+        self.deep += 1
+        try:
+            slopes = []
+            for name in sorted(names(p)):
+                with suppress(Undecided):
+                    slope = self.derivative(p, name)
+                    slopes.append((name in names(slope), len(slope), name))
+            return any(self._rises(p, name, strict) for _, many, name in sorted(slopes) if many <= 12)
+        finally:
+            self.deep -= 1
+
+    def _rises(self, p, name, strict):
+        lower, _, lower_open, _, whole = self.domains[name]
+        if lower is None or whole:
+            return False
+        with suppress(Undecided, ArithmeticError):
+            rest, p = Field({x: d for x, d in self.domains.items() if x != name}), self.cleared(p)
+            rest.deep, start = self.deep, substitute(p, rest, {name: constant(lower)})
+            above = rest.positive(start)
+            good = above or (rest.positive(start, strict=False) and (lower_open or not strict))
+            slope = self.derivative(p, name) if good else {}
+            return good and len(slope) <= 12 and self.positive(slope, strict and not above)
+        return False
 
     def _by_coefficients(self, p, strict):
         """Whether no coefficient is below 0 where parameters are written by their distances t from their ends."""

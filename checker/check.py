@@ -15,14 +15,16 @@ import algebra as al
 import finite
 import noise
 import parts
+import run
 import selection
 import shape
-from noise import INFINITE
+from growth import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
 
-EVERY = [made for module in (noise, finite, selection) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+EVERY = [made for module in (noise, finite, selection, run) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
 UNREAD = {"point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
+          "kernel-point event", "divergence radius", "divergence other", "modulus-parts tree", "modulus-parts far", "modulus-parts near",
           *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
@@ -67,8 +69,8 @@ def examined(data, notes):
 
 def judged(data, field, epsilon, facts, notes):
     """The verdict that facts about the whole give: PROVED by an upper bound at most the claimed one, REFUTED by a lower one above it."""
-    uppers = [f for f in facts if f.side == "upper" and f.value != INFINITE]
-    lowers = [f for f in facts if f.side == "lower"]
+    uppers = [f for f in facts if f.side != "lower" and f.value != INFINITE]
+    lowers = [f for f in facts if f.side != "upper"]
     met = [f for f in uppers if epsilon is None or field.at_most(f.value, epsilon)]
     against = [f for f in lowers if f.value == INFINITE or (epsilon is not None and above(field, f, epsilon))]
     upper, lower = best(field, "min", [f.value for f in uppers]), best(field, "max", [f.value for f in lowers if not f.at])

@@ -5,9 +5,11 @@ families of densities p(y; theta) on an interval: bounds on boxes of outputs and
 from itertools import permutations, product
 
 from algebra import ONE, Field, Fraction, _names, add, constant, evaluate, floor, mul, names, scale, sub, substitute
+from growth import INFINITE
 from intervals import Interval, point
-from noise import IDEAL, INFINITE, dot, rational, sided, total, whole
-from terms import Malformed, Undecided, must, num, replaced, require, sure
+from noise import IDEAL, sided, total, whole
+from norms import dot
+from terms import Malformed, Undecided, must, num, rational, replaced, require, sure
 
 NAMES = ("y", "theta", "other")  # the output, an input, the one next to it
 TOLD = ["the kernel has a density for each input", "the sensitivity bounds how far apart adjacent inputs are", IDEAL]
@@ -93,6 +95,11 @@ def staircase(q, evidence):
 def stated_epsilon(q, _):
     """docs/theory/composition.md#stated-epsilon."""
     m, rows = q.mechanism, [[q.form(x) for x in row] for row in q.mechanism["rows"]]
+    if q.kind == "filter":
+        known = m["measure"] == "approximate" and "order" not in m and q.factor == ONE and [len(row) for row in rows] == [2]
+        sure(known and q.field.zero(rows[0][1]) and q.field.at_most({}, rows[0][0]), "no filter with a pure budget")
+        told = "no part is begun that might exceed the budget, each has what it is charged, and any may be chosen"
+        return "exact", rows[0][0], {}, [told, IDEAL]
     one = m["measure"] == "bounded_range" and len(rows) == 1
     good = q.kind == "guarantee" and "order" not in m and (one or m["measure"] == "approximate")
     known = [row[0] for row in rows if len(row) == 2 - one and all(q.field.zero(x) for x in row[1:])]
@@ -210,6 +217,22 @@ def settled(tree, box):
     found = list(dict.fromkeys(product(*(settled(part, box) for part in tree))))
     sure(len(found) <= 60, "a density of too many values")
     return found
+
+
+def kernel_point(q, evidence):
+    """docs/theory/finite.md#kernel-point, at one output, whatever the interval about it is."""
+    q, at = q.at(evidence)
+    sure(q.kind == "kernel" and not q.field.domains and evidence.keys() >= set(NAMES), "no kernel, or no output, or parameters")
+    y, first, second = (rational(evidence[key]) for key in NAMES)
+    m, apart, density = q.mechanism, constant(abs(first - second)), q.tree(q.mechanism["density"])
+    placed = [(key, constant(x), n) for key, x in (("output", y), ("input", first), ("input", second)) for n in (0, 1)]
+    order = [(x, q.form(m[key][n]))[:: 1 if n else -1] for key, x, n in placed if m[key][n] is not None]
+    near = q.moved is None or q.field.at_most(apart, q.moved)
+    must(near and all(q.field.at_most(*pair) for pair in order), "no output, or inputs that are no neighbours")
+    values = [q.field.form(replaced(density, {"y": num(y), "theta": num(x)})) for x in (first, second)]
+    sure(all(map(q.field.positive, values)), "whether a density is positive there")
+    told = "any two inputs are adjacent" if q.moved is None else "inputs as far apart as the sensitivity are adjacent"
+    return "lower", sub(*map(q.field.log, values)), at, [TOLD[0], told, IDEAL]
 
 
 def kernel_box(q, evidence):

@@ -3,14 +3,12 @@
 import re
 from contextlib import suppress
 from fractions import Fraction
-from itertools import combinations, product
 
-from algebra import ONE, Field, _names, add, atom, constant, key, mul, names, scale, sub, substitute
-from terms import Malformed, Undecided, must, num, parse, replaced, require, sure
+from algebra import ONE, Field, add, atom, constant, key, mul, names, scale, sub, substitute
+from growth import INFINITE, LOG_R, R, growth, split
+from norms import check_norm, differences, longest, matrix_of, stretched, up_to_sign
+from terms import Malformed, Undecided, must, num, parse, rational, replaced, require, sure
 
-INFINITE = "infinite"
-R = ("s", "r")
-LOG_R = atom(("l", key(atom(R))))
 EVERY = "answers of neighbours are at every distance up to the sensitivity, in every direction"
 ADDED = ("radial", "translation", "product")
 LINE = {"kind": "lp", "p": "1", "matrix": []}
@@ -23,7 +21,8 @@ class Question:
     def __init__(self, mechanism, moved, query, field, values=None):
         self.mechanism, self.moved, self.query, self.field, self.values = mechanism, moved, query, field, values or {}
         self.told, self.factor, self.part = None, ONE, None  # what is told of a query; the steps that neighbours are apart; the part it is
-        self.kind = mechanism["kind"]
+        self.mapped = False  # whether a map stands on the way to it
+        self.kind, self.exponent = mechanism["kind"], None  # the exponent of noise whose profile no text gives
 
     def tree(self, text):
         return num(rational(text)) if "*2^" in text else replaced(parse(text), {name: ("num", x) for name, x in self.values.items()})
@@ -46,7 +45,10 @@ class Question:
             must(name in domains and within(x, domains.pop(name)), f"{name} = {x} is no parameter, or not in its domain")
         field = Field(domains)
         moved = None if self.moved is None else substitute(self.moved, field, {n: constant(x) for n, x in values.items()})
-        return Question(self.mechanism, moved, self.query, field, {**self.values, **values}), values
+        found = Question(self.mechanism, moved, self.query, field, {**self.values, **values})
+        if self.exponent is not None:
+            found.exponent = substitute(self.exponent, field.over("r"), {n: constant(x) for n, x in values.items()})
+        return found, values
 
 
 def total(how, field, values):
@@ -63,15 +65,6 @@ def within(x, domain):
     return above and (upper is None or x < upper or (x == upper and not upper_open)) and not (integer and x.denominator != 1)
 
 
-def rational(text):
-    """The number that "a", "a/b" or "m*2^e" writes."""
-    top, mark, power = str(text).partition("*2^")
-    good = re.fullmatch(r"-?\d+(/0*[1-9]\d*)?", top, re.ASCII) and re.fullmatch(r"-?\d+" if mark else "", power, re.ASCII)
-    require(good and type(text) in (int, str), Malformed, f"{str(text)[:40]!r} is no exact number")
-    sure(len(power) <= 6, "a number with an exponent that is too large")
-    return Fraction(top) * Fraction(2) ** int(power or 0)
-
-
 def sided(q, evidence, default="upper"):
     """The side that evidence names, the question at the parameters that it fixes, and these."""
     side = evidence.get("side", default)
@@ -83,72 +76,6 @@ def whole(field, p):
     """Whether a form is certainly an integer."""
     good = all(a[0] == "s" and field.domains[a[1]][4] and e.denominator == 1 and e > 0 for m in p for a, e in m)
     return good and all(c.denominator == 1 for c in p.values())
-
-
-# -- far out and at 0 ---------------------------------------------------------------------------------------------------------
-
-
-def _split(m):
-    """The factors of a product that move with r, and the others."""
-    moving = [(a, e) for a, e in m if "r" in _names(a)]
-    return moving, tuple(x for x in m if x not in moving)
-
-
-def _degree(field, p):
-    """The greatest power of r in a sum of powers of r, and the factor of it, certainly positive."""
-    powers = {}
-    for m, c in p.items():
-        moving, rest = _split(m)
-        sure(not any(a != R for a, _ in moving), "what grows otherwise than a power")
-        powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
-    top, lead = max(powers.items())
-    sure(field.positive(lead), "a sum whose greatest power may vanish")
-    return top, lead
-
-
-def growth(field, h):
-    """(e, factor): h grows as factor * r**e, e > 0, or as factor * log r for e = 0; INFINITE where it grows faster than powers."""
-    powers, fast, known = {Fraction(0): {}}, False, Fraction(0)  # known: of some terms nothing is known beside this power
-    for moving, rest, c in [(*_split(m), c) for m, c in h.items() if _split(m)[0]]:
-        outer = {rest: c}
-        (a, e), power, factor = moving[0], Fraction(0), {}
-        sure(len(moving) <= 1 and a[0] != "f" and (a[0] != "l" or e == 1), "a product or a function whose growth is not known")
-        if a == R:
-            power, factor = e, outer
-        elif a[0] == "l":
-            try:
-                factor = mul(outer, constant(_degree(field, dict(a[1]))[0]))
-            except Undecided:
-                power, factor = Fraction(1), mul(outer, _log_rate(field, dict(a[1])))
-        elif a[0] == "q":
-            top, lead = _degree(field, dict(a[1]))
-            power, factor = top * e, mul(outer, field.power(lead, e))
-        else:
-            top, lead = growth(field, {a[1]: e})
-            falls, rises = top != INFINITE and field.positive(scale(lead, -1)), top == INFINITE or (top > 0 and field.positive(lead))
-            sure(falls or (rises and field.positive(outer)), "an exponential whose growth is not known")
-            fast = fast or rises
-        if power > 0 or a[0] == "l":
-            powers[power], known = add(powers.get(power, {}), factor), known if a == R else max(known, power)
-    top = max(p for p in powers if powers[p] or p == 0)
-    sure(fast or top >= known, "powers that cancel, and what is left of them")
-    return (INFINITE, None) if fast else (top, powers[top])
-
-
-def _log_rate(field, p):
-    """The limit of log(p)/r, p a sum of positive multiples of exponentials, of powers, and of powers of such sums."""
-    good = all(c > 0 and all(field.atom_positive(a) for a, _ in m) for m, c in p.items())
-    sure(good, "a logarithm whose growth is not known")
-    return field.extreme("max", [add(*(_rate(field, a, e) for a, e in _split(m)[0])) for m in p])
-
-
-def _rate(field, a, e):
-    if a[0] == "q":
-        return scale(_log_rate(field, dict(a[1])), e)
-    sure(a == R or a[0] == "e", "a factor whose growth is not known")
-    top, lead = growth(field, {a[1]: e}) if a != R else (Fraction(0), {})
-    sure(top != INFINITE and top <= 1, "a logarithm whose growth is not known")
-    return lead if top == 1 else {}
 
 
 def bent(field, h, way=1):
@@ -164,101 +91,6 @@ def convex(noise):
         return good and noise.field.positive(slopes[0], strict=False)
     jump, turn = (substitute(p, noise.q.field, {"r": {}}) for p in (sub(*noise.sides), add(*slopes)))
     return noise.field.zero(jump) and noise.field.positive(turn, strict=False)
-
-
-# -- norms and sensitivities ------------------------------------------------------------------------------------------------------
-
-
-def matrix_of(rows):
-    """Rows of rationals."""
-    return [list(map(rational, row)) for row in rows]
-
-
-def eliminated(rows):
-    """Rows after Gauss's elimination, and the pivots."""
-    rows, pivots = [list(row) for row in rows], []
-    for j in range(len(rows[0])):
-        i = len(pivots)
-        for k in [k for k in range(i, len(rows)) if rows[k][j]][:1]:
-            rows[i], rows[k] = rows[k], rows[i]
-            pivots.append(rows[i][j] if k == i else Fraction(0))
-            for below in rows[i + 1 :]:
-                below[:] = [x - below[j] / rows[i][j] * y for x, y in zip(below, rows[i], strict=True)]
-    return rows, pivots
-
-
-def check_norm(norm, dimension):
-    """Refuses what is no norm. dimension: a number, or None for any."""
-    if norm["kind"] == "lp":
-        must(norm["p"] is None or rational(norm["p"]) >= 1, "p is below 1, where l_p is no norm")
-        return
-    sure(dimension is not None, "a norm by a matrix in a dimension that is no number")
-    rows = matrix_of(norm["matrix"])
-    pivots = eliminated(rows)[1] if rows and all(len(row) == dimension for row in rows) else []
-    definite = rows == [list(column) for column in zip(*rows, strict=True)] and all(p > 0 for p in pivots)
-    must(len(pivots) >= dimension and (definite or norm["kind"] != "ellipsoid"), "no norm: rows that do not span, or not definite")
-
-
-def differences(query):
-    """The extreme differences of the answers of neighbours, one of each v and -v, without 0."""
-    rows = matrix_of(query["rows"])
-    must(rows and rows[0] and not any(len(row) != len(rows[0]) for row in rows), "the rows of the query are not of one length")
-    sure(query["adjacency"] != "l2", "a query on histograms under l2")
-    columns = list(dict.fromkeys(zip(*rows, strict=True)))
-    if query["adjacency"] == "replace":
-        columns = [tuple(x - y for x, y in zip(f, g, strict=True)) for f, g in combinations(columns, 2)]
-    return list(dict.fromkeys(up_to_sign(v) for v in columns if any(v)))
-
-
-def up_to_sign(v):
-    """A vector or its negative, the first number that is not 0 positive."""
-    return tuple(v) if next((x for x in v if x), 0) >= 0 else tuple(-x for x in v)
-
-
-def dot(a, b):
-    """The inner product."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
-
-
-def stretched(norm, rows, field):
-    """The greatest length of the answers to queries where histograms differ by at most 1 in l2."""
-    p = "1" if len(rows) == 1 else norm["p"]
-    known = p in ("1", None) or (p == "2" and all(dot(a, b) == 0 for a, b in combinations(rows, 2)))
-    sure(norm["kind"] == "lp" and known and len(rows) <= 8, "how far a query moves under l2")
-    if p == "1":
-        rows = [[dot(signs, column) for column in zip(*rows, strict=True)] for signs in product((1, -1), repeat=len(rows))]
-    return field.power(constant(max(dot(row, row) for row in rows)), Fraction(1, 2))
-
-
-def gauge(columns, vectors, told):
-    """The greatest gauge of vectors in the hull of columns and their negatives: sums of columns from above, a functional from below."""
-    y, value = list(map(rational, told["dual"])), rational(told["value"])
-    for weights, v in zip(told["primal"], vectors, strict=True):
-        each = [(rational(w), columns[int(i)]) for i, w in weights.items()]
-        made = tuple(sum(w * column[j] for w, column in each) for j in range(len(y)))
-        sure(made == v and sum(abs(w) for w, _ in each) <= value, "whether a vector is so short")
-    longest = vectors[told["worst"]] if type(told["worst"]) is int and told["worst"] >= 0 else [Fraction(0)] * len(y)
-    sure(all(abs(dot(y, column)) <= 1 for column in columns) and dot(y, longest) == value, "the length of a vector")
-    return constant(value)
-
-
-def longest(norm, vectors, dimension, field, told):
-    """The greatest length of vectors in a norm, a form."""
-    if norm["kind"] == "lp":
-        p = None if norm["p"] is None or dimension == 1 else rational(norm["p"])
-        if p is None or p == 1:
-            return constant(max((max if p is None else sum)(abs(x) for x in v) for v in vectors))
-        sums = [add(*(field.power(constant(abs(x)), p) for x in v)) for v in vectors]
-        return field.power(field.extreme("max", sums), 1 / p)
-    rows = matrix_of(norm["matrix"])
-    if norm["kind"] == "facets":
-        return constant(max(abs(dot(row, v)) for row in rows for v in vectors))
-    if norm["kind"] == "ellipsoid":
-        bordered = [[[*row, y] for row, y in zip(rows, v, strict=True)] + [[*v, Fraction(0)]] for v in vectors]
-        return field.power(constant(max(-eliminated(square)[0][-1][-1] for square in bordered)), Fraction(1, 2))  # v' S**-1 v
-    own = {up_to_sign(row) for row in rows if any(row)}
-    known = set(vectors) == own or (told == "upper" and set(vectors) <= own)
-    return ONE if known else gauge(rows, vectors, told)  # docs/theory/additive.md, Gauges: the longest column is extreme
 
 
 class Noise:
@@ -286,10 +118,14 @@ class Noise:
         if "support" in m and m["support"] != [None, None]:
             sure(line, "noise on a part of the line")
             self.support = [None if end is None else q.form(end) for end in m["support"]]
-        name, density, signs = ("r", m["profile"], (1,)) if q.kind == "radial" else ("z", m["density"], (1, -1))
-        turned = [replaced(q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
-        self.sides = [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
+        self.sides = [q.exponent] if q.exponent is not None else self.written(m)
         self.h, self.even = self.sides[0], key(self.sides[0]) == key(self.sides[-1])
+
+    def written(self, m):
+        """The exponent in r, or to both sides, as the mechanism writes the density."""
+        name, density, signs = ("r", m["profile"], (1,)) if self.q.kind == "radial" else ("z", m["density"], (1, -1))
+        turned = [replaced(self.q.tree(density), {name: ("mul", (num(sign), ("sym", "r")))}) for sign in signs]
+        return [scale(self.field.log(self.field.form(tree)), -1) for tree in turned]
 
     def _reach(self, dimension):
         q = self.q
@@ -309,7 +145,7 @@ class Noise:
         for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
             top, lead = growth(self.field, h) if end is None else (INFINITE, None)
             sure(top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension)), "whether mass is finite far out")
-            logs = add(*({_split(m)[1]: c} for m, c in h.items() if _split(m)[0] == list(*LOG_R)))  # the multiple of log r in h
+            logs = add(*({split(m)[1]: c} for m, c in h.items() if split(m)[0] == list(*LOG_R)))  # the multiple of log r in h
             start, few = self.at_zero(sub(h, mul(logs, LOG_R))), self.q.field.positive(sub(self.dimension, logs))
             sure(start is not None and few and not (logs and self.whole), "whether the density is integrable near 0")
 
@@ -394,10 +230,10 @@ def power_identity(q, evidence):
     side, q, at, noise = _opened(q, evidence)
     field, weight, ratios = q.field, {}, []
     sure(noise.even and (side != "lower" or not noise.whole), "noise on the integers, or that is not even")
-    for moving, rest, c in [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]:
+    for moving, rest, c in [(*split(m), c) for m, c in noise.h.items() if split(m)[0]]:
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
-        square = {_split(n)[1]: d for n, d in inside.items() if _split(n)[0] == [(R, Fraction(2))]}
-        free = {n: d for n, d in inside.items() if not _split(n)[0]}
+        square = {split(n)[1]: d for n, d in inside.items() if split(n)[0] == [(R, Fraction(2))]}
+        free = {n: d for n, d in inside.items() if not split(n)[0]}
         sure(square and len(square) + len(free) >= len(inside), "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
         ratios.append(mul(free, q.field.power(square, Fraction(-1))))
@@ -421,7 +257,7 @@ def modulus(q, evidence):
     """docs/theory/additive.md#modulus, where h never falls in the distance, or rises by equal steps."""
     noise, bound, field = Noise(q), q.form(evidence["bound"]), q.field.over("r")
     sure(noise.even and q.kind != "product" and not q.field.domains, "noise that is not even, several coordinates, or parameters")
-    (moving, rest, c), *more = [(*_split(m), c) for m, c in noise.h.items() if _split(m)[0]]
+    (moving, rest, c), *more = [(*split(m), c) for m, c in noise.h.items() if split(m)[0]]
     if moving[0][0][:2] == ("f", "floor"):
         wide = field.derivative(dict(moving[0][0][2][0]), "r")
         rises = not more and len(moving) == 1 == moving[0][1] and not names(wide) and field.positive({rest: c}) and field.positive(wide)
@@ -432,6 +268,11 @@ def modulus(q, evidence):
         most = sub(substitute(noise.h, field, {"r": add(atom(R), noise.shift)}), noise.h)
     sure(rises and field.at_most(most, bound), "whether h never falls, and never rises by more within the sensitivity")
     return "upper", bound, {}, assumed_of(noise, "upper")
+
+
+def modulus_parts(q, evidence):
+    """docs/theory/additive.md#modulus-parts, where h rises by equal steps, or never falls."""
+    return modulus(q, evidence)
 
 
 def point_witness(q, evidence):
@@ -481,8 +322,15 @@ def divergence(q, evidence):
     """docs/theory/additive.md#divergence, far out."""
     q, at = q.at(evidence)
     side, noise = evidence.get("side"), Noise(q)
-    sure(not q.field.domains and side in ("+inf", "-inf"), "a density that diverges, or vanishes, at a point")
+    pole = side == "right" and rational(evidence.get("point")) == 0 and q.kind == "radial" and not noise.whole
+    sure(not q.field.domains and (pole or side in ("+inf", "-inf")), "a density that diverges, or vanishes, at a point")
     noise.check_integrable()
+    if pole:  # next to the one answer the density has no bound, or goes to 0, and next to the other it is positive and finite
+        logs = add(*({split(m)[1]: c} for m, c in noise.h.items() if split(m)[0] == list(*LOG_R)))
+        known = noise.at_zero(sub(noise.h, mul(logs, LOG_R))) is not None and not q.field.zero(logs)
+        sure(known and (q.field.positive(logs) or q.field.positive(scale(logs, -1))), "what the density does at 0")
+        must(q.field.positive(noise.shift), "answers do not move")
+        return "lower", INFINITE, at, assumed_of(noise, "lower")
     must(q.field.positive(noise.shift) and not (side == "-inf" and q.kind == "radial"), "answers do not move, or a distance is negative")
     top, lead = growth(noise.field, noise.sides[side == "-inf"])
     must(top == INFINITE or (top > 1 and q.field.positive(lead)), "the slope of h is not certainly unbounded")

@@ -4,15 +4,20 @@ from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations, permutations
 
+import best
+import mixtures
 import noise
+import norms
 from algebra import ONE, add, constant, mul, scale, sub
 from finite import Table
-from noise import IDEAL, INFINITE, LINE, Noise, Question, dot, rational, sided, total, whole
-from terms import Malformed, Refused, Undecided, must, require, sure
+from growth import INFINITE
+from noise import IDEAL, LINE, Noise, Question, sided, total, whole
+from norms import dot
+from terms import Malformed, Refused, Undecided, must, rational, require, sure
 
 STEPS = {"group": "size", "lipschitz": "constant"}
 SHIFTED = (noise.concave_exponent, noise.convex_exponent, noise.power_identity)  # by these a loss is concave in the shift
-COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz")
+COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lipschitz", "best_of")
 
 
 def inside(mechanism):
@@ -30,6 +35,14 @@ def asked(part, field, values=None):
 def infer(claim, field, line, facts, rules, made):
     """The fact that a line proves."""
     place, evidence, rule = line.get("place", []), line.get("parameters", {}), line["rule"]
+    closed = place == mixtures.CLOSED and rule in rules
+    if closed or (rule == "mixture-closed-form" and not place):
+        mixture = asked(claim, field)
+        radial = mixtures.closed(mixture)
+        if closed:
+            return made(about(radial), *rules[rule](radial, evidence))
+        premises = [facts[n] for n in line.get("premises", [])]
+        return made("whole", *mixtures.mixture_closed_form(mixture, evidence, premises, about(radial)))
     q, fixed = asked(claim, field), bool(place) and isinstance(place[0], dict) and place[0].keys() == {"at"}
     q = q.at(place[0])[0] if fixed else q
     several = False  # whether the place is of so many runs; one step below is one
@@ -52,7 +65,7 @@ def down(q, number):
     require(type(number) is int and 0 <= number < len(listed), Malformed, "the place is none in this mechanism")
     inner = asked(listed[number], q.field, q.values)
     inner.factor = ONE if q.kind == "subsample" else mul(q.factor, q.form(q.mechanism[steps])) if steps else q.factor
-    inner.part = listed[number]
+    inner.part, inner.mapped = listed[number], q.kind != "subsample" and (q.mapped or q.kind == "lipschitz")
     return inner
 
 
@@ -63,7 +76,8 @@ def further(q):
     known = q.kind in noise.ADDED and q.query is None and q.moved is not None
     one, integers = q.moved, q.mechanism.get("integers") is True
     sure(known and (whole(q.field, q.factor) or not integers), "this mechanism on neighbours of neighbours")
-    sure(not integers or whole(q.field, one), "integers that move by no integer, on neighbours of neighbours")
+    sure(not integers or whole(q.field, one) or not q.mapped, "integers that move by no integer, behind a map")
+    one = constant(q.field.floor(one)) if integers and not whole(q.field, one) else one  # each record moves an answer by an integer
     return Question(q.mechanism, mul(q.factor, one), None, q.field, q.values)
 
 
@@ -100,6 +114,11 @@ class Values:
             told = f"neighbours behind {kind} move apart in one direction, in proportion"
             self.assumed.append(told if kind in STEPS else "the map does not look at the data")
             return self.of(down(q, 0), evidence)
+        if kind == "best_of":
+            sure(self.side == "upper" and self.premises is not None, "what the best of several runs loses at one pair, or from below")
+            value = self.of(down(q, 0), evidence["part"])
+            self.assumed += best.OFTEN
+            return best.upper(q, evidence, value)
         return self.leaf(q, evidence)
 
     def leaf(self, q, evidence):
@@ -109,7 +128,8 @@ class Values:
         fact = self.premises[evidence]
         self.used.add(evidence)
         sure(fact is not None, "a premise that is not decided here")
-        must(fact.about == about(further(q)) and not fact.at and fact.side == self.side, "a premise is about another part or side")
+        fits = fact.side == self.side or (fact.side == "exact" and self.side == "upper")
+        must(fact.about == about(further(q)) and not fact.at and fits, "a premise is about another part or side")
         sure(self.side == "upper" or q.kind not in noise.ADDED[1:] or Noise(q, line=True).even, "which order is the worse for uneven noise")
         self.assumed += fact.assumed
         return fact.value
@@ -135,11 +155,17 @@ def grown(field, rate, value):
 
 def combination(claim, q, evidence, premises):
     """docs/theory/composition.md#combination."""
+    for m, part in every(q.mechanism, claim):
+        _ = best.law(asked({**part, "mechanism": m}, q.field)) if m["kind"] == "best_of" else None
     side, q, at = sided(q, evidence)
     values = Values(side, premises)
     sure(q.kind in COMBINATORS, "coordinates of noise as parts of their own")
     must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
     relation(claim)
+    if q.kind == "best_of" and side == "lower":
+        must(not premises, "a premise is not used")
+        value, assumed = best.lower(q, down(q, 0), evidence)
+        return side, value, at, assumed
     several = len(leaves(q.mechanism)) > 1
     values.assumed += ["the sensitivities of all parts speak of the same neighbours"] * several
     if "neighbours" in evidence:
@@ -209,9 +235,9 @@ class Joint(Values):
             return Table(q).loss(*self.pair)
         known = self.kind == "records" and q.kind in noise.ADDED[:2] and q.query and q.factor == ONE
         sure(known and known_size(q), "what a part loses at a pair")
-        moved, m = [dot(row, self.pair) for row in noise.matrix_of(q.query["rows"])], q.mechanism
-        norm, vectors = m.get("norm", LINE), [noise.up_to_sign(moved)]
-        size = noise.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
+        moved, m = [dot(row, self.pair) for row in norms.matrix_of(q.query["rows"])], q.mechanism
+        norm, vectors = m.get("norm", LINE), [norms.up_to_sign(moved)]
+        size = norms.longest(norm, vectors, len(moved), q.field, self.side) if any(moved) else {}
         sure(not m.get("integers") or (not self.real and not any(s.denominator != 1 for s in moved)), "answers that differ by no integers")
         asked = Question(m, size, None, q.field, q.values)
         drawn = Noise(asked, line=True)
@@ -276,7 +302,7 @@ def queried(q):
     line = all(p.kind in noise.ADDED and p.mechanism.get("norm", LINE)["kind"] == "lp" and not p.mechanism.get("integers") for p in parts)
     real = line and all(p.query and p.query["adjacency"] == "l2" and known_size(p) for p in parts)
     sure(parts and real and not q.field.domains, "parts that are no noise on answers about one real histogram under l2, or parameters")
-    return [(p, noise.matrix_of(p.query["rows"]), p.count(p.part["times"])[()]) for p in parts]
+    return [(p, norms.matrix_of(p.query["rows"]), p.count(p.part["times"])[()]) for p in parts]
 
 
 def by_slopes(q):
@@ -287,7 +313,7 @@ def by_slopes(q):
         slope = mul(q.field.extreme("max", noise.slopes(drawn)), drawn.shift)
         sure(drawn.dimension == ONE and slope.keys() == {()}, "coordinates that are not independent, or a slope that is not rational")
         stacked += [[times * slope[()] * x for x in row] for row in rows]
-    return noise.stretched(LINE, stacked, q.field)
+    return norms.stretched(LINE, stacked, q.field)
 
 
 def joint_moves(claim, q, _, premises):

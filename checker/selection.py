@@ -4,8 +4,10 @@ from itertools import product
 from math import ceil
 
 from algebra import ONE, Field, add, constant, mul, names, scale, sub
-from noise import IDEAL, INFINITE, Noise, Question, dot, rational, sided, slopes, total, whole
-from terms import Malformed, must, parse, require, sure
+from growth import INFINITE
+from noise import IDEAL, Noise, Question, sided, slopes, total, whole
+from norms import dot
+from terms import Malformed, must, parse, rational, require, sure
 
 MOVES = {"all": [(1, 1)], "monotone": [(1, 0), (0, 1)], "increasing": [(1, 0)], "decreasing": [(0, 1)]}
 KINDS = ("once", "fresh", "state", "limits")

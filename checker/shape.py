@@ -5,9 +5,9 @@ import json
 import re
 from pathlib import Path
 
-from noise import ADDED, rational
+from noise import ADDED
 from parts import COMBINATORS, every
-from terms import Malformed, parse, require, sure
+from terms import Malformed, parse, rational, require, sure
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[1] / "dpverify" / "schemas" / "certificate.schema.json").read_text(encoding="utf-8"))
 SEEN = r"(?=.*\S|$)[^\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]*"

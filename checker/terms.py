@@ -55,6 +55,15 @@ def replaced(tree, values):
     return known or (tuple(replaced(part, values) for part in tree) if isinstance(tree, tuple) else tree)
 
 
+def rational(text):
+    """The number that "a", "a/b" or "m*2^e" writes."""
+    top, mark, power = str(text).partition("*2^")
+    good = re.fullmatch(r"-?\d+(/0*[1-9]\d*)?", top, re.ASCII) and re.fullmatch(r"-?\d+" if mark else "", power, re.ASCII)
+    require(good and type(text) in (int, str), Malformed, f"{str(text)[:40]!r} is no exact number")
+    sure(len(power) <= 6, "a number with an exponent that is too large")
+    return Fraction(top) * Fraction(2) ** int(power or 0)
+
+
 @lru_cache(maxsize=10000)
 def parse(source):
     """The tree of a text: its grammar is that of Python's expressions, in the one writing that Python gives them, but for spaces."""

@@ -1,0 +1,86 @@
+"""How an exponent h = -log(density) grows far out."""
+
+from fractions import Fraction
+
+from algebra import _names, add, atom, constant, key, mul, scale
+from terms import Undecided, sure
+
+INFINITE = "infinite"
+R = ("s", "r")
+LOG_R = atom(("l", key(atom(R))))
+
+
+def split(m):
+    """The factors of a product that move with r, and the others."""
+    moving = [(a, e) for a, e in m if "r" in _names(a)]
+    return moving, tuple(x for x in m if x not in moving)
+
+
+def _degree(field, p):
+    """The greatest power of r in a sum of powers of r, and the factor of it, certainly positive."""
+    powers = {}
+    for m, c in p.items():
+        moving, rest = split(m)
+        sure(not any(a != R for a, _ in moving), "what grows otherwise than a power")
+        powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
+    top, lead = max(powers.items())
+    sure(field.positive(lead), "a sum whose greatest power may vanish")
+    return top, lead
+
+
+def growth(field, h):
+    """(e, factor): h grows as factor * r**e, e > 0, or as factor * log r for e = 0; INFINITE where it grows faster than powers."""
+    powers, fast, known = {Fraction(0): {}}, False, Fraction(0)  # known: of some terms nothing is known beside this power
+    for moving, rest, c in [(*split(m), c) for m, c in h.items() if split(m)[0]]:
+        outer = {rest: c}
+        (a, e), power, factor = moving[0], Fraction(0), {}
+        sure(len(moving) <= 1 and (a[0] not in "fl" or e == 1), "a product or a function whose growth is not known")
+        if a == R:
+            power, factor = e, outer
+        elif a[0] == "l":
+            try:
+                factor = mul(outer, constant(_degree(field, dict(a[1]))[0]))
+            except Undecided:
+                power, factor = Fraction(1), mul(outer, _log_rate(field, dict(a[1])))
+        elif a[0] == "f":
+            power, factor = _pieced(field, a)
+            factor = mul(outer, factor)
+        elif a[0] == "q":
+            top, lead = _degree(field, dict(a[1]))
+            power, factor = top * e, mul(outer, field.power(lead, e))
+        else:
+            top, lead = growth(field, {a[1]: e})
+            falls, rises = top != INFINITE and field.positive(scale(lead, -1)), top == INFINITE or (top > 0 and field.positive(lead))
+            sure(falls or (rises and field.positive(outer)), "an exponential whose growth is not known")
+            fast = fast or rises
+        if power > 0 or a[0] == "l":
+            powers[power], known = add(powers.get(power, {}), factor), known if a == R else max(known, power)
+    top = max(p for p in powers if powers[p] or p == 0)
+    sure(fast or top >= known, "powers that cancel, and what is left of them")
+    return (INFINITE, None) if fast else (top, powers[top])
+
+
+def _pieced(field, a):
+    """The growth of a floor, which is that of what stands in it, or of a maximum, which is the greatest."""
+    found = [growth(field, dict(k)) for k in a[2]]
+    top = max(Fraction(0) if power == INFINITE else power for power, _ in found)
+    sure(top > 0 and a[1] in ("floor", "max") and all(power != INFINITE for power, _ in found), "a function whose growth is not known")
+    lead = field.extreme("max", [lead for power, lead in found if power == top])
+    sure(field.positive(lead), "a function whose growth is not known")
+    return top, lead
+
+
+def _log_rate(field, p):
+    """The limit of log(p)/r, p a sum of positive multiples of exponentials, of powers, and of powers of such sums."""
+    good = all(c > 0 and all(field.atom_positive(a) for a, _ in m) for m, c in p.items())
+    sure(good, "a logarithm whose growth is not known")
+    return field.extreme("max", [add(*(_rate(field, a, e) for a, e in split(m)[0])) for m in p])
+
+
+def _rate(field, a, e):
+    if a[0] == "q":
+        return scale(_log_rate(field, dict(a[1])), e)
+    sure(a == R or a[0] == "e", "a factor whose growth is not known")
+    top, lead = growth(field, {a[1]: e}) if a != R else (Fraction(0), {})
+    sure(top != INFINITE and top <= 1, "a logarithm whose growth is not known")
+    return lead if top == 1 else {}
