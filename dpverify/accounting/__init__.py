@@ -1,6 +1,7 @@
 """Accounting in dp-accounting's terms, certified: its DpEvents, and an accountant that can be put in the place of its own.
 
-`CertifiedAccountant` needs dp-accounting, which the extra `accounting` brings: pip install 'dpverify[accounting]'. Events in files need nothing.
+`CertifiedAccountant` needs dp-accounting, which the extra `accounting` brings:
+pip install 'dpverify[accounting]'. Events in files need nothing of it.
 """
 
 from __future__ import annotations

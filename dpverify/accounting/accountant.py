@@ -15,9 +15,12 @@ from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccount
 
 from dpverify.accounting.enclosures import DIGITS, Cost
 from dpverify.accounting.events import Event, exact
-from dpverify.accounting.objects import of_object
+from dpverify.accounting.files import Ledger, ledger_text, read_ledger
+from dpverify.accounting.objects import as_object, of_object
 from dpverify.accounting.relations import Relation
 from dpverify.accounting.translate import Unsupported
+from dpverify.errors import SpecError
+from dpverify.runtime.whole import write
 
 
 class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
@@ -82,6 +85,24 @@ class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
             raise ValueError("certificate: give epsilon, delta or both.")
         asked = {name: "tight" if value is None else _number(value, name) for name, value in (("epsilon", epsilon), ("delta", delta))}
         return self._costs().certificate(Path(path), self._digits, **asked)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write all that was composed to a file, which `load` and `dpverify account` read; a later day goes on from it."""
+        file = Path(path)
+        write(file, ledger_text(Ledger(tuple(self._events), self._relation)))
+        return file
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], **settings: Any) -> CertifiedAccountant:
+        """The accountant of a ledger. settings: digits and width, as for a new one. Raises SpecError."""
+        ledger = read_ledger(Path(path))
+        if ledger.relation is None:
+            raise SpecError(f"{path}: neighboring_relation is missing: a ledger says under which relation it is accounted.")
+        found = cls(NeighboringRelation[ledger.relation.name], **settings)
+        for event, times in ledger.events:
+            if times:
+                found.compose(as_object(event), times)
+        return found
 
     def _costs(self) -> Cost:
         if self._cost is None:

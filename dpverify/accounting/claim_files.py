@@ -10,6 +10,7 @@ from typing import Any
 from dpverify.accounting.translate import Table
 from dpverify.catalogue import Stated, read_tables
 
+
 def stated(table: Table, name: str = "events", **asked: Any) -> Stated:
     """The claim of a mechanism. asked: what it says, "tight" or exact numbers."""
     return read_tables(name, _document(table, asked)).claims[0]

@@ -69,14 +69,17 @@ class Cost:
         return self._narrowed(("delta", epsilon), digits, width, lambda many: self._bounds({"epsilon": epsilon, "delta": "tight"}, many))
 
     def certificate(self, path: Path, digits: int = DIGITS, **asked: Any) -> Path:
-        """Write the certificate of a claim about the events, which holds for all that they describe. Raises NotProved where it is not proved."""
+        """Write the certificate of a claim about all that the events describe. Raises NotProved where it is not proved."""
         if self.mechanisms is None:
             raise NotProved("part of the events hides nothing, so that no epsilon and no delta below 1 holds.", ["REFUTED"])
-        found = verify(stated(self.mechanisms.most, **asked).claim, digits)
-        if found.judgement.verdict != "PROVED":
-            why = " ".join(found.reasons) or "the bounds that are known do not reach it."
-            raise NotProved(f"{found.judgement.verdict}: {why}", [found.judgement.verdict])
-        write(path, encode(found.certificate))
+        found = [verify(stated(table, **asked).claim, digits) for table in self.mechanisms.most]
+        proved = [one for one in found if one.judgement.verdict == "PROVED"]
+        if not proved:
+            why = " ".join(found[0].reasons) or "the bounds that are known do not reach it."
+            raise NotProved(f"{found[0].judgement.verdict}: {why}", [found[0].judgement.verdict])
+        value = "delta" if asked["delta"] == "tight" else "epsilon"
+        best = min(proved, key=lambda one: _end(one, value, digits, 1))
+        write(path, encode(best.certificate))
         return path
 
     def _narrowed(self, asked: tuple[Any, ...], digits: int, width: Fraction | None, bounds: Callable[[int], Bounds]) -> Bounds:
@@ -98,14 +101,13 @@ class Cost:
     def _bounds(self, asked: dict[str, Any], digits: int) -> Bounds:
         assert self.mechanisms is not None
         value = next(name for name, said in asked.items() if said == "tight")
-        most = _judged(self.mechanisms.most, asked, digits)
-        alike = self.mechanisms.least == self.mechanisms.most
-        least = most if alike else None if self.mechanisms.least is None else _judged(self.mechanisms.least, asked, digits)
+        judged = {repr(table): _judged(table, asked, digits) for table in self.mechanisms.most}
+        most = min(judged.values(), key=lambda one: _end(one, value, digits, 1))
+        below = self.mechanisms.least
+        least = None if below is None else judged.get(repr(below)) or _judged(below, asked, digits)
         lower = ZERO if least is None else _end(least, value, digits, 0)
-        upper = _end(most, value, digits, 1)
         rules = dict.fromkeys(rule for one in (most, least) if one is not None for rule in one.judgement.rules)
-        assumed = tuple(one.text if hasattr(one, "text") else str(one) for one in most.judgement.assumptions)
-        return Bounds(lower, upper, tuple(rules), assumed)
+        return Bounds(lower, _end(most, value, digits, 1), tuple(rules), tuple(most.judgement.assumptions))
 
 
 def _both(one: Bounds, other: Bounds) -> Bounds:

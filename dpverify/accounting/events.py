@@ -45,7 +45,8 @@ class Number(NamedTuple):
 
 
 NOISE: Final = Number("Noise multiplier")
-EVENT, EVENTS = "event", "events"
+EVENT: Final = "event"
+EVENTS: Final = "events"
 FIELDS: Final[Mapping[str, Mapping[str, Number | None]]] = {
     "NoOpDpEvent": {},
     "NonPrivateDpEvent": {},
@@ -58,7 +59,10 @@ FIELDS: Final[Mapping[str, Mapping[str, Number | None]]] = {
         "sensitivity": Number("Sensitivity", needed=False, default=Fraction(1)),
         "dimension": Number("Dimension", 1, whole=True, needed=False),
     },
-    "RandomizedResponseDpEvent": {"noise_parameter": Number("Noise parameter", 0, 1), "num_buckets": Number("Number of buckets", 1, whole=True)},
+    "RandomizedResponseDpEvent": {
+        "noise_parameter": Number("Noise parameter", 0, 1),
+        "num_buckets": Number("Number of buckets", 1, whole=True),
+    },
     "ExponentialMechanismDpEvent": {"epsilon": Number("Epsilon")},
     "PermuteAndFlipDpEvent": {"epsilon": Number("Epsilon")},
     "EpsilonDeltaDpEvent": {"epsilon": Number("Epsilon"), "delta": Number("Delta", 0, 1)},
@@ -192,7 +196,7 @@ def exact(value: Any) -> Fraction | float:
     if isinstance(value, Decimal | Real):
         if math.isnan(value):
             raise ValueError("nan is not a number.")
-        return float(value) if math.isinf(value) else Fraction(value)
+        return float(value) if math.isinf(value) else Fraction(value if isinstance(value, Decimal) else float(value))
     if isinstance(value, str):
         return _written(value)
     raise ValueError(f"{_shown(value)} is not a number.")

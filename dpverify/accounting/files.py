@@ -8,31 +8,43 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dpverify.accounting.events import EVENT, EVENTS, FIELDS, Event, read
+from dpverify.accounting.relations import Relation
 from dpverify.catalogue.toml import Fault, meant, read_text
 from dpverify.errors import SpecError
 
-CLASS, MODULE: Final = "class_name", "module_name"
+SCHEMA: Final = "dpverify-ledger/1"
+CLASS: Final = "class_name"
+MODULE: Final = "module_name"
+_RELATION: Final = "neighboring_relation"
+_OF_LEDGER: Final = ("schema", _RELATION, EVENTS)
 _MODULE_SAID: Final = "dp_accounting.dp_event"
 _DEEPEST: Final = 32
 _EXAMPLE: Final = '{"class_name": "GaussianDpEvent", "noise_multiplier": 1.1}'
 
 
-def read_event(path: Path) -> Event:
-    """The event of a file. Raises SpecError, which lists all that is wrong with it."""
+class Ledger(NamedTuple):
+    """Events on one data set, each with how often it is repeated. relation: that they are accounted under; None where that is not said."""
+
+    events: tuple[tuple[Event, int], ...]
+    relation: Relation | None = None
+
+
+def read_ledger(path: Path) -> Ledger:
+    """The events of a file: one event, or a ledger. Raises SpecError, which lists all that is wrong with it."""
     try:
         text = read_text(path)
     except Fault as fault:
         raise SpecError(f"{path}: {fault}") from fault
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror or error}.") from error
-    return parse_event(text, str(path))
+    return parse_ledger(text, str(path))
 
 
-def parse_event(text: str, name: str) -> Event:
-    """The event of a JSON text. name: of its file, for messages. Raises SpecError."""
+def parse_ledger(text: str, name: str) -> Ledger:
+    """The events of a JSON text. name: of its file, for messages. Raises SpecError."""
     try:
         data = json.loads(text, parse_float=_decimal, parse_int=_decimal, parse_constant=_constant, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
@@ -42,10 +54,45 @@ def parse_event(text: str, name: str) -> Event:
     if _depth(data) > _DEEPEST:
         raise SpecError(f"{name}: nested more than {_DEEPEST} deep. Events that are composed of compositions may be one composition.")
     faults: list[str] = []
-    found = read(data, _looked_at, name, faults)
+    if isinstance(data, Mapping) and "schema" in data:
+        found = _ledger(data, name, faults)
+    else:
+        found = Ledger(((read(data, _looked_at, name, faults), 1),))
     if faults:
         raise SpecError(faults)
     return found
+
+
+def _ledger(data: Mapping[str, Any], name: str, faults: list[str]) -> Ledger:
+    """What a ledger says; what is wrong with it is added to the faults."""
+    if data["schema"] != SCHEMA:
+        faults.append(f"{name}: schema is {json.dumps(data['schema'], default=str)[:60]}, not {json.dumps(SCHEMA)}.")
+    unknown = [json.dumps(key[:60]) for key in data if key not in _OF_LEDGER]
+    faults.extend(f"{name}: a ledger has no {key}. It has {', '.join(_OF_LEDGER)}." for key in unknown)
+    said = data.get(_RELATION)
+    if said is not None and (not isinstance(said, str) or said not in Relation.__members__):
+        faults.append(f"{name}: {_RELATION} is none of {', '.join(Relation.__members__)}.")
+        said = None
+    entries = data.get(EVENTS)
+    if not isinstance(entries, list):
+        faults.append(f"{name}: {EVENTS} is missing: a list of events, each with its count.")
+        entries = []
+    events = []
+    for number, entry in enumerate(entries, 1):
+        repeated = {**entry, CLASS: "SelfComposedDpEvent"} if isinstance(entry, Mapping) else entry
+        found = read(repeated, _looked_at, f"{name}, {EVENTS} {number}", faults)
+        if found.inner and "count" in found.numbers:
+            events.append((found.inner[0], int(found["count"])))
+    return Ledger(tuple(events), None if said is None else Relation[said])
+
+
+def ledger_text(ledger: Ledger) -> str:
+    """A ledger as the text of a file."""
+    data: dict[str, Any] = {"schema": SCHEMA}
+    if ledger.relation is not None:
+        data[_RELATION] = ledger.relation.name
+    data[EVENTS] = [{EVENT: _data(event), "count": times} for event, times in ledger.events]
+    return json.dumps(data, indent=1) + "\n"
 
 
 def event_text(event: Event) -> str:
@@ -73,9 +120,9 @@ def _number(value: Any) -> Any:
         return None if value is None else "inf"
     if value.denominator == 1:
         return int(value)
-    nearest = float(value)
+    nearest = float(value) if abs(value) < 10**300 else math.inf
     # as a bare number where every reader of JSON, whose numbers are floats, has the nearest float of it anyhow
-    return nearest if Fraction(Decimal(repr(nearest))) == value else str(value)
+    return nearest if math.isfinite(nearest) and Fraction(repr(nearest)) == value else str(value)
 
 
 def _decimal(text: str) -> Fraction:
@@ -118,12 +165,13 @@ def _looked_at(data: Any) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(kind, str):
         raise ValueError(f"{CLASS} is missing: the name of the class of a DpEvent. Write such as {_EXAMPLE}.")
     if kind not in FIELDS:
-        raise ValueError(f"{json.dumps(kind[:60])} is no event.{meant(kind, FIELDS) or f' Known are {", ".join(FIELDS)}.'}")
+        known = f" Known are {', '.join(FIELDS)}."
+        raise ValueError(f"{json.dumps(kind[:60])} is no event.{meant(kind, FIELDS) or known}")
     if data.get(MODULE, _MODULE_SAID) != _MODULE_SAID:
         raise ValueError(f"{MODULE} is {json.dumps(data[MODULE])}, not {json.dumps(_MODULE_SAID)}. Leave it out.")
-    known = [*FIELDS[kind], CLASS, MODULE]
-    unknown = [key for key in data if key not in known]
+    fields = [*FIELDS[kind], CLASS, MODULE]
+    unknown = [key for key in data if key not in fields]
     if unknown:
-        said = ", ".join(f"{json.dumps(key[:60])}{meant(key, known).rstrip('?').replace(' Did you mean', ', meant may be')}" for key in unknown)
-        raise ValueError(f"{kind} has no {said}. It has {', '.join(known[:-2]) or 'no fields'}.")
+        said = ", ".join(json.dumps(key[:60]) for key in unknown)
+        raise ValueError(f"{kind} has no {said}.{meant(unknown[0], fields)} It has {', '.join(fields[:-2]) or 'no fields'}.")
     return kind, data

@@ -32,8 +32,9 @@ def event_of_file(path: Path, relation: Relation) -> Event:
     sensitivities = {str(claim.get("sensitivity", "")) for claim in claims}
     if len(sensitivities) > 1:
         raise SpecError(f"{spec.file}: its claims have several sensitivities, and an event has one. Leave one claim.")
+    said = {key: claims[0][key] for key in ("sensitivity", "query", "adjacency") if key in claims[0]}
     try:
-        return event_of({**data["mechanism"], **{key: claims[0][key] for key in ("sensitivity", "query", "adjacency") if key in claims[0]}}, relation)
+        return event_of({**data["mechanism"], **said}, relation)
     except _NoEvent as error:
         raise SpecError(f"{spec.file}: no event says the same: {error}") from error
 
@@ -153,7 +154,7 @@ def _best_of(table: Mapping[str, Any], relation: Relation) -> Event:
 def _correlated(table: Mapping[str, Any], relation: Relation) -> Event:
     once = _number(table.get("participation", {}), "times", Fraction(1)) == 1 and "sampling" not in table
     if table.get("strategy") != "binary_tree" or not once or relation is not Relation.REPLACE_SPECIAL:
-        raise _NoEvent("of correlated noise there is one for a binary_tree to which a user contributes once, with the neighbours 'replace-special'.")
+        raise _NoEvent("of correlated noise there is one for a binary_tree, a user in one step, and the neighbours 'replace-special'.")
     numbers = {"noise_multiplier": _number(table, "sigma") / _sensitivity(table), "step_counts": (_number(table, "steps"),)}
     return Event("SingleEpochTreeAggregationDpEvent", numbers)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.accounting.events import EVENT, Event
+from dpverify.accounting.events import Event
 from dpverify.accounting.numbers_of_runs import fewest_stops, kept
 from dpverify.accounting.relations import Relation
 
@@ -27,8 +27,10 @@ SAMPLED: Final = ("PoissonSampledDpEvent", "MixtureOfGaussiansDpEvent", "Truncat
 """Events whose outputs on two neighbours are a law and a mixture of it, which are not alike."""
 NOTHING: Final[Table] = {"kind": "builtin", "name": "k_randomized_response", "k": Fraction(2), "p": Fraction(1, 2)}
 """A mechanism that looks at no data."""
-ORDERS: Final = tuple(
-    [Fraction(10 + tenths, 10) for tenths in range(1, 100)] + [Fraction(order) for order in (*range(11, 64), 128, 256, 512, 1024)]
+ORDERS: Final = (
+    *(Fraction(tenths, 10) for tenths in range(11, 20)),
+    *(Fraction(halves, 2) for halves in range(4, 12)),
+    *map(Fraction, (*range(6, 33), 36, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024)),
 )
 """The orders at which a divergence that is a line in the order is stated."""
 _ANY_OF: Final = " or ".join
@@ -46,25 +48,30 @@ class NotPrivate(Exception):
     """An event that hides nothing."""
 
 
-class _NoLower(Exception):
-    """No mechanism is known that the event describes and that is judged from below."""
+class _NotSo(Exception):
+    """A reading that says nothing of this event."""
 
 
 @dataclass(frozen=True)
 class Mechanisms:
-    """What an event is translated into. least: judged from below; None where nothing is known from below."""
+    """What an event is translated into. most: each judged from above; least: from below, None where nothing is known from below."""
 
-    most: Table
+    most: tuple[Table, ...]
     least: Table | None
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """How events are read. least: for a bound from below. zero: that the record is replaced by a record of zero."""
+    """How events are read. least: for a bound from below. zero: that the record is replaced by a record of zero.
+
+    split: that a record in the place of another is one that is removed and one that is added, each with noise of its own. sampled: inside
+    of a sample.
+    """
 
     relation: Relation
     least: bool = False
     zero: bool = False
+    split: bool = False
     sampled: bool = False
 
     @property
@@ -76,17 +83,23 @@ class _Reading:
 def mechanisms(events: Iterable[tuple[Event, int]], relation: Relation) -> Mechanisms:
     """The mechanisms of events on one data set, each with how often it is repeated. Raises Unsupported, NotPrivate."""
     events = list(events)
-    most = composed(_all(events, _Reading(relation)))
-    readings = [_Reading(relation, least=True)]
+    most = [composed(_all(events, _Reading(relation)))]
+    least = [_Reading(relation, least=True)]
     if relation is Relation.REPLACE_ONE:
-        readings.append(_Reading(Relation.REPLACE_SPECIAL, least=True, zero=True))
+        most.extend(_read(events, [_Reading(relation, split=True)]))
+        least.append(_Reading(Relation.REPLACE_SPECIAL, least=True, zero=True))
+    different = [table for number, table in enumerate(most) if table not in most[:number]]
+    return Mechanisms(tuple(different), next(_read(events, least), None))
+
+
+def _read(events: list[tuple[Event, int]], readings: Iterable[_Reading]) -> Iterator[Table]:
+    """The mechanisms of those readings that say something of the events."""
     for reading in readings:
         try:
-            _one_way(events, reading.relation)
-            return Mechanisms(most, composed(_all(events, reading)))
-        except (_NoLower, Unsupported):
+            _one_way(events, reading)
+            yield composed(_all(events, reading))
+        except (_NotSo, Unsupported):
             continue
-    return Mechanisms(most, None)
 
 
 def composed(parts: Parts) -> Table:
@@ -106,11 +119,13 @@ def _all(events: Iterable[tuple[Event, int]], reading: _Reading) -> Parts:
     return [(table, each * times) for event, times in events if times for table, each in _parts(event, reading)]
 
 
-def _one_way(events: Iterable[tuple[Event, int]], relation: Relation) -> None:
-    """Refuse a lower bound where two parts tell one neighbour from the other, and it is not seen that they do so in one order."""
+def _one_way(events: Iterable[tuple[Event, int]], reading: _Reading) -> None:
+    """Refuse what speaks of one order of two neighbours in one part and may speak of the other in another."""
     kinds = {event.kind for one, _ in events for event in within(one)}
-    if relation is Relation.REPLACE_SPECIAL and "RandomizedResponseDpEvent" in kinds and kinds & set(SAMPLED):
-        raise _NoLower
+    if reading.least and reading.relation is Relation.REPLACE_SPECIAL and "RandomizedResponseDpEvent" in kinds and kinds & set(SAMPLED):
+        raise _NotSo
+    if reading.split and "SampledWithoutReplacementDpEvent" in kinds:
+        raise _NotSo
 
 
 def within(event: Event) -> Iterator[Event]:
@@ -121,7 +136,7 @@ def within(event: Event) -> Iterator[Event]:
 
 
 def _parts(event: Event, reading: _Reading) -> Parts:
-    """What an event is made of. Raises Unsupported, NotPrivate, _NoLower."""
+    """What an event is made of. Raises Unsupported, NotPrivate, _NotSo."""
     found = _READERS.get(event.kind)
     if found is None:
         raise Unsupported(event, "Unsupported event.")
@@ -179,7 +194,7 @@ def _response(event: Event, reading: _Reading) -> Parts:
     _only(event, reading, Relation.REPLACE_ONE, Relation.REPLACE_SPECIAL)
     _outside(event, reading)
     if reading.zero:
-        raise _NoLower
+        raise _NotSo
     noise, buckets = event["noise_parameter"], event["num_buckets"]
     if buckets == 1 or noise == 1:
         return []
@@ -308,9 +323,25 @@ def _poisson(event: Event, reading: _Reading) -> Parts:
             )
             raise Unsupported(event, message)
         if reading.least:
-            raise _NoLower
-        return _drawn(event, rate, reading, "without_replacement")
+            raise _NotSo
+        return _split(event, rate) if reading.split else _drawn(event, rate, reading, "without_replacement")
     return _drawn(event, rate, reading, "poisson")
+
+
+def _split(event: Event, rate: Fraction) -> Parts:
+    """A record that leaves a sampled sum and one that enters it: two sums, each with half of the variance of the noise."""
+    inside = event.inner[0]
+    if inside.kind != "GaussianDpEvent":
+        raise _NotSo
+    noise = inside["noise_multiplier"]
+    if not noise:
+        raise NotPrivate(inside.kind)
+    leaves: Table = {
+        "kind": "subsample",
+        "rate": rate,
+        "part": {"kind": "builtin", "name": "gaussian", "sigma": noise, "sensitivity": "sqrt(2)"},
+    }
+    return [(leaves, 1), ({"kind": "lipschitz", "constant": Fraction(1), "part": leaves}, 1)]
 
 
 def _without_replacement(event: Event, reading: _Reading) -> Parts:
@@ -331,12 +362,15 @@ def _truncated(event: Event, reading: _Reading) -> Parts:
     if 0 in (records, rate, batch):
         return []
     gaussian = Event("GaussianDpEvent", {"noise_multiplier": event["noise_multiplier"]}, origin=event.origin)
+    if reading.split and batch < records:
+        raise _NotSo
     if batch >= records:
         return _poisson(Event("PoissonSampledDpEvent", {"sampling_probability": rate}, (gaussian,), event.origin), reading)
     if reading.least and reading.relation is not Relation.REPLACE_ONE:
-        return _sample(kept(int(records), rate, int(batch)), _gaussian(gaussian, replace(reading, relation=Relation.REPLACE_SPECIAL)), "poisson")
+        alone = _gaussian(gaussian, replace(reading, relation=Relation.REPLACE_SPECIAL))
+        return _sample(kept(int(records), rate, int(batch)), alone, "poisson")
     if reading.least:
-        raise _NoLower
+        raise _NotSo
     _only(event, reading, Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE)
     moved = _gaussian(gaussian, replace(reading, relation=Relation.REPLACE_ONE))
     return _sample(rate, moved, "poisson" if reading.relation is Relation.ADD_OR_REMOVE_ONE else "without_replacement")
@@ -348,7 +382,7 @@ def _best(event: Event, reading: _Reading) -> Parts:
     if not inside or (mean == 1 and shape != math.inf):
         return inside
     if reading.least:
-        raise _NoLower
+        raise _NotSo
     if shape == math.inf:
         runs = {"law": "poisson", "mean": mean}
     elif shape in (0, 1):
