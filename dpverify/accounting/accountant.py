@@ -64,7 +64,8 @@ class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
         """Two proved bounds of the least delta at an epsilon, rounded outward."""
         at = _number(epsilon, "epsilon", infinite=True)
         if isinstance(at, float):  # delta does not rise: at infinity it is at most what it is far out
-            return Decimal(0 if self._costs().is_private else 1), self.delta_bounds(_FAR)[1]
+            lower, upper = self.delta_bounds(_FAR)
+            return (Decimal(0) if self._costs().is_private else lower), upper
         found = self._costs().delta(at, self._digits, self._width)
         return found.lower, found.upper
 

@@ -23,7 +23,6 @@ from dpverify.trusted.kernel.expr import Expr
 
 DIGITS: Final = 12
 """Of a bound, where nobody asks for another number of them."""
-_FEWER: Final = 5
 _LADDER: Final = (6, 9, 14, 20, 30)
 """Digits that are tried one after the other until an enclosure is as narrow as is asked."""
 ZERO, ONE, INFINITE = Decimal(0), Decimal(1), Decimal("Infinity")
@@ -42,11 +41,12 @@ class Cost:
     """What events on one data set cost. Raises translate.Unsupported."""
 
     def __init__(self, events: Iterable[tuple[Event, int]], relation: Relation) -> None:
-        self.mechanisms: Mechanisms | None
+        self.mechanisms: Mechanisms | None = None
+        self._bare = False
         try:
             self.mechanisms = mechanisms(events, relation)
-        except NotPrivate:
-            self.mechanisms = None
+        except NotPrivate as told:
+            self._bare = told.wholly
         self._known: dict[tuple[Any, ...], Bounds] = {}
 
     @property
@@ -57,7 +57,7 @@ class Cost:
     def epsilon(self, delta: Fraction, digits: int = DIGITS, width: Fraction | None = None) -> Bounds:
         """The least epsilon at a delta of at least 0. width: that is wide enough."""
         if self.mechanisms is None:
-            return Bounds(INFINITE, INFINITE)
+            return Bounds(INFINITE if self._bare and delta < 1 else ZERO, INFINITE)
         if delta >= 1:
             return Bounds(ZERO, ZERO)
         return self._narrowed(("epsilon", delta), digits, width, lambda many: self._bounds({"epsilon": "tight", "delta": delta}, many))
@@ -65,7 +65,7 @@ class Cost:
     def delta(self, epsilon: Fraction, digits: int = DIGITS, width: Fraction | None = None) -> Bounds:
         """The least delta at an epsilon of at least 0. width: that is wide enough."""
         if self.mechanisms is None:
-            return Bounds(ONE, ONE)
+            return Bounds(ONE if self._bare else ZERO, ONE)
         return self._narrowed(("delta", epsilon), digits, width, lambda many: self._bounds({"epsilon": epsilon, "delta": "tight"}, many))
 
     def certificate(self, path: Path, digits: int = DIGITS, **asked: Any) -> Path:
@@ -130,7 +130,7 @@ def _end(found: Verified, value: str, digits: int, side: int) -> Decimal:
     if bound is None or isinstance(bound, Infinite):
         return (ZERO, most)[side]
     try:
-        decimal = Decimal(decimal_bounds(bound, digits + _FEWER)[side])
+        decimal = Decimal(decimal_bounds(bound, digits)[side])
     except Undecided:
         return (ZERO, most)[side]
     return min(max(decimal, ZERO), most)

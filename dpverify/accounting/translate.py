@@ -45,7 +45,11 @@ class Unsupported(Exception):
 
 
 class NotPrivate(Exception):
-    """An event that hides nothing."""
+    """An event that hides nothing. wholly: so that some event tells two neighbours apart for certain, which a sample may not."""
+
+    def __init__(self, *, wholly: bool) -> None:
+        super().__init__("part of it hides nothing.")
+        self.wholly = wholly
 
 
 class _NotSo(Exception):
@@ -157,36 +161,36 @@ def _outside(event: Event, reading: _Reading) -> None:
 # -- one release -----------------------------------------------------------------------------------------------------
 
 
-def _noise(event: Event, amount: Fraction, name: str, parameter: str, value: Fraction | None, sensitivity: Fraction) -> Parts:
+def _noise(name: str, parameter: str, value: Fraction, sensitivity: Fraction, *, wholly: bool) -> Parts:
     """Noise by its name; nothing where there is nothing to hide, NotPrivate where nothing hides."""
     if sensitivity == 0:
         return []
-    if amount == 0:
-        raise NotPrivate(event.kind)
-    return [({"kind": "builtin", "name": name, parameter: value or amount, "sensitivity": sensitivity}, 1)]
+    if value == 0:
+        raise NotPrivate(wholly=wholly)
+    return [({"kind": "builtin", "name": name, parameter: value, "sensitivity": sensitivity}, 1)]
 
 
 def _gaussian(event: Event, reading: _Reading) -> Parts:
-    return _noise(event, event["noise_multiplier"], "gaussian", "sigma", None, reading.moves)
+    return _noise("gaussian", "sigma", event["noise_multiplier"], reading.moves, wholly=not reading.sampled)
 
 
 def _laplace(event: Event, reading: _Reading) -> Parts:
-    return _noise(event, event["noise_multiplier"], "laplace", "scale", None, reading.moves)
+    return _noise("laplace", "scale", event["noise_multiplier"], reading.moves, wholly=not reading.sampled)
 
 
 def _discrete_laplace(event: Event, reading: _Reading) -> Parts:
     _only(event, reading, Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_SPECIAL)
     rate = event["noise_parameter"]
-    return _noise(event, rate, "discrete_laplace", "scale", 1 / rate if rate else None, event["sensitivity"])
+    return _noise("discrete_laplace", "scale", 1 / rate if rate else rate, event["sensitivity"], wholly=not reading.sampled)
 
 
 def _discrete_gaussian(event: Event, reading: _Reading) -> Parts:
     _no_sums(event, reading)
     sigma, sensitivity = event["sigma"], event["sensitivity"]
     if event["dimension"] == 1:
-        return _noise(event, sigma, "discrete_gaussian", "sigma", None, sensitivity)
+        return _noise("discrete_gaussian", "sigma", sigma, sensitivity, wholly=False)
     if sigma == 0 and sensitivity:
-        raise NotPrivate(event.kind)
+        raise NotPrivate(wholly=False)
     return _guarantee(zcdp=sensitivity**2 / (2 * sigma**2)) if sensitivity else []
 
 
@@ -199,7 +203,7 @@ def _response(event: Event, reading: _Reading) -> Parts:
     if buckets == 1 or noise == 1:
         return []
     if noise == 0:
-        raise NotPrivate(event.kind)
+        raise NotPrivate(wholly=reading.relation is Relation.REPLACE_ONE)
     truth = 1 - noise + noise / buckets
     if reading.relation is Relation.REPLACE_ONE:
         return [({"kind": "builtin", "name": "k_randomized_response", "k": buckets, "p": truth}, 1)]
@@ -232,7 +236,7 @@ def _approximate(event: Event, reading: _Reading) -> Parts:
     _no_sums(event, reading)
     epsilon, delta = event["epsilon"], event["delta"]
     if delta == 1:
-        raise NotPrivate(event.kind)
+        raise NotPrivate(wholly=False)
     if epsilon == 0 and delta:
         raise Unsupported(event, "an epsilon of 0 with a delta above 0 is not read; state an epsilon above 0.")
     return _guarantee(epsilon=epsilon, **({"delta": delta} if delta else {}))
@@ -251,9 +255,8 @@ def _tree(event: Event, reading: _Reading) -> Parts:
     if height == 0:
         return []
     if event["noise_multiplier"] == 0:
-        raise NotPrivate(event.kind)
-    table = {"kind": "builtin", "name": "gaussian", "sigma": event["noise_multiplier"], "sensitivity": f"sqrt({height})"}
-    return [(table, 1)]
+        raise NotPrivate(wholly=True)
+    return [({"kind": "builtin", "name": "gaussian", "sigma": event["noise_multiplier"], "sensitivity": f"sqrt({height})"}, 1)]
 
 
 def _mixture(event: Event, reading: _Reading) -> Parts:
@@ -266,7 +269,7 @@ def _mixture(event: Event, reading: _Reading) -> Parts:
     stays, moved = (sum((chance for shift, chance in moves if bool(shift) is some), Fraction(0)) for some in (False, True))
     ends = sorted(min(Fraction(1), rate) for rate in (moved, 1 - stays))  # floats need not have the sum 1
     rate, shift = (ends[0], min(shifts)) if reading.least else (ends[1], max(shifts))
-    gaussian = _noise(event, event["standard_deviation"], "gaussian", "sigma", None, shift)
+    gaussian = _noise("gaussian", "sigma", event["standard_deviation"], shift, wholly=False)
     return _sample(rate, gaussian, "poisson")
 
 
@@ -277,8 +280,8 @@ def _nothing(*_: Any) -> Parts:
     return []
 
 
-def _not_private(event: Event, _: _Reading) -> Parts:
-    raise NotPrivate(event.kind)
+def _not_private(_: Event, reading: _Reading) -> Parts:
+    raise NotPrivate(wholly=not reading.sampled)
 
 
 def _repeated(event: Event, reading: _Reading) -> Parts:
@@ -335,7 +338,7 @@ def _split(event: Event, rate: Fraction) -> Parts:
         raise _NotSo
     noise = inside["noise_multiplier"]
     if not noise:
-        raise NotPrivate(inside.kind)
+        raise NotPrivate(wholly=False)
     leaves: Table = {
         "kind": "subsample",
         "rate": rate,
@@ -358,6 +361,7 @@ def _without_replacement(event: Event, reading: _Reading) -> Parts:
 
 def _truncated(event: Event, reading: _Reading) -> Parts:
     _outside(event, reading)
+    reading = replace(reading, sampled=True)
     records, rate, batch = (event[name] for name in ("dataset_size", "sampling_probability", "truncated_batch_size"))
     if 0 in (records, rate, batch):
         return []
@@ -378,7 +382,10 @@ def _truncated(event: Event, reading: _Reading) -> Parts:
 
 def _best(event: Event, reading: _Reading) -> Parts:
     mean, shape = event["mean"], event["shape"]
-    inside = _parts(event.inner[0], reading) if mean else []
+    try:
+        inside = _parts(event.inner[0], reading) if mean else []
+    except NotPrivate:
+        raise NotPrivate(wholly=False) from None
     if not inside or (mean == 1 and shape != math.inf):
         return inside
     if reading.least:
