@@ -120,7 +120,19 @@ def composed(parts: Parts) -> Table:
 
 
 def _all(events: Iterable[tuple[Event, int]], reading: _Reading) -> Parts:
-    return [(table, each * times) for event, times in events if times for table, each in _parts(event, reading)]
+    """What events on one data set are made of. All are looked at, so that one that is not supported is found beside what hides nothing."""
+    parts: Parts = []
+    bare: NotPrivate | None = None
+    for event, times in events:
+        try:
+            found = _parts(event, reading)
+        except NotPrivate as told:
+            bare = told if times and (bare is None or told.wholly) else bare
+        else:
+            parts.extend((table, each * times) for table, each in found if times)
+    if bare is not None:
+        raise bare
+    return parts
 
 
 def _one_way(events: Iterable[tuple[Event, int]], reading: _Reading) -> None:
@@ -285,13 +297,11 @@ def _not_private(_: Event, reading: _Reading) -> Parts:
 
 
 def _repeated(event: Event, reading: _Reading) -> Parts:
-    times = int(event["count"])
-    parts = _parts(event.inner[0], reading) if times else []
-    return [(table, each * times) for table, each in parts]
+    return _all([(event.inner[0], int(event["count"]))], reading)
 
 
 def _composed(event: Event, reading: _Reading) -> Parts:
-    return [part for one in event.inner for part in _parts(one, reading)]
+    return _all([(one, 1) for one in event.inner], reading)
 
 
 def _sample(rate: Fraction, parts: Parts, scheme: str) -> Parts:

@@ -26,12 +26,12 @@ UNDECIDED: Final = 4
 RELATIONS: Final = ("add-or-remove-one", "replace-one", "replace-special")
 
 
-class _Exact(click.ParamType):
+class _Exact(click.types.StringParamType):
     """A number of at least 0, taken as it is written."""
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number. Raises click.BadParameter."""
         from dpverify.accounting.events import exact
 
@@ -48,7 +48,7 @@ class _Exact(click.ParamType):
 @click.argument("files", nargs=-1, required=True, metavar="EVENT.json...")
 @click.option("--delta", type=_Exact(), metavar="NUMBER", help="Enclose the least epsilon at this delta.")
 @click.option("--epsilon", type=_Exact(), metavar="NUMBER", help="Enclose the least delta at this epsilon.")
-@click.option("--width", type=_Exact(), metavar="NUMBER", help="How far apart the bounds may be; without it as near as 12 digits bring them.")
+@click.option("--width", type=_Exact(), metavar="NUMBER", help="How far apart the bounds may be. Without it: as near as --digits bring them.")
 @click.option(
     "--neighbours", type=click.Choice(RELATIONS), help="Which data sets are neighbours. Default: as a ledger says, else add-or-remove-one."
 )
@@ -156,7 +156,8 @@ class _Asked:
 
         if cost.mechanisms is None:
             raise SpecError(f"{', '.join(files)}: part of it hides nothing, and no claim file says that.")
-        asked = {"epsilon": "tight" if self.epsilon is None else self.epsilon, "delta": "tight" if self.delta is None else self.delta}
+        numbers: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
+        asked = {name: "tight" if value is None else value for name, value in numbers.items()}
         return claim_text(cost.mechanisms.most[0], **asked)
 
     def _enclosed(self, cost: Cost, relation: Relation) -> tuple[str, dict[str, Any], int]:
