@@ -48,7 +48,7 @@ class _Exact(click.types.StringParamType):
 @click.argument("files", nargs=-1, required=True, metavar="EVENT.json...")
 @click.option("--delta", type=_Exact(), metavar="NUMBER", help="Enclose the least epsilon at this delta.")
 @click.option("--epsilon", type=_Exact(), metavar="NUMBER", help="Enclose the least delta at this epsilon.")
-@click.option("--width", type=_Exact(), metavar="NUMBER", help="How far apart the bounds may be. Without it: as near as --digits bring them.")
+@click.option("--width", type=_Exact(), metavar="NUMBER", help="How far apart the bounds may be. Without it --digits counts.")
 @click.option(
     "--neighbours", type=click.Choice(RELATIONS), help="Which data sets are neighbours. Default: as a ledger says, else add-or-remove-one."
 )
@@ -146,7 +146,8 @@ class _Asked:
                 faults.extend(error.faults)
         stated = {ledger.relation for ledger in ledgers if ledger.relation is not None} | ({said} if said else set())
         if len(stated) > 1:
-            faults.append(f"{', '.join(files)}: several neighbouring relations are stated: {', '.join(sorted(one.value for one in stated))}.")
+            several = ", ".join(sorted(one.value for one in stated))
+            faults.append(f"{', '.join(files)}: several neighbouring relations are stated: {several}.")
         if faults:
             raise SpecError(faults)
         return [event for ledger in ledgers for event in ledger.events], next(iter(stated), Relation.ADD_OR_REMOVE_ONE)
