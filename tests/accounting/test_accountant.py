@@ -27,7 +27,14 @@ class UnknownDpEvent(dp_event.DpEvent):
 
 
 @pytest.mark.parametrize("relation", NeighboringRelation)
-@pytest.mark.parametrize("nested", [lambda event: event, lambda event: dp_event.ComposedDpEvent([event]), lambda event: dp_event.SelfComposedDpEvent(event, 10)])
+@pytest.mark.parametrize(
+    "nested",
+    [
+        lambda event: event,
+        lambda event: dp_event.ComposedDpEvent([event]),
+        lambda event: dp_event.SelfComposedDpEvent(event, 10),
+    ],
+)
 @pytest.mark.parametrize("event", [dp_event.UnsupportedDpEvent(), UnknownDpEvent()])
 def test_what_is_unknown_is_refused_by_its_name(relation, nested, event):
     accountant = CertifiedAccountant(relation)
@@ -86,7 +93,8 @@ def test_days_are_added_to_a_file_and_certified_as_a_whole(tmp_path):
     step = dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(1.1))
     CertifiedAccountant().compose(step, 10).save(tmp_path / "ledger.json")
     later = CertifiedAccountant.load(tmp_path / "ledger.json").compose(dp_event.GaussianDpEvent(5.0))
-    at_once = CertifiedAccountant().compose(dp_event.ComposedDpEvent([dp_event.SelfComposedDpEvent(step, 10), dp_event.GaussianDpEvent(5.0)]))
+    whole = dp_event.ComposedDpEvent([dp_event.SelfComposedDpEvent(step, 10), dp_event.GaussianDpEvent(5.0)])
+    at_once = CertifiedAccountant().compose(whole)
     assert later.epsilon_bounds(1e-5) == at_once.epsilon_bounds(1e-5)
     file = later.certificate(tmp_path / "it.cert.json", epsilon=later.get_epsilon(1e-5), delta=1e-5)
     assert dpverify.check(file).is_proved

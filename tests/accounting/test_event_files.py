@@ -15,9 +15,14 @@ from dpverify.accounting.translate import mechanisms
 from dpverify.catalogue import read_spec
 from dpverify.errors import SpecError
 
-STEP = '{"class_name": "PoissonSampledDpEvent", "sampling_probability": 0.01, "event": {"class_name": "GaussianDpEvent", "noise_multiplier": "11/10"}}'
+STEP = """{"class_name": "PoissonSampledDpEvent", "sampling_probability": 0.01,
+ "event": {"class_name": "GaussianDpEvent", "noise_multiplier": "11/10"}}"""
 GAUSSIAN = Event("GaussianDpEvent", {"noise_multiplier": Fraction(11, 10)})
 SAMPLED = Event("PoissonSampledDpEvent", {"sampling_probability": Fraction(1, 100)}, (GAUSSIAN,))
+
+
+def named(kind, **fields):
+    return json.dumps({"class_name": kind, **fields})
 
 
 def one(text):
@@ -45,7 +50,8 @@ def test_what_to_named_tuple_gives_is_read_as_well():
 
 def test_all_faults_of_a_file_are_told_at_once_each_with_its_place():
     text = """{"class_name": "ComposedDpEvent", "events": [
-      {"class_name": "GaussDpEvent"}, {"class_name": "GaussianDpEvent", "noise_multiplier": -1}, {"class_name": "GaussianDpEvent", "noise": 1}, 3,
+      {"class_name": "GaussDpEvent"}, {"class_name": "GaussianDpEvent", "noise_multiplier": -1},
+      {"class_name": "GaussianDpEvent", "noise": 1}, 3,
       {"class_name": "PoissonSampledDpEvent", "sampling_probability": "1.2"}, {"class_name": "LaplaceDpEvent", "noise_multiplier": "a"},
       {"class_name": "SelfComposedDpEvent", "count": 2.5, "event": {"class_name": "GaussianDpEvent", "noise_multiplier": [1]}}]}"""
     said = faults(text)
@@ -83,13 +89,13 @@ def test_all_faults_of_a_file_are_told_at_once_each_with_its_place():
         ('{"class_name": "ComposedDpEvent", "events": "NoOpDpEvent"}', "not a list of events"),
         ("[" * 100_000, "nested too deep"),
         ('{"class_name": "ComposedDpEvent", "events": [' * 40 + "]}" * 40, "nested more than 32 deep"),
-        ('{"class_name": "MixtureOfGaussiansDpEvent", "standard_deviation": 1, "sensitivities": [1], "sampling_probs": [0.5]}', "the sum 1"),
-        ('{"class_name": "MixtureOfGaussiansDpEvent", "standard_deviation": 1, "sensitivities": [1], "sampling_probs": [0.5, 0.5]}', "one length"),
+        (named("MixtureOfGaussiansDpEvent", standard_deviation=1, sensitivities=[1], sampling_probs=[0.5]), "the sum 1"),
+        (named("MixtureOfGaussiansDpEvent", standard_deviation=1, sensitivities=[1], sampling_probs=[0.5, 0.5]), "one length"),
         ('{"class_name": "SingleEpochTreeAggregationDpEvent", "noise_multiplier": 1, "step_counts": []}', "the list is empty"),
         ('{"class_name": "SingleEpochTreeAggregationDpEvent", "noise_multiplier": 1, "step_counts": [-3]}', "non-negative"),
         ('{"class_name": "RepeatAndSelectDpEvent", "mean": 0.5, "shape": 1, "event": {"class_name": "NoOpDpEvent"}}', "at least one run"),
         (
-            '{"class_name": "SampledWithoutReplacementDpEvent", "source_dataset_size": 2, "sample_size": 3, "event": {"class_name": "NoOpDpEvent"}}',
+            named("SampledWithoutReplacementDpEvent", source_dataset_size=2, sample_size=3, event={"class_name": "NoOpDpEvent"}),
             "with replacement alone",
         ),
         ('{"schema": "another/1", "events": []}', "schema is"),
@@ -109,7 +115,8 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
 
 
 def test_every_event_is_written_as_it_is_read():
-    values = {"step_counts": (Fraction(3), Fraction(4)), "sensitivities": (Fraction(0), Fraction(1, 3)), "sampling_probs": (Fraction(1, 3), Fraction(2, 3))}
+    third = Fraction(1, 3)
+    values = {"step_counts": (Fraction(3), Fraction(4)), "sensitivities": (Fraction(0), third), "sampling_probs": (third, 2 * third)}
     special = {"mean": Fraction(7, 3), "shape": math.inf, "sample_size": Fraction(1)}
     for kind, fields in FIELDS.items():
         numbers = {
@@ -143,7 +150,10 @@ CONVERTED = [
         Event("SampledWithoutReplacementDpEvent", {"source_dataset_size": Fraction(50), "sample_size": Fraction(1)}, (GAUSSIAN,)),
     ),
     (Relation.ADD_OR_REMOVE_ONE, Event("RepeatAndSelectDpEvent", {"mean": Fraction(50), "shape": math.inf}, (GAUSSIAN,))),
-    (Relation.ADD_OR_REMOVE_ONE, Event("ComposedDpEvent", {}, (GAUSSIAN, Event("SelfComposedDpEvent", {"count": Fraction(9)}, (SAMPLED,))))),
+    (
+        Relation.ADD_OR_REMOVE_ONE,
+        Event("ComposedDpEvent", {}, (GAUSSIAN, Event("SelfComposedDpEvent", {"count": Fraction(9)}, (SAMPLED,)))),
+    ),
     (Relation.REPLACE_ONE, Event("DiscreteGaussianDpEvent", {"sigma": Fraction(2), "sensitivity": Fraction(3), "dimension": Fraction(1)})),
 ]
 
@@ -161,8 +171,10 @@ def test_an_event_is_a_claim_file_that_is_that_event(relation, event, tmp_path):
     [
         ('kind = "builtin"\nname = "gaussian"\nsigma = "s"\nparameters = { s = "positive" }', "open parameters"),
         ('kind = "radial"\nprofile = "exp(-r)"\nnorm = "l2"\ndimension = 3', "none for the kind 'radial'"),
-        ('kind = "subsample"\nrate = "1/2"\nscheme = "without_replacement"\npart = { kind = "builtin", name = "laplace", scale = 1 }', "--neighbours"),
-        ('kind = "compose"\nparts = [{ kind = "builtin", name = "gaussian", sigma = 1, query = [[1, 1]], adjacency = "add-remove" }]', "a query is stated"),
+        ('kind = "subsample"\nrate = "1/2"\nscheme = "without_replacement"\n[mechanism.part]\nkind = "builtin"\nname = "laplace"\nscale = 1',
+         "--neighbours"),
+        ('kind = "compose"\n[mechanism.part]\nkind = "builtin"\nname = "gaussian"\nsigma = 1\nquery = [[1, 1]]\nadjacency = "add-remove"',
+         "a query is stated"),
         ('kind = "builtin"\nname = "k_randomized_response"\nk = 3\np = "1/2"', "there is none for 'k_randomized_response'"),
     ],
 )
@@ -177,6 +189,7 @@ def test_a_claim_file_that_is_no_event_says_why(text, said, tmp_path):
 
 def test_a_tree_in_a_claim_file_is_a_tree(tmp_path):
     file = tmp_path / "it.toml"
-    file.write_text('[mechanism]\nkind = "correlated_noise"\nstrategy = "binary_tree"\nsteps = 9\nsigma = 4\n[[claim]]\nepsilon = "tight"\ndelta = "1/100"\n')
+    mechanism = '[mechanism]\nkind = "correlated_noise"\nstrategy = "binary_tree"\nsteps = 9\nsigma = 4\n'
+    file.write_text(f'{mechanism}[[claim]]\nepsilon = "tight"\ndelta = "1/100"\n')
     tree = event_of_file(file, Relation.REPLACE_SPECIAL)
     assert (tree["noise_multiplier"], tree["step_counts"]) == (4, (9,))
