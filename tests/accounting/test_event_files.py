@@ -171,10 +171,14 @@ def test_an_event_is_a_claim_file_that_is_that_event(relation, event, tmp_path):
     [
         ('kind = "builtin"\nname = "gaussian"\nsigma = "s"\nparameters = { s = "positive" }', "open parameters"),
         ('kind = "radial"\nprofile = "exp(-r)"\nnorm = "l2"\ndimension = 3', "none for the kind 'radial'"),
-        ('kind = "subsample"\nrate = "1/2"\nscheme = "without_replacement"\n[mechanism.part]\nkind = "builtin"\nname = "laplace"\nscale = 1',
-         "--neighbours"),
-        ('kind = "compose"\n[mechanism.part]\nkind = "builtin"\nname = "gaussian"\nsigma = 1\nquery = [[1, 1]]\nadjacency = "add-remove"',
-         "a query is stated"),
+        (
+            'kind = "subsample"\nrate = "1/2"\nscheme = "without_replacement"\npart = { kind = "guarantee", epsilon = 1 }',
+            "--neighbours",
+        ),
+        (
+            'kind = "compose"\n[mechanism.part]\nkind = "builtin"\nname = "gaussian"\nsigma = 1\nquery = [[1]]\nadjacency = "add-remove"',
+            "a query is stated",
+        ),
         ('kind = "builtin"\nname = "k_randomized_response"\nk = 3\np = "1/2"', "there is none for 'k_randomized_response'"),
     ],
 )
