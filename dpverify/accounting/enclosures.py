@@ -100,7 +100,7 @@ class Cost:
 
     def _bounds(self, asked: dict[str, Any], digits: int) -> Bounds:
         assert self.mechanisms is not None
-        value = next(name for name, said in asked.items() if said == "tight")
+        value = "epsilon" if asked["epsilon"] == "tight" else "delta"
         judged = {repr(table): _judged(table, asked, digits) for table in self.mechanisms.most}
         most = min(judged.values(), key=lambda one: _end(one, value, digits, 1))
         below = self.mechanisms.least
