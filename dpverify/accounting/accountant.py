@@ -8,7 +8,7 @@ from fractions import Fraction
 from operator import index
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccountant
@@ -111,7 +111,8 @@ class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
         return self._cost
 
 
-_FAR = 1000
+_FAR: Final = 1000
+"""An epsilon beyond which delta is looked for in the place of infinity."""
 
 
 def rounded_up(value: Decimal) -> float:
