@@ -312,7 +312,9 @@ class SelectionLaw(Declared):
         return self._rows[key]
 
     def _columns(self, x: Array, scale: float) -> Array:
-        return _indices(self.mechanism, x, self._noise, scale) if isinstance(self.mechanism, NoisyMax) else self._patterns(x, scale)
+        if isinstance(self.mechanism, NoisyMax):
+            return _indices(self.mechanism, x + _added(self.mechanism), self._noise, scale)
+        return self._patterns(x, scale)
 
     def _noise(self, noise: Any, scale: float) -> _Noise:
         return _Noise(self.law_of(noise), 1.0 if isinstance(self.law_of(noise), Steps) else scale)
@@ -375,6 +377,11 @@ class SelectionLaw(Declared):
     def probabilities(self, x: Array) -> Array:
         """The row of the answers."""
         return self.row(x)
+
+
+def _added(mechanism: NoisyMax) -> Any:
+    """What is added to the answers before the noise."""
+    return np.array([number(value) for value in mechanism.added]) if mechanism.added else 0.0
 
 
 def _indices(mechanism: NoisyMax, x: Array, noise_of: Callable[[Any, float], _Noise], scale: float) -> Array:
@@ -500,7 +507,8 @@ def _of_largest(claim: Claim, mechanism: NoisyMax, law_of: LawOf) -> Iterator[tu
         return
     for far in _FAR:
         start = _between(claim, np.where(first, 0.0, far * (noises[0].unit + step)))
-        yield sum(_score(*(_is_first(noise, side) for side in (start, start + move))) for noise in noises), start, start + move
+        scored = sum(_score(*(_is_first(noise, side) for side in (start, start + move))) for noise in noises)
+        yield scored, start - _added(mechanism), start - _added(mechanism) + move
 
 
 def _is_first(noise: _Noise, x: Array) -> float:

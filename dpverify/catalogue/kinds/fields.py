@@ -25,6 +25,7 @@ from dpverify.catalogue.values import (
     read_number,
     read_part_tables,
     read_points,
+    read_row,
     read_rows,
     read_scheme,
     read_string,
@@ -276,6 +277,14 @@ METRIC: Final = Field(
     default=None,
 )
 BETA: Final = Field("beta", NUMBER, numbers("Probabilities are proportional to exp(beta * score)."))
+WEIGHTS: Final = Field(
+    "weights",
+    Value(read_row, _ROW),
+    "Positive numbers, one for each output and the same for all data: probabilities are proportional to weight * exp(beta * score). All of "
+    "them are 1 where it is left out.",
+    default=(),
+    examples=([1, 2, "1/2"],),
+)
 
 # -- numbers of builtins -----------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import CertificateError, certify
-from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
+from dpverify.trusted.kernel.expr import ONE, Num, format_expr, num, symbols
 from dpverify.trusted.kernel.integers import is_whole
 
 REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
@@ -52,6 +52,9 @@ def of_selection(mechanism: model.Selection) -> Iterator[str]:
         from dpverify.trusted.combinators import streams
 
         yield from streams.faults(mechanism)
+    added = mechanism.added if isinstance(mechanism, model.NoisyMax) else ()
+    if added and (model.on_integers(mechanism) or mechanism.bounds is not None or getattr(mechanism, "candidates", None) != num(len(added))):
+        yield "added: numbers are added to answers on the reals, without bounds, one for each."
     for end in mechanism.bounds or ():
         if model.on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
             yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."
