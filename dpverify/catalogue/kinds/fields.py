@@ -368,6 +368,14 @@ NEIGHBOURS: Final = Field(
     "are no less, or no greater.",
     default="all",
 )
+HULL: Final = Field(
+    "hull",
+    Value(read_matrix, ROWS.schema),
+    'With neighbours = "hull": points, in units of the sensitivity, of whose hull the differences of the answers are, or all their '
+    "opposites; of a stream those of each step.",
+    default=(),
+    examples=([[1, -1, 0], [1, 0, -1], [0, 1, -1]],),
+)
 REPORT: Final = Field(
     "report",
     _TELLS,

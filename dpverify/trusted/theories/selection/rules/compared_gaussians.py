@@ -57,10 +57,13 @@ def distance(question: Asked) -> Expr:
 def _of_max(question: Asked, mechanism: NoisyMax) -> Expr:
     """The greatest sum of squares about the mean of moves of at most 1; about 0 where the greatest noisy answer is told."""
     n, alone = question.count(mechanism.candidates, "candidates"), mechanism.neighbours == "one"
+    require(not (mechanism.hull and mechanism.report == "value"), Rejected(NAME, "hull", "it is about comparisons alone"))
     if mechanism.report == "value":
         most: Expr = ONE if alone else num(n)
     elif alone:
         most = div(num(n - 1), num(n))
+    elif mechanism.hull:
+        most = num(max(sum((x - sum(row) / n) ** 2 for x in row) for row in mechanism.hull))
     else:
         most = div(num(n * n - n % 2), num(n if mechanism.neighbours == "all" else 4 * n))
     return mul(_squared_rate(mechanism.noise, "noise"), most)

@@ -22,7 +22,7 @@ from itertools import islice, product
 from math import lcm, prod
 from typing import Any, Final
 
-from flint import arb, arb_poly, ctx
+from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import exact
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
@@ -35,7 +35,7 @@ from dpverify.trusted.theories.selection.as_stream import as_stream
 from dpverify.trusted.theories.selection.compared import Asked, asked
 from dpverify.trusted.theories.selection.noise_laws import Whole
 from dpverify.trusted.theories.selection.runs import together
-from dpverify.trusted.theories.selection.whole_chances import Together, in_integers
+from dpverify.trusted.theories.selection.whole_chances import Together, greatest_of, in_integers
 from dpverify.trusted.theories.selection.word_chances import Noise, Row, Way, runs
 from dpverify.trusted.theories.selection.word_chances import together as linked
 
@@ -176,26 +176,15 @@ class Words:
         """The probability of an output. at_random: which of several greatest is told, else the first."""
         key = output, answers, at_random
         if key not in self.known:
-            self.known[key] = self._of_max(self.winner, output, answers[0], at_random) if self.winner else self._of_runs(output, answers)
+            i = int(output.word[0][0]) if self.winner else 0
+            found = greatest_of(self.winner, i, answers[0], at_random, self.spend) if self.winner else self._of_runs(output, answers)
+            self.known[key] = found
         return self.known[key]
 
     def _of_runs(self, output: Output, answers: Answers) -> arb:
         given = {(name, step): x for step, row in enumerate(answers) for name, x in zip(self.stream.answers, row, strict=True)}
         given |= {("", place): x for place, x in enumerate(output.told)}
         return sum((prod((group.chance(given) for group in way), start=arb(1)) for way in self.ways[output.word]), arb(0))
-
-    def _of_max(self, law: Whole, output: Output, q: Sequence[int], at_random: bool) -> arb:
-        """That one answer is the greatest, by the sum over its places."""
-        i, found = int(output.word[0][0]), law.beyond()
-        self.spend(len(law.likely) * len(q))
-        for n, mass in law.likely:
-            gaps = [n + q[i] - x + (j > i and not at_random) for j, x in enumerate(q) if j != i]
-            if at_random:  # in a random order what stands at u in [0, 1] wins those of the same place that stand after it
-                over = prod((arb_poly([law.at(gap)[0], law.between(gap, gap)]) for gap in gaps), start=arb_poly([1])).integral()
-                found += mass * over(arb(1))
-            else:
-                found += mass * prod((law.at(gap)[0] for gap in gaps), start=arb(1))
-        return found
 
     def moves(self, before: Pair) -> list[Pair]:
         """The pairs of answers of neighbours with one step more."""
