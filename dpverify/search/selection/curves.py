@@ -174,7 +174,8 @@ def event_of(run: Run, epsilon: float | None, delta: float | None) -> Plan:
         raise Undecided("the answers do not certainly move.")
     tell = _telling(epsilon, delta, mechanism.neighbours in ONE_WAY)
     if mechanism.neighbours == "hull":
-        return {"rule": event.NAME, **_in_hull(question, step, tell)}
+        alone = closed(mechanism.noise) is not None or question.whole  # type: ignore[union-attr]
+        return {"rule": event.NAME, **_in_hull(question, step, tell), **({} if alone else {"prec": _FIRST_BITS})}
     noises = [noise for noise in noises_of(mechanism) if noise is not getattr(mechanism, "fresh", None)]
     if not all(closed(noise) is not None for noise in noises):
         return {"rule": event.NAME, **_of_output(question, step, tell), "prec": _FIRST_BITS}
@@ -343,6 +344,7 @@ def _in_hull(question: Asked, step: Fraction, tell: Log) -> Plan:
     if mechanism.report == "value":
         raise Undecided("no event is looked for where the greatest noisy answer itself is told.")
     chance, unit = _chances(mechanism)
+    reach = (_REACH / 4 if closed(mechanism.noise) is None and not question.whole else 3 * _REACH) * unit
     ends = None if mechanism.bounds is None else [question.value(end, "bounds") for end in mechanism.bounds]
     best: tuple[float, int, list[int], list[Fraction]] | None = None
     for number, point in enumerate(mechanism.hull):
@@ -351,8 +353,9 @@ def _in_hull(question: Asked, step: Fraction, tell: Log) -> Plan:
             continue
         for few in range(1, len(levels)):
             winners = [i for i, x in enumerate(point) if x < levels[few]]
-            narrow = None if ends is None else [(ends[0] - min(0, step * x), ends[1] - max(0, step * x)) for x in levels]
-            if narrow is not None and any(low > high for low, high in narrow):
+            wide = (-step * math.ceil(reach / step), step * math.ceil(reach / step))
+            narrow = [wide if ends is None else (ends[0] - min(0, step * x), ends[1] - max(0, step * x)) for x in levels]
+            if any(low > high for low, high in narrow):
                 continue
 
             def told(at: Point, levels: list[Fraction] = levels, point: Any = point, winners: Any = winners, narrow: Any = narrow) -> float:
@@ -363,24 +366,45 @@ def _in_hull(question: Asked, step: Fraction, tell: Log) -> Plan:
             for top in (lead + 3 * unit, lead, 0.0, -lead, -lead - 3 * unit):
                 for between in (-8 * unit, 0.0):
                     start = (0.0, *(between,) * (len(levels) - 2), top)
-                    value, found = _highest(told, start, unit, _ROUGH)
+                    value, found = _climbed(told, start, unit) if question.whole else _highest(told, start, unit, _ROUGH)
                     if best is None or value > best[0] + _ALIKE:
-                        value, found = _highest(told, found, _ROUGH * unit, _FINE)
+                        value, found = (value, found) if question.whole else _highest(told, found, _ROUGH * unit, _FINE)
                         best = value, number, winners, _placed(found, levels, point, narrow, step, question.whole)
     if best is None:
         raise Undecided("no point of the hull moves one answer against another between the bounds.")
     _, number, winners, answers = best
     after = [x + step * more for x, more in zip(answers, mechanism.hull[number], strict=True)]
     gaps = {x - side[i] for side in (answers, after) for i in winners for x in side}
-    cuts = _whole(mechanism)["cuts"] if question.whole else _written(_cuts(mechanism.noise, Fraction(0), gaps))
-    return {"winners": winners, "point": number, "answers": [written(x) for x in answers], "cuts": cuts}
+    found: Plan = {"winners": winners, "point": number, "answers": [written(x) for x in answers]}
+    if question.whole:
+        return {**found, **_whole(mechanism)}
+    if closed(mechanism.noise) is not None:
+        return {**found, "cuts": _written(_cuts(mechanism.noise, Fraction(0), gaps))}
+    places = [chances.Output(1, 0, gap, gap, Fraction(0)) for gap in sorted(gaps)]
+    shared = searched.Setting.of(question, rough=True).evidence(places, _FIRST_BITS)
+    return {**found, "cuts": shared["cuts"], "grid": shared["grids"]["noise"]}
+
+
+def _climbed(f: Callable[[Point], float], start: Point, unit: float) -> tuple[float, Point]:
+    """A great value of a function of integers, by steps of one of them that are smaller and smaller."""
+    at: Point = tuple(map(round, start))
+    value, step = f(at), max(1, round(unit))
+    for _ in range(_ROUNDS):
+        near = [(*at[:i], x + sign * step, *at[i + 1 :]) for i, x in enumerate(at) for sign in (1, -1)]
+        better, place = max((f(other), other) for other in near)
+        if better > value:
+            value, at = better, place
+        elif step == 1:
+            break
+        else:
+            step //= 2
+    return value, at
 
 
 def _placed(at: Point, levels: list[Fraction], point: Any, narrow: Any, grain: Fraction | None = None, whole: bool = False) -> list[Any]:
-    """The answers, by where those of each level are: between what bounds leave for them; short rationals where a grain is given."""
+    """The answers, by where those of each level are: between ends of their own; short rationals where a grain is given."""
     places: list[Any] = [x if grain is None else Fraction(round(x)) if whole else _near(x, grain) for x in at]
-    if narrow is not None:
-        places = [min(max(x, low), high) for x, (low, high) in zip(places, narrow, strict=True)]
+    places = [min(max(x, low), high) for x, (low, high) in zip(places, narrow, strict=True)]
     return [places[levels.index(x)] for x in point]
 
 
@@ -390,14 +414,20 @@ def _chances(mechanism: NoisyMax) -> tuple[Callable[[list[float], list[int]], fl
 
     if on_integers(mechanism):
         nodes = Rough(mechanism.noise).nodes
-        masses = nodes.density / nodes.density.sum()
-        points, weights = nodes.z, masses
+        seen = nodes.density > nodes.density.max() * _NEGLIGIBLE
+        points, masses = nodes.z[seen], nodes.density[seen] / nodes.density.sum()
+        weights = masses
         unit = float(np.sqrt((masses * (points - (masses * points).sum()) ** 2).sum())) + 0.5
 
         def below(z: Any) -> Any:  # ties by halves
             found = np.concatenate([[0.0], np.cumsum(masses)])
             low, high = (found[np.searchsorted(points, np.rint(z), side=side)] for side in ("left", "right"))
             return (low + high) / 2
+    elif closed(mechanism.noise) is None:
+        rough = Rough(mechanism.noise)
+        points, heights, below = rough.nodes.z, rough.nodes.density, rough.below
+        weights = np.convolve(np.diff(points), [0.5, 0.5]) * heights
+        unit = rough.width
     else:
         noise = _Floats.of(mechanism.noise)
         assert noise is not None

@@ -29,9 +29,9 @@ from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import ONE_WAY, NoisyMax, Stream, Vector
-from dpverify.trusted.language.rationals import read_fraction, read_whole, to_whole
+from dpverify.trusted.language.rationals import read_fraction, read_rising, read_whole, to_whole
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.theories.selection.chances import Compared, Output, Side, pair, read_answers, way
+from dpverify.trusted.theories.selection.chances import MOST, Compared, Output, Side, pair, read_answers, way
 from dpverify.trusted.theories.selection.compared import Asked, asked
 from dpverify.trusted.theories.selection.delta_masses import in_closed_forms, of_run, read_cuts
 from dpverify.trusted.theories.selection.noise_laws import Whole, law
@@ -54,7 +54,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     parameters: "cuts", fractions that rise; "prec". Of noisy max "group", how many answers are first, and "lead", by how much they are
     above the others; of answers in a hull "winners", the indices of those of which one is the greatest, "answers", and "point", the number of
-    the point of the hull by which they move; on the integers two "cuts". Of above threshold "move", the number of the way to move, "negatives" and "positives", how many of these come first
+    the point of the hull by which they move; on the integers two "cuts", of noise without a closed form its "grid". Of above threshold "move", the number of the way to move, "negatives" and "positives", how many of these come first
     and next, "next", whether all of the next are positives or any, and "answers", those of the first and of the next. Of an output with
     noises of any law "grids" besides, and what the rule about the worst output is told. Of a stream what the rule about told words is told.
     """
@@ -80,11 +80,11 @@ def _ends(both: Probabilities) -> tuple[Probabilities, Probabilities]:
 
 def probabilities(question: Asked, parameters: Mapping[str, Any]) -> Callable[[], Probabilities]:
     """Those of the event on both neighbours, at the working precision of the moment. Raises Rejected, CertificateError."""
+    if question.selection.neighbours == "hull":
+        return _in_hull(question, parameters, read_cuts(parameters, NAME))
     if "grids" in parameters:
         return _of_output(question, parameters)
     cuts = read_cuts(parameters, NAME)
-    if question.selection.neighbours == "hull":
-        return _in_hull(question, parameters, cuts)
     centre, here, there = (_of_max if isinstance(question.selection, NoisyMax) else _of_threshold)(question, parameters)
 
     def find() -> Probabilities:
@@ -157,6 +157,8 @@ def _in_hull(question: Asked, parameters: Mapping[str, Any], cuts: Sequence[Frac
     if (ends and not all(ends[0] <= x <= ends[1] for x in here + there)) or (question.whole and any(x.denominator != 1 for x in here + there)):
         raise Rejected(NAME, "answers", "they are not between the bounds, or no integers")
 
+    grid = read_rising(parameters["grid"], "grid", NAME, 2, MOST) if "grid" in parameters else None
+
     def find(answers: Vector) -> arb:
         if question.whole:
             noise = law(mechanism.noise, cuts)
@@ -166,7 +168,8 @@ def _in_hull(question: Asked, parameters: Mapping[str, Any], cuts: Sequence[Frac
             found = [sum((greatest_of(noise, i, places, way) for i in winners), arb(0)) for way in ways]
             return _within(found[0].union(found[-1]))
         sides = ([Side(n, x - answers[i]) for x, n in Counter(answers[:i] + answers[i + 1 :]).items()] for i in winners)
-        return _sum(in_closed_forms(question), [(1, some) for some in sides], Fraction(0), cuts)
+        noises = in_closed_forms(question) if grid is None else Compared(*(law(mechanism.noise, grid),) * 2)
+        return _sum(noises, [(1, some) for some in sides], Fraction(0), cuts)
 
     return lambda: (find(here), find(there))
 
