@@ -72,7 +72,8 @@ def _noisy_max(_: Kind, table: Fields, values: Values) -> NoisyMax | None:
         table.fault('neighbours = "hull" and hull = [[...]], the points of whose hull the differences of answers are, go together.')
     for row in hull:
         if candidates is not None and candidates != num(len(row)):
-            table.fault(f"hull: a row of {len(row)} numbers for {shorten(candidates)} candidates. Give each candidate its own, and their number.")
+            said = f"hull: a row of {len(row)} numbers for {shorten(candidates)} candidates."
+            table.fault(f"{said} Give each candidate its own, and their number.")
             break
     if report == "value" and values["ties"]:
         table.fault("ties: the greatest noisy answer is the same whichever it is of. Leave it out.")

@@ -354,13 +354,14 @@ def _in_hull(question: Asked, step: Fraction, tell: Log) -> Plan:
         for few in range(1, len(levels)):
             winners = [i for i, x in enumerate(point) if x < levels[few]]
             wide = (-step * math.ceil(reach / step), step * math.ceil(reach / step))
-            narrow = [wide if ends is None else (ends[0] - min(0, step * x), ends[1] - max(0, step * x)) for x in levels]
+            narrow = [wide if ends is None else (ends[0] - min(Fraction(0), step * x), ends[1] - max(Fraction(0), step * x)) for x in map(Fraction, levels)]
             if any(low > high for low, high in narrow):
                 continue
 
             def told(at: Point, levels: list[Fraction] = levels, point: Any = point, winners: Any = winners, narrow: Any = narrow) -> float:
                 here = _placed(at, levels, point, narrow)
-                return tell(*(chance([float(x + times * step * more) for x, more in zip(here, point, strict=True)], winners) for times in (0, 1)))
+                sides = ([float(x + times * step * more) for x, more in zip(here, point, strict=True)] for times in (0, 1))
+                return tell(*(chance(side, winners) for side in sides))
 
             lead = float(step) * float(levels[-1] - levels[0]) / 2
             for top in (lead + 3 * unit, lead, 0.0, -lead, -lead - 3 * unit):
@@ -375,14 +376,14 @@ def _in_hull(question: Asked, step: Fraction, tell: Log) -> Plan:
     _, number, winners, answers = best
     after = [x + step * more for x, more in zip(answers, mechanism.hull[number], strict=True)]
     gaps = {x - side[i] for side in (answers, after) for i in winners for x in side}
-    found: Plan = {"winners": winners, "point": number, "answers": [written(x) for x in answers]}
+    shown: Plan = {"winners": winners, "point": number, "answers": [written(x) for x in answers]}
     if question.whole:
-        return {**found, **_whole(mechanism)}
+        return {**shown, **_whole(mechanism)}
     if closed(mechanism.noise) is not None:
-        return {**found, "cuts": _written(_cuts(mechanism.noise, Fraction(0), gaps))}
+        return {**shown, "cuts": _written(_cuts(mechanism.noise, Fraction(0), gaps))}
     places = [chances.Output(1, 0, gap, gap, Fraction(0)) for gap in sorted(gaps)]
     shared = searched.Setting.of(question, rough=True).evidence(places, _FIRST_BITS)
-    return {**found, "cuts": shared["cuts"], "grid": shared["grids"]["noise"]}
+    return {**shown, "cuts": shared["cuts"], "grid": shared["grids"]["noise"]}
 
 
 def _climbed(f: Callable[[Point], float], start: Point, unit: float) -> tuple[float, Point]:

@@ -14,12 +14,14 @@ Source: docs/theory/selection.md#compared-gaussians
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.combinators.gaussian_form import rate_on_line
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.geometry.linear import square
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, call, div, mul, num, power, sqrt, sub
 from dpverify.trusted.kernel.fact import Parameters, Premises
@@ -63,7 +65,7 @@ def _of_max(question: Asked, mechanism: NoisyMax) -> Expr:
     elif alone:
         most = div(num(n - 1), num(n))
     elif mechanism.hull:
-        most = num(max(sum((x - sum(row) / n) ** 2 for x in row) for row in mechanism.hull))
+        most = num(max(square(tuple(x - sum(row, Fraction(0)) / n for x in row)) for row in mechanism.hull))
     else:
         most = div(num(n * n - n % 2), num(n if mechanism.neighbours == "all" else 4 * n))
     return mul(_squared_rate(mechanism.noise, "noise"), most)

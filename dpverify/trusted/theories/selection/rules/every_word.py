@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice, product
 from math import lcm, prod
+from operator import mul
 from typing import Any, Final
 
 from flint import arb, ctx
 
-from dpverify.trusted.geometry.linear import dot
 from dpverify.trusted.kernel.balls import exact
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
@@ -220,7 +220,7 @@ class Words:
         """Whether neighbours certainly move so, in a hull by its points or their opposites alone."""
         moved = self.question.value(self.question.moved, "the sensitivity")
         unit = moved if self.stream.hull else Fraction(int(moved))
-        return together(self.stream, [[x / (unit or 1) for x in row] for row in rows])
+        return together(self.stream, [[x / (unit or Fraction(1)) for x in row] for row in rows])
 
     def _may_move(self, rows: Answers) -> bool:
         """Whether neighbours may move so: no further in any direction of numbers -1, 0 and 1 than the points of a hull."""
@@ -228,12 +228,13 @@ class Words:
         if not self.faces:
             self.spend(3 ** len(self.stream.answers) * len(self.stream.hull))
             for a in product((-1, 0, 1), repeat=len(self.stream.answers)):
-                self.faces[a] = moved * max(dot(a, point) for point in self.stream.hull)
-        return any(all(sign * dot(a, row) <= end for row in rows for a, end in self.faces.items()) for sign in (1, -1))
+                self.faces[a] = moved * max(sum(map(mul, a, point), Fraction(0)) for point in self.stream.hull)
+        return any(all(sign * sum(map(mul, a, row)) <= end for row in rows for a, end in self.faces.items()) for sign in (1, -1))
 
     def occurs(self, pair: Pair) -> bool:
         """Whether two answers that are looked at are certainly those of neighbours."""
-        return not self.stream.hull or self._move(tuple(tuple(y - x for x, y in zip(*rows, strict=True)) for rows in zip(*pair, strict=True)))
+        moved = tuple(tuple(y - x for x, y in zip(*rows, strict=True)) for rows in zip(*pair, strict=True))
+        return not self.stream.hull or self._move(moved)
 
     def pairs(self, steps: int, before: Pair = ((), ())) -> Iterator[Pair]:
         """All pairs of answers of neighbours in so many steps."""

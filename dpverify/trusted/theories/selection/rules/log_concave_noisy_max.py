@@ -59,7 +59,8 @@ def _of_hull(question: Asked, mechanism: NoisyMax, left: Value, right: Value) ->
     winner's goes up: what each of the others gains beyond that its noise goes down."""
     if question.side == "lower" and not reaches_every_point(mechanism, question.moved, question.domains):
         raise Rejected(NAME, "hull", "integers do not certainly move by its points")
-    gains = {tuple(sorted(sign * (x - own) for x in row if sign * (x - own) > 0)) for row in mechanism.hull for own in row for sign in (1, -1)}
+    both = [tuple(sign * x for x in row) for row in mechanism.hull for sign in (1, -1)]
+    gains = {tuple(sorted(x - own for x in row if x > own)) for row in both for own in row}
 
     def cost(gained: Vector) -> Value:
         beyond = {s: sum((x - s for x in gained if x > s), Fraction(0)) for s in (Fraction(0), *gained)}

@@ -2,8 +2,8 @@
 
 Theorem: An event of probability p on some answers and p' on neighbouring ones bounds delta(eps) from below by p - e^eps p', and in the same
 way by its complement. Of noisy max: the greatest is among the first k answers, all of them x above the others; of answers that differ by a
-point of a hull, it is one of some. Of above threshold: the first k answers are negatives, of those that come next all are positives, or one at least is. With noise of any law: one output. Of a
-stream: words that it tells, with what is certain of both probabilities.
+point of a hull, it is one of some. Of above threshold: the first k answers are negatives, of those that come next all are positives, or one
+at least is. With noise of any law: one output. Of a stream: words that it tells, with what is certain of both probabilities.
 
 Checked:
 - the answers of both neighbours lie between the bounds, and move as neighbours may
@@ -53,10 +53,11 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run of a selection, from below. Raises Rejected, Undecided, CertificateError.
 
     parameters: "cuts", fractions that rise; "prec". Of noisy max "group", how many answers are first, and "lead", by how much they are
-    above the others; of answers in a hull "winners", the indices of those of which one is the greatest, "answers", and "point", the number of
-    the point of the hull by which they move; on the integers two "cuts", of noise without a closed form its "grid". Of above threshold "move", the number of the way to move, "negatives" and "positives", how many of these come first
-    and next, "next", whether all of the next are positives or any, and "answers", those of the first and of the next. Of an output with
-    noises of any law "grids" besides, and what the rule about the worst output is told. Of a stream what the rule about told words is told.
+    above the others; of answers in a hull "winners", the indices of those of which one is the greatest, "answers", and "point", the number
+    of the point of the hull by which they move; on the integers two "cuts", of noise without a closed form its "grid". Of above threshold
+    "move", the number of the way to move, "negatives" and "positives", how many of these come first and next, "next", whether all of the
+    next are positives or any, and "answers", those of the first and of the next. Of an output with noises of any law "grids" besides, and
+    what the rule about the worst output is told. Of a stream what the rule about told words is told.
     """
     mechanism: Any = run.part.mechanism
     if isinstance(mechanism, Stream):
@@ -154,7 +155,8 @@ def _in_hull(question: Asked, parameters: Mapping[str, Any], cuts: Sequence[Frac
     there = tuple(x + moved * more for x, more in zip(here, point, strict=True))
     winners = sorted({to_whole(i, "winners", NAME, 0, len(point) - 1) for i in parameters["winners"]})
     ends = None if mechanism.bounds is None else [question.value(end, "bounds") for end in mechanism.bounds]
-    if (ends and not all(ends[0] <= x <= ends[1] for x in here + there)) or (question.whole and any(x.denominator != 1 for x in here + there)):
+    between = ends is None or all(ends[0] <= x <= ends[1] for x in here + there)
+    if not between or (question.whole and any(x.denominator != 1 for x in here + there)):
         raise Rejected(NAME, "answers", "they are not between the bounds, or no integers")
 
     grid = read_rising(parameters["grid"], "grid", NAME, 2, MOST) if "grid" in parameters else None
