@@ -2,11 +2,13 @@
 
 Theorem: The index of the greatest of n answers with independent log-concave noise, a and b the limits of the slope of -log f to the left
 and to the right, has the tight epsilon r min(b, (n - 1) a) over all answers: r = 2D where each moves by at most D, r = D where all move the
-same way or one moves alone. The greatest noisy answer itself has D max(n a, b) on the reals.
+same way or one moves alone. Where answers differ by D times a point v of a hull, or of its opposite, it is D times the greatest, over the
+points and all i, of the least of b s + a sum of (v_j - v_i - s)_+. The greatest noisy answer itself has D max(n a, b) on the reals.
 
 Checked:
 - the noise is on the line and log-concave, with limits of the slope of -log f that are positive, or infinite
 - the number of candidates is an integer of at least 1, the sensitivity at least 0
+- from below in a hull, on the integers: D times each of its points is of integers
 
 Source: docs/theory/selection.md#log-concave-noisy-max
 """
