@@ -354,7 +354,8 @@ def _in_hull(question: Asked, step: Fraction, tell: Log) -> Plan:
         for few in range(1, len(levels)):
             winners = [i for i, x in enumerate(point) if x < levels[few]]
             wide = (-step * math.ceil(reach / step), step * math.ceil(reach / step))
-            narrow = [wide if ends is None else (ends[0] - min(Fraction(0), step * x), ends[1] - max(Fraction(0), step * x)) for x in map(Fraction, levels)]
+            left = [(step * min(Fraction(0), x), step * max(Fraction(0), x)) for x in levels]
+            narrow = [wide if ends is None else (ends[0] - low, ends[1] - high) for low, high in left]
             if any(low > high for low, high in narrow):
                 continue
 

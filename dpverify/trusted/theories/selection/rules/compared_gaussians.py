@@ -2,9 +2,9 @@
 
 Theorem: What is told of comparisons of answers with Gaussian noise sigma is a function of the differences of the noisy answers, for however
 answers are chosen: the pair N(0, 1), N(mu, 1) dominates. Noisy max of n answers that each move by at most D has mu = sqrt(n) D/sigma for
-even n, sqrt(n - 1/n) D/sigma for odd n, and half of that where all move the same way; where they differ by D times a
-point v of a hull, mu = D |v - its mean|/sigma at the most; above threshold with n queries has at most sqrt(n)
-D/sigma, less where the threshold has Gaussian noise, too. For two candidates the bound is met.
+even n, sqrt(n - 1/n) D/sigma for odd n, and half of that where all move the same way; where they differ by D times a point v of a hull, mu
+= D |v - its mean|/sigma at the most; above threshold with n queries has at most sqrt(n) D/sigma, less where the threshold has Gaussian
+noise, too. For two candidates the bound is met.
 
 Checked:
 - the noise of the answers is Gaussian, on the line

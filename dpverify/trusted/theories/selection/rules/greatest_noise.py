@@ -2,8 +2,8 @@
 
 Theorem: Let M be the greatest of n independent noises with log-concave density exp(-h), and L(z) = h(z + r) - h(z). The index of the
 greatest of n noisy answers has delta(eps) <= E[(1 - exp(eps - L(M)))_+], r = 2D where each answer moves by at most D, D where all move the
-same way or one alone, in a hull D times the greatest difference of two numbers of one of its points. Above threshold with n queries and c positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the
-profile of the noise of the threshold by itself at D.
+same way or one alone, in a hull D times the greatest difference of two numbers of one of its points. Above threshold with n queries and c
+positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the profile of the noise of the threshold by itself at D.
 
 Checked:
 - the noises are Gaussian or Laplace; of noisy max on the integers log-concave

@@ -2,8 +2,8 @@
 
 Theorem: Let w(s) be the pure epsilon of a noise by itself where what it is added to moves by at most s. The index of the greatest of any
 number of noisy answers has at most w(r), on the reals its lead over the next one too: r = 2D where each answer moves by at most D, r = D
-where all move the same way or one moves alone, in a hull D times the greatest difference of two numbers of one of its points. Above threshold with c positives and any number of queries has at most w_1(D) + c w_2(2D).
-What n noisy answers tell is at most n w(D).
+where all move the same way or one moves alone, in a hull D times the greatest difference of two numbers of one of its points. Above
+threshold with c positives and any number of queries has at most w_1(D) + c w_2(2D). What n noisy answers tell is at most n w(D).
 
 Checked:
 - the pure epsilon of each noise, by rules about it

@@ -1,8 +1,8 @@
 """Noisy max with even noise of any density on the line: a bound for every number of candidates, by the survival function of one noise.
 
 Theorem: The index of the greatest of any number of answers with independent noises of one law has at most the supremum over m of log
-S(m)/S(m + r), S(m) = P[Z >= m]: r = 2D where each answer moves by at most D, r = D where all move the same way or one moves alone, and
-in a hull D times the greatest difference of two numbers of one of its points.
+S(m)/S(m + r), S(m) = P[Z >= m]: r = 2D where each answer moves by at most D, r = D where all move the same way or one moves alone, and in a
+hull D times the greatest difference of two numbers of one of its points.
 
 Checked:
 - the noise is even and on the reals, its tails by enclosed integrals at the cuts
