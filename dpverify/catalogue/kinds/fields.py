@@ -279,7 +279,7 @@ METRIC: Final = Field(
 BETA: Final = Field("beta", NUMBER, numbers("Probabilities are proportional to exp(beta * score)."))
 WEIGHTS: Final = Field(
     "weights",
-    Value(read_row, _ROW),
+    Value(read_row, {"type": "array", "minItems": 1, "items": _NUMBER}),
     "Positive numbers, one for each output and the same for all data: probabilities are proportional to weight * exp(beta * score). All of "
     "them are 1 where it is left out.",
     default=(),
