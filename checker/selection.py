@@ -59,29 +59,27 @@ def log_concave_noisy_max(q, evidence):
     require(known, Malformed, "no such report, or a hull without its word")
     count, (left, right) = asked.q.count(m["candidates"]), asked.slopes(m["noise"])
     hull = [[rational(x) for x in row] for row in m.get("hull", [])]
-    must(all(count == constant(len(row)) for row in hull), "points of another number of answers")
-    lead = constant(max((max(row) - min(row) for row in hull), default=2 if m["neighbours"] == "all" else 1))
     if m["report"] == "value":
         sure(not hull and (not whole or m["neighbours"] != "all"), "the greatest value on the integers, or in a hull")
         return asked.bound(total("max", asked.field, [asked.times(ONE if m["neighbours"] == "one" else count, left), right]))
     gap, upper, two, others = m["report"] == "index+gap", asked.side == "upper", constant(2), asked.times(sub(count, ONE), left)
-    must(not gap or asked.field.at_most(two, count), "there is no lead where there may be one candidate")
+    fits = all(count == constant(len(row)) for row in hull)
+    must(fits and (not gap or asked.field.at_most(two, count)), "no lead where there may be one candidate, or points of other answers")
     must(not (gap and upper and whole) or asked.field.at_most(count, two), "on the integers a lead of 0 tells of several answers")
     if hull and not (gap and upper):
-        steps = [scale(asked.moved, x).get((), Fraction(0)) for row in hull for x in row]
-        sure(upper or not whole or (asked.moved.keys() <= {()} and all(x.denominator == 1 for x in steps)), "integers by its points")
+        steps = (scale(asked.moved, x) for row in hull for x in row)
+        sure(upper or not whole or all(x.keys() <= {()} and x.get((), Fraction(0)).denominator == 1 for x in steps), "integers by points")
         gains = {tuple(sorted(s * (x - own) for x in row if s * (x - own) > 0)) for row in hull for own in row for s in (1, -1)}
-        return asked.bound(total("max", asked.field, [{}, *(_shifted(asked, gained, left, right) for gained in gains)]))
+        return asked.bound(total("max", asked.field, [{}, *(_shifted(some, left, right, asked.times, asked.field) for some in gains)]))
     least = total("max", asked.field, [left, right]) if gap and upper else total("min", asked.field, [right, others])
     least = right if upper and "min" in repr(least) else least  # each of the two is an upper bound
-    return asked.bound(asked.times(lead, least))
+    return asked.bound(asked.times(constant(max((max(row) - min(row) for row in hull), default=1 + (m["neighbours"] == "all"))), least))
 
 
-def _shifted(asked, gained, left, right):
+def _shifted(gained, left, right, times, field):
     """The least that it costs to shift the winner's noise up by s, and each other down by what it gains beyond s."""
     beyond = {s: sum((x - s for x in gained if x > s), Fraction(0)) for s in (Fraction(0), *gained)}
-    both = [[asked.times(constant(s), right), asked.times(constant(x), left)] for s, x in beyond.items()]
-    return total("min", asked.field, [total("add", None, costs) for costs in both])
+    return total("min", field, [total("add", None, [times(constant(s), right), times(constant(x), left)]) for s, x in beyond.items()])
 
 
 class Loss:
