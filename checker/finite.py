@@ -31,7 +31,9 @@ class Table:
         self.pairs = [(a, b) for a, b in permutations(range(len(listed)), 2) if pairs is None or [a, b] in pairs or [b, a] in pairs]
         if q.kind == "exponential":
             sure(not m["points"] and q.moved is None, "an exponential mechanism of points, or of a stated sensitivity")
-            weights = [[field.exp(mul(q.form(m["beta"]), s)) for s in row] for row in self.rows]
+            base = [q.form(x) for x in m.get("weights", ["1"] * len(listed[0]))]
+            must(len(base) == len(listed[0]) and all(map(field.positive, base)), "weights that are not positive, one for each output")
+            weights = ([mul(w, field.exp(mul(q.form(m["beta"]), s))) for w, s in zip(base, row, strict=True)] for row in self.rows)
             self.rows = [[mul(w, field.power(add(*row), Fraction(-1))) for w in row] for row in weights]
         for row in self.rows if q.kind == "table" else ():
             sure(all(field.at_most({}, p) for p in row) and field.zero(sub(add(*row), ONE)), "whether a row is a distribution")

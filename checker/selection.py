@@ -1,5 +1,6 @@
 """Noisy max and above threshold with log-concave noise, and streams with a shift in each mode and branch (docs/theory/selection.md)."""
 
+from fractions import Fraction
 from itertools import product
 from math import ceil
 
@@ -46,7 +47,8 @@ class Asked:
     def bound(self, each):
         must(each != INFINITE or self.side == "upper" or self.field.positive(self.moved), "the sensitivity is not certainly positive")
         value = INFINITE if each == INFINITE else mul(each, self.moved)
-        moves = "each answer moves by at most the sensitivity" if self.side == "upper" else "answers have every size and move the worst way"
+        each = "answers differ by points of the hull" if "hull" in self.q.mechanism else "each answer moves by at most the sensitivity"
+        moves = each if self.side == "upper" else "answers have every size and move the worst way"
         one = ["the guarantee is for one order of the data alone"] * (self.q.mechanism["neighbours"] in ("increasing", "decreasing"))
         return self.side, value, self.at, [moves, *one, "the noises are independent", IDEAL]
 
@@ -55,17 +57,31 @@ def log_concave_noisy_max(q, evidence):
     """docs/theory/selection.md#log-concave-noisy-max."""
     asked, m, whole = Asked(q, evidence), q.mechanism, q.mechanism["noise"].get("integers") is True
     must(q.kind == "noisy_max", "the mechanism is no noisy max")
-    require(m["report"] in ("index", "value", "index+gap") and m["neighbours"] in ("all", "monotone", "one"), Malformed, "no such report")
+    known = m["report"] in ("index", "value", "index+gap") and m["neighbours"] in (["hull"] if "hull" in m else ["all", "monotone", "one"])
+    require(known, Malformed, "no such report, or a hull without its word")
     count, (left, right) = asked.q.count(m["candidates"]), asked.slopes(m["noise"])
+    hull = [[rational(x) for x in row] for row in m.get("hull", [])]
     if m["report"] == "value":
-        sure(not whole or m["neighbours"] != "all", "the greatest value on the integers")
+        sure(not hull and (not whole or m["neighbours"] != "all"), "the greatest value on the integers, or in a hull")
         return asked.bound(total("max", asked.field, [asked.times(ONE if m["neighbours"] == "one" else count, left), right]))
     gap, upper, two, others = m["report"] == "index+gap", asked.side == "upper", constant(2), asked.times(sub(count, ONE), left)
-    must(not gap or asked.field.at_most(two, count), "there is no lead where there may be one candidate")
+    fits = all(count == constant(len(row)) for row in hull)
+    must(fits and (not gap or asked.field.at_most(two, count)), "no lead where there may be one candidate, or points of other answers")
     must(not (gap and upper and whole) or asked.field.at_most(count, two), "on the integers a lead of 0 tells of several answers")
+    if hull and not (gap and upper):
+        steps = (scale(asked.moved, x) for row in hull for x in row)
+        sure(upper or not whole or all(x.keys() <= {()} and x.get((), Fraction(0)).denominator == 1 for x in steps), "integers by points")
+        gains = {tuple(sorted(s * (x - own) for x in row if s * (x - own) > 0)) for row in hull for own in row for s in (1, -1)}
+        return asked.bound(total("max", asked.field, [{}, *(_shifted(some, left, right, asked.times, asked.field) for some in gains)]))
     least = total("max", asked.field, [left, right]) if gap and upper else total("min", asked.field, [right, others])
     least = right if upper and "min" in repr(least) else least  # each of the two is an upper bound
-    return asked.bound(asked.times(constant(2 if m["neighbours"] == "all" else 1), least))
+    return asked.bound(asked.times(constant(max((max(row) - min(row) for row in hull), default=1 + (m["neighbours"] == "all"))), least))
+
+
+def _shifted(gained, left, right, times, field):
+    """The least that it costs to shift the winner's noise up by s, and each other down by what it gains beyond s."""
+    beyond = {s: sum((x - s for x in gained if x > s), Fraction(0)) for s in (Fraction(0), *gained)}
+    return total("min", field, [total("add", None, [times(constant(s), right), times(constant(x), left)]) for s, x in beyond.items()])
 
 
 class Loss:

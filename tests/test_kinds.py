@@ -44,7 +44,7 @@ ANY_NUMBER = {"threshold"}
 BY_THE_SPACE = {"lipschitz", "diameter"}
 FOR_PEOPLE = {"points"}
 BY_THE_STRATEGY = {"steps"}
-OF_ROWS = {"rows", "scores", "atoms", "interval", "places"}
+OF_ROWS = {"rows", "scores", "atoms", "interval", "places", "weights", "added"}
 BY_THE_LAW = {"numbers"}
 
 

@@ -52,6 +52,13 @@ def read(tmp_path):
         ('kind = "exponential"\nbeta = 1\nscores = [[1, 2]]\ncandidates = 2', "", "candidates is for any scores"),
         ('kind = "exponential"\nbeta = 1', "", "or candidates for any scores: they are missing"),
         ('kind = "exponential"\nbeta = 1\ncandidates = 3', "", "sensitivity is missing"),
+        ('kind = "exponential"\nbeta = 1\ncandidates = 3\nweights = [1, 2]', "sensitivity = 1", "weights: 2 of them for 3 candidates"),
+        ('kind = "exponential"\nbeta = 1\ncandidates = 2\nweights = [1, -2]', "sensitivity = 1", "weights: -2 is not positive"),
+        ('kind = "exponential"\nbeta = 1\nscores = [[1, 2]]\nweights = [1, 2, 3]', "", "weights: 3 of them for 2 outputs"),
+        (LARGEST + 'neighbours = "hull"', "sensitivity = 1", "go together"),
+        (LARGEST + "hull = [[1, -1, 0]]", "sensitivity = 1", "go together"),
+        (LARGEST + 'neighbours = "hull"\nhull = [[1, -1]]', "sensitivity = 1", "a row of 2 numbers for"),
+        (LARGEST + 'neighbours = "hull"\nhull = [1, -1]', "sensitivity = 1", "is not a list of rows"),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_meant_is_refused_with_the_way_out(read, mechanism, claim, why):

@@ -215,6 +215,11 @@ def _matrix(value: Any) -> list[list[Any]]:
     return rows
 
 
+def read_row(value: Any) -> tuple[Expr, ...]:
+    """A list of numbers."""
+    return tuple(map(read_number, _list(value)))
+
+
 def read_rows(value: Any) -> tuple[tuple[Expr, ...], ...]:
     """A matrix of numbers with rows of one length."""
     rows = tuple(tuple(read_number(entry) for entry in _list(row)) for row in _matrix(value))

@@ -20,8 +20,11 @@ from dpverify.samplers.grids import Grid
 from dpverify.samplers.law import ANY, EXACT, MOST, Array, Floats, Generator, Law, ending, whole
 from dpverify.search.numeric import number
 from dpverify.trusted.combinators.streams import Form, Step, faults, start_of, step_of
+from dpverify.trusted.kernel.balls import exact as as_exact
+from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, neg, sub, substitute, symbols
 from dpverify.trusted.kernel.model import AboveThreshold, Branch, Drawn, Guard, Named, NoisyKeys, NoisyMax, OnLine, Stream, on_integers
+from dpverify.trusted.order.enclosed import enclose
 
 NOTHING: Final = -1
 """The code of a step that tells nothing any more."""
@@ -32,6 +35,7 @@ _COARSE: Final = 2.0**-26
 _GRAIN: Final = 256.0
 _EXACT_IN_FLOATS: Final = 2.0**31
 _REACH: Final = 2**52
+_ADDED_BITS: Final = 256
 
 Interval = tuple[Floats, Floats]
 """Middle and radius, of many runs."""
@@ -133,15 +137,18 @@ def of_noisy_max(mechanism: NoisyMax, grid: Grid | None) -> Law:
     if told == "index+gap" and count == 1:
         raise NoSampler("of one candidate there is no lead over the others. Ask for two or more.")
     snapping = _snapping(grid, noise.whole, [noise])
+    with precision(_ADDED_BITS):
+        added = [as_exact(enclose(value).mid()) for value in mechanism.added] or [Fraction(0)] * count
 
     def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
-        exact = _checked(answers, mechanism.bounds, noise.whole)
+        exact = [answer + more for answer, more in zip(_checked(answers, mechanism.bounds, noise.whole), added, strict=True)]
         with np.errstate(over="ignore", invalid="ignore"):
             rows = [_greatest(noise, exact, part, rng, told, snapping, mechanism.ties == "random") for part in _chunks(size, count)]
         found = np.concatenate(rows) if rows else np.zeros((0, 2 if told == "index+gap" else 1))
         return found.astype(np.int64) if told == "index" or noise.whole else found
 
-    said = ("the number of the greatest, from 0, and its lead over the next",) if told == "index+gap" else ()
+    said = ["the number of the greatest, from 0, and its lead over the next"] * (told == "index+gap")
+    said += [f"what is added to answers is rounded to {_ADDED_BITS} bits"] * bool(mechanism.added)
     lines = _told([noise], told != "index", grid, said)
     return Law(count, 2 if told == "index+gap" else 1, draw, lines, _first(mechanism.bounds, count))
 

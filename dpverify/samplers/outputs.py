@@ -27,7 +27,11 @@ def of_rows(mechanism: Table | Exponential) -> Law:
     if isinstance(mechanism, Table):
         rows = mechanism.rows
     else:
-        rows = tuple(tuple(call("exp", mul(mechanism.beta, score)) for score in row) for row in mechanism.scores)
+        base = mechanism.weights or (ONE,) * len(mechanism.scores[0])
+        rows = tuple(
+            tuple(mul(weight, call("exp", mul(mechanism.beta, score))) for weight, score in zip(base, row, strict=True))
+            for row in mechanism.scores
+        )
 
     @lru_cache(maxsize=256)
     def law_of(row: int) -> Enclosed:

@@ -72,6 +72,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "all-one-way": "all one way",
     "winner-down-others-up": "the winner down, all others up",
     "winner-down-alone": "the winner down alone",
+    "by-a-point-of-the-hull": "by a point of the hull, or its opposite",
     "index-far-from-others": "the index of an answer that is far below, or above, the others",
     "all-told-far-below": "all answers, told far below where they are",
     "up-at-negatives": "up at negatives",

@@ -655,8 +655,8 @@ def test_the_greatest_of_several_between_bounds_loses_no_less_where_one_moves_al
         (BETWEEN, {**SHOWN, "move": 1}, "'move' is 1, not a whole number"),
         (BETWEEN, {**SHOWN, "move": -1}, "not a whole number"),
         (replace(BETWEEN, bounds=None), {**FAR, "answers": 1}, "not iterable"),
-        (replace(BETWEEN, bounds=None), {**FAR, "answers": ["0"]}, "to unpack"),
-        (replace(BETWEEN, bounds=None), {**FAR, "answers": ["0", "1", "2"]}, "to unpack"),
+        (replace(BETWEEN, bounds=None), {**FAR, "answers": ["0"]}, "are not 2 numbers"),
+        (replace(BETWEEN, bounds=None), {**FAR, "answers": ["0", "1", "2"]}, "are not 2 numbers"),
     ],
     ids=str,
 )  # fmt: skip

@@ -137,3 +137,12 @@ def test_noise_on_the_integers_is_told_of_no_answers_between_them(mechanism, ans
     pair(question, 0, (2, 0), read_answers(["0", "1"], "test"))
     with pytest.raises(Rejected, match="noise on the integers is added to integers"):
         pair(question, 0, (2, 0), read_answers(answers, "test"))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_of_ties_of_which_it_is_said_how_they_are_decided_both_bounds_are_known(first):
+    law, mass = NOISES["two humps"]
+    mechanism = largest(law, 3, bounds=(num(0), num(1)), ties="first" if first else "random")
+    judged = verify(of(mechanism), 9).judgement
+    expected = greatest(mass / mass.sum(), 3, 1, 1, "all", first)
+    assert [float(enclose(end).mid()) for end in (judged.lower, judged.upper)] == pytest.approx([expected, expected], abs=1e-7)

@@ -103,6 +103,8 @@ def finite(claim: Claim) -> _Rows | None:
         reach = 1.0 if claim.sensitivity is None else number(claim.sensitivity)
         pairs = {(a, b) for a, b in pairs if -scores[a, b] <= reach * (1 + 1e-9)}
     exponents = number(mechanism.beta) * scores
+    if mechanism.weights:
+        exponents = exponents + np.log([number(weight) for weight in mechanism.weights])
     return _Rows(claim, special.softmax(exponents, axis=1), frozenset(pairs))
 
 

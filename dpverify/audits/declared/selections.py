@@ -23,6 +23,7 @@ from dpverify.audits.partition import MAX_CELLS, Codes, CurvePoint
 from dpverify.errors import AuditError
 from dpverify.search.numeric import number
 from dpverify.trusted.kernel.model import ONE_WAY, AboveThreshold, Claim, NoisyMax, Selection, Stream, noises_of, on_integers
+from dpverify.trusted.sensitivity.steps_between import hull_of
 
 MOST_COLUMNS: Final = 1024
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
@@ -312,7 +313,9 @@ class SelectionLaw(Declared):
         return self._rows[key]
 
     def _columns(self, x: Array, scale: float) -> Array:
-        return _indices(self.mechanism, x, self._noise, scale) if isinstance(self.mechanism, NoisyMax) else self._patterns(x, scale)
+        if isinstance(self.mechanism, NoisyMax):
+            return _indices(self.mechanism, x + _added(self.mechanism), self._noise, scale)
+        return self._patterns(x, scale)
 
     def _noise(self, noise: Any, scale: float) -> _Noise:
         return _Noise(self.law_of(noise), 1.0 if isinstance(self.law_of(noise), Steps) else scale)
@@ -377,6 +380,11 @@ class SelectionLaw(Declared):
         return self.row(x)
 
 
+def _added(mechanism: NoisyMax) -> Any:
+    """What is added to the answers before the noise."""
+    return np.array([number(value) for value in mechanism.added]) if mechanism.added else 0.0
+
+
 def _indices(mechanism: NoisyMax, x: Array, noise_of: Callable[[Any, float], _Noise], scale: float) -> Array:
     """That of each candidate, of equal noisy answers the first one, or one at random where that is said."""
     noise = noise_of(mechanism.noise, scale)
@@ -409,7 +417,7 @@ def _moved(claim: Claim) -> float:
     mechanism = claim.mechanism
     assert isinstance(mechanism, Selection)
     moved = np.inf if claim.sensitivity is None else number(claim.sensitivity)
-    if mechanism.bounds is not None:
+    if mechanism.bounds is not None and not hull_of(mechanism):
         low, high = map(number, mechanism.bounds)
         moved = min(moved, high - low)
     return float(moved)
@@ -419,12 +427,15 @@ def _are_neighbours(claim: Claim, x: Array, x_prime: Array, count: int) -> bool:
     mechanism, change = claim.mechanism, x_prime - x
     assert isinstance(mechanism, Selection)
     reach = _moved(claim) * (1 + 1e-9)
-    if x.shape != (count,) or x_prime.shape != (count,) or np.abs(change).max(initial=0.0) > reach:
+    in_hull = mechanism.neighbours == "hull"
+    if x.shape != (count,) or x_prime.shape != (count,) or (not in_hull and np.abs(change).max(initial=0.0) > reach):
         return False
     if mechanism.bounds is not None:
         low, high = map(number, mechanism.bounds)
         if min(x.min(), x_prime.min()) < low - 1e-9 or max(x.max(), x_prime.max()) > high + 1e-9:
             return False
+    if in_hull:
+        return _in_hull(claim, change[None])
     together = {"monotone": (change >= 0).all() or (change <= 0).all(), "one": np.count_nonzero(change) <= 1}
     return bool(together.get(mechanism.neighbours, True))
 
@@ -441,15 +452,15 @@ def may_be_neighbours(claim: Claim, x: Array, x_prime: Array) -> bool:
     if len(x) % width or (mechanism.queries is not None and len(x) > width * number(mechanism.queries)):
         return False
     if mechanism.neighbours == "hull":
-        return _in_hull(claim, mechanism, (x_prime - x).reshape(-1, width))
+        return _in_hull(claim, (x_prime - x).reshape(-1, width))
     return _are_neighbours(claim, x, x_prime, len(x))
 
 
-def _in_hull(claim: Claim, stream: Stream, changes: Array) -> bool:
+def _in_hull(claim: Claim, changes: Array) -> bool:
     """Whether every change is in the hull of the points that are listed, or every one in that of their opposites."""
     from scipy.optimize import linprog  # takes long to load, and no other claim needs it
 
-    corners = _moved(claim) * np.array([[float(entry) for entry in row] for row in stream.hull])
+    corners = _moved(claim) * np.array([[float(entry) for entry in row] for row in hull_of(claim.mechanism)])
     some = np.vstack([corners.T, np.ones(len(corners))])
     return any(
         all(linprog(np.zeros(len(corners)), A_eq=some, b_eq=np.append(sign * change, 1.0)).status == 0 for change in changes)
@@ -492,21 +503,37 @@ def _of_largest(claim: Claim, mechanism: NoisyMax, law_of: LawOf) -> Iterator[tu
         start = _between(claim, np.zeros(count))
         yield 0.0, start, start + move
         return
-    move = np.where(first, -step, step if mechanism.neighbours == "all" else 0.0)
-    if mechanism.bounds is not None:
-        low, high = map(number, mechanism.bounds)
-        start = np.where(first, low + step, high - np.maximum(move, 0))
-        yield 0.0, start, start + move
-        return
-    for far in _FAR:
-        start = _between(claim, np.where(first, 0.0, far * (noises[0].unit + step)))
-        yield sum(_score(*(_is_first(noise, side) for side in (start, start + move))) for noise in noises), start, start + move
+    for move in _moves(mechanism, step):
+        winner, gained = int(move.argmin()), move - move.min()
+        ahead = gained / max(gained.max(), 1e-300)  # those that gain nothing are far below
+        if mechanism.bounds is not None:
+            low, high = map(number, mechanism.bounds)
+            start = np.where(gained > 0, high - np.maximum(move, 0), low - np.minimum(move, 0))
+            if start.min() >= low and start.max() <= high:
+                yield 0.0, start, start + move
+            continue
+        for far in _FAR:
+            size = far * (noises[0].unit + step)
+            start = _between(claim, np.where((ahead > 0) | (np.arange(count) == winner), ahead * size, -size))
+            scored = sum(_score(*(_is_first(noise, side, winner) for side in (start, start + move))) for noise in noises)
+            yield scored, start - _added(mechanism), start - _added(mechanism) + move
 
 
-def _is_first(noise: _Noise, x: Array) -> float:
-    """The probability that the first answer is the greatest, where all others are the same."""
-    t, weights = noise.nodes(float(x[0]), [])
-    return float((noise.up_to(t - x[-1]) ** (len(x) - 1)) @ weights)
+def _moves(mechanism: NoisyMax, step: float) -> list[Array]:
+    """How answers move: the first of them down, and the others up, where they may; in a hull by each of its points, or its opposite."""
+    if mechanism.hull:
+        alike = {tuple(sorted(row)): row for row in reversed(mechanism.hull)}  # in another order they tell the same
+        moves = [sign * step * np.array([float(x) for x in row]) for row in alike.values() if max(row) > min(row) for sign in (1, -1)]
+        return [move for move in moves if not on_integers(mechanism) or (move == np.rint(move)).all()]
+    first = np.arange(int(number(mechanism.candidates))) == 0
+    return [np.where(first, -step, step if mechanism.neighbours == "all" else 0.0)]
+
+
+def _is_first(noise: _Noise, x: Array, winner: int) -> float:
+    """The probability that an answer is the greatest."""
+    t, weights = noise.nodes(float(x[winner]), [])
+    values, counts = np.unique(np.delete(x, winner), return_counts=True)
+    return float(np.prod([noise.up_to(t - value) ** count for value, count in zip(values, counts, strict=True)], axis=0) @ weights)
 
 
 _MOVES: Final = {"all": ((1, 1),), "monotone": ((1, 0), (0, 1)), "one": ((1, 0), (0, 1))}

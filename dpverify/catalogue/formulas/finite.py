@@ -43,7 +43,13 @@ def exponential(mechanism: Exponential) -> Iterator[Box]:
         score = row(Ident("d"), APPLY, brackets(comma(Sub(a, X), Sub(a, Y))))
         where = [row(Ident("d"), Words(f" {_SAID[mechanism.metric]}")), matrix_named(a, mechanism.points, "a row for each point")]
     shape = call("exp", mul(sign, mechanism.beta, held("score")))
-    yield row(PROBABILITY, TO, typeset(shape, {held("score").name: (score, ATOM)}))
+    names = {held("score").name: (score, ATOM)}
+    if mechanism.weights:
+        w = Ident("w")
+        shape = mul(held("weight"), shape)
+        names[held("weight").name] = (row(w, APPLY, brackets(Y)), ATOM)
+        where.append(matrix_named(w, (mechanism.weights,), "a number for each output"))
+    yield row(PROBABILITY, TO, typeset(shape, names))
     yield from where
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dpverify.catalogue.formulas import noise as laws
 from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Sub, Words, row
-from dpverify.catalogue.formulas.pieces import EQUAL
+from dpverify.catalogue.formulas.pieces import EQUAL, matrix_named
 from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.trusted.kernel.expr import ZERO
 from dpverify.trusted.kernel.model import AboveThreshold, NoisyKeys, NoisyMax, OnLine, kind_of
@@ -27,6 +27,9 @@ def noisy_max(mechanism: NoisyMax) -> Iterator[Box]:
     answers = row(Sub(Ident("q"), i), Op("+"), Sub(Ident("Z"), i))
     yield row(Words(f"{told[mechanism.report]} "), answers, Words(" for "), i, Words(" from 1 to "), typeset(mechanism.candidates))
     yield from named_law(mechanism.noise, "Z")
+    if mechanism.added:
+        yield row(Words("with public numbers added to "), Sub(Ident("q"), i))
+        yield matrix_named(Ident("c"), (mechanism.added,), "a number for each answer")
 
 
 def above_threshold(mechanism: AboveThreshold) -> Iterator[Box]:

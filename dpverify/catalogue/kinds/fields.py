@@ -26,6 +26,7 @@ from dpverify.catalogue.values import (
     read_number,
     read_part_tables,
     read_points,
+    read_row,
     read_rows,
     read_scheme,
     read_string,
@@ -277,6 +278,14 @@ METRIC: Final = Field(
     default=None,
 )
 BETA: Final = Field("beta", NUMBER, numbers("Probabilities are proportional to exp(beta * score)."))
+WEIGHTS: Final = Field(
+    "weights",
+    Value(read_row, {"type": "array", "minItems": 1, "items": _NUMBER}),
+    "Positive numbers, one for each output and the same for all data: probabilities are proportional to weight * exp(beta * score). All of "
+    "them are 1 where it is left out.",
+    default=(),
+    examples=([1, 2, "1/2"],),
+)
 
 # -- numbers of builtins -----------------------------------------------------------------------------------------
 
@@ -359,6 +368,14 @@ NEIGHBOURS: Final = Field(
     'left out. Of above_threshold also "increasing" and "decreasing": the guarantee is of the first data against second data whose answers '
     "are no less, or no greater.",
     default="all",
+)
+HULL: Final = Field(
+    "hull",
+    Value(read_matrix, ROWS.schema),
+    'With neighbours = "hull": points, in units of the sensitivity, of whose hull the differences of the answers are, or all their '
+    "opposites; of a stream those of each step.",
+    default=(),
+    examples=([[1, -1, 0], [1, 0, -1], [0, 1, -1]],),
 )
 REPORT: Final = Field(
     "report",

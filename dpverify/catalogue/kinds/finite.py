@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -10,7 +11,7 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, call, mul, neg, num, power, sub, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.kernel.model import Domain, Exponential, KaryResponse, Kernel, NoisyMax, Table, Translation
 
 LISTED: Final = "which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out."
@@ -111,10 +112,33 @@ def _any_scores(table: Fields, values: Values) -> NoisyMax | None:
         return None
     if values["candidates"] is None or values["beta"] is None:
         return None
-    return NoisyMax(gumbel(values["beta"]), values["candidates"], values["neighbours"])
+    weights, count = _weights(table, values), values["candidates"]
+    if weights and count != num(len(weights)):
+        table.fault(f"weights: {len(weights)} of them for {shorten(count)} candidates. Give each candidate its own, and their number.")
+    added = () if set(weights) <= {ONE} else tuple(div(call("log", weight), values["beta"]) for weight in weights)
+    return NoisyMax(gumbel(values["beta"]), count, values["neighbours"], added=added)
 
 
-def _exponential(_: Kind, table: Fields, values: Values) -> Exponential | NoisyMax | None:
+def _weights(table: Fields, values: Values) -> tuple[Expr, ...]:
+    """The weights of outputs."""
+    weights: tuple[Expr, ...] = values["weights"] or ()
+    for weight in weights:
+        if isinstance(weight, Num) and weight.value <= 0:
+            table.fault(f"weights: {shorten(weight)} is not positive. An output that is never told is no output: leave it out.")
+    return weights
+
+
+def _exponential(kind: Kind, table: Fields, values: Values) -> Exponential | NoisyMax | None:
+    mechanism = _of_scores(kind, table, values)
+    if not isinstance(mechanism, Exponential):
+        return mechanism
+    weights, count = _weights(table, values), len(mechanism.scores[0])
+    if weights and len(weights) != count:
+        table.fault(f"weights: {len(weights)} of them for {count} outputs. Give each output its own.")
+    return replace(mechanism, weights=() if set(weights) <= {ONE} else weights)
+
+
+def _of_scores(_: Kind, table: Fields, values: Values) -> Exponential | NoisyMax | None:
     scores, beta, adjacent, points, metric = (values[key] for key in ("scores", "beta", "adjacent", "points", "metric"))
     if table.has("candidates") and not table.has("scores"):
         return _any_scores(table, values)
@@ -184,7 +208,7 @@ def _score_faults(mechanism: Exponential, domains: Mapping[str, Domain]) -> Iter
 
 EXPONENTIAL = Kind(
     model=Exponential,
-    what="The exponential mechanism: probabilities proportional to exp(beta * score).",
+    what="The exponential mechanism: probabilities proportional to exp(beta * score), or to weight * exp(beta * score).",
     fields=(
         fields.SCORES,
         fields.POINTS,
@@ -193,6 +217,7 @@ EXPONENTIAL = Kind(
         fields.ADJACENT,
         fields.CANDIDATES._replace(default=None),
         fields.NEIGHBOURS,
+        fields.WEIGHTS,
     ),
     conditions={
         "if": {"required": ["scores"]},
@@ -224,7 +249,8 @@ scores = [             # a row for every input: the score of every output; the p
 ]
 beta = "1/2"
 adjacent = "all"       # which inputs are neighbours: "all", or pairs of rows counted from 0, such as [[0, 1], [1, 2]]
+# weights = [1, 2, 1]  # of the outputs, the same for all data: how likely each is where all scores are the same
 """,
     ),
-    arguments=("scores", "beta", "adjacent", "points", "metric", "candidates", "neighbours"),
+    arguments=("scores", "beta", "adjacent", "points", "metric", "candidates", "neighbours", "weights"),
 )

@@ -9,7 +9,9 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten, show
 from dpverify.trusted.claims.selections import REPORTS, TOGETHER
+from dpverify.trusted.kernel.expr import num
 from dpverify.trusted.kernel.model import AboveThreshold, Compared, NoisyKeys, NoisyMax, Selection, on_integers
+from dpverify.trusted.sensitivity.steps_between import hull_of
 
 MOVES: Final = {
     "all": "lists of answers each of which moves by at most {moved}",
@@ -21,8 +23,16 @@ MOVES: Final = {
 
 
 def _neighbours(mechanism: Compared, moved: str) -> str:
-    said = MOVES[mechanism.neighbours].format(moved=moved or "the length of the bounds")
-    return "; ".join((said, *kept_within(mechanism)))
+    return "; ".join((moves_of(mechanism, moved, "lists of answers whose differences"), *kept_within(mechanism)))
+
+
+def moves_of(mechanism: Selection, moved: str, which: str) -> str:
+    """How the answers of neighbours move. which: the answers whose differences are in a hull."""
+    apart = moved or "the length of the bounds"
+    if mechanism.neighbours != "hull":
+        return MOVES[mechanism.neighbours].format(moved=apart)
+    points = ", ".join(f"({', '.join(map(str, row))})" for row in hull_of(mechanism))
+    return f"{which} are in the hull of {points}, times {apart}, or all in that of their opposites"
 
 
 def kept_within(mechanism: Selection) -> Iterator[str]:
@@ -57,17 +67,25 @@ def _noisy_max(_: Kind, table: Fields, values: Values) -> NoisyMax | None:
         return None
     _word(table, "report", report, REPORTS[NoisyMax])
     _word(table, "neighbours", values["neighbours"], TOGETHER[NoisyMax])
+    hull, candidates = values["hull"] or (), values["candidates"]
+    if (values["neighbours"] == "hull") != table.has("hull"):
+        table.fault('neighbours = "hull" and hull = [[...]], the points of whose hull the differences of answers are, go together.')
+    for row in hull:
+        if candidates is not None and candidates != num(len(row)):
+            said = f"hull: a row of {len(row)} numbers for {shorten(candidates)} candidates."
+            table.fault(f"{said} Give each candidate its own, and their number.")
+            break
     if report == "value" and values["ties"]:
         table.fault("ties: the greatest noisy answer is the same whichever it is of. Leave it out.")
     if values["noise"] is None or values["candidates"] is None:
         return None
-    return NoisyMax(values["noise"], values["candidates"], values["neighbours"], report, values["bounds"], values["ties"])
+    return NoisyMax(values["noise"], candidates, values["neighbours"], report, values["bounds"], values["ties"], hull)
 
 
 NOISY_MAX = Kind(
     model=NoisyMax,
     what="Report noisy max: which of several answers is the greatest after noise is added to each.",
-    fields=(fields.NOISE, fields.CANDIDATES, fields.NEIGHBOURS, fields.REPORT, fields.BOUNDS, fields.TIES_OF),
+    fields=(fields.NOISE, fields.CANDIDATES, fields.NEIGHBOURS, fields.REPORT, fields.BOUNDS, fields.TIES_OF, fields.HULL),
     conditions=_words(NoisyMax),
     build=_noisy_max,
     formula=law("selection.noisy_max"),
@@ -80,7 +98,7 @@ NOISY_MAX = Kind(
 kind = "noisy_max"
 noise = { kind = "builtin", name = "laplace", scale = 4 }   # of each answer, independent: any noise on one number
 candidates = 10            # how many answers there are
-neighbours = "all"         # each answer moves on its own; "monotone": all the same way; "one": one of them alone
+neighbours = "all"         # each answer moves on its own; "monotone": all the same way; "one": one of them alone; "hull"
 report = "index"           # which is the greatest; "value": the greatest noisy answer itself; "index+gap": and its lead
 # bounds = [0, 1]          # where the answers of all data lie; anywhere where it is left out
 # ties = "first"           # of several that are the greatest, as there may be on the integers; or "random"

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
-from dpverify.catalogue.kinds.selection import MOVES, kept_within
+from dpverify.catalogue.kinds.selection import kept_within, moves_of
 from dpverify.catalogue.toml import Fault, Fields, show
-from dpverify.catalogue.values import read_choice, read_expression, read_matrix
+from dpverify.catalogue.values import read_choice, read_expression
 from dpverify.trusted.claims.selections import TOGETHER
 from dpverify.trusted.kernel.expr import sub
 from dpverify.trusted.kernel.fitting import unseen
@@ -146,22 +146,8 @@ NEIGHBOURS: Final = fields.Field(
     "opposites.",
     default="all",
 )
-HULL: Final = fields.Field(
-    "hull",
-    fields.Value(read_matrix, fields.ROWS.schema),
-    'With neighbours = "hull": points, in units of the sensitivity, of whose hull the differences of the answers of a step are.',
-    default=(),
-)
-
-
 def _neighbours(mechanism: Stream, moved: str) -> str:
-    apart = moved or "the length of the bounds"
-    if mechanism.neighbours == "hull":
-        points = ", ".join(f"({', '.join(map(str, row))})" for row in mechanism.hull)
-        said = f"answers whose differences in each step are in the hull of {points}, times {apart}, or all in that of their opposites"
-    else:
-        said = MOVES[mechanism.neighbours].format(moved=apart)
-    return "; ".join((said, *kept_within(mechanism)))
+    return "; ".join((moves_of(mechanism, moved, "answers whose differences in each step"), *kept_within(mechanism)))
 
 
 def _stream(_: Kind, table: Fields, values: Values) -> Stream | None:
@@ -175,7 +161,7 @@ def _stream(_: Kind, table: Fields, values: Values) -> Stream | None:
 STREAM = Kind(
     model=Stream,
     what="A stream: answers one after the other, compared with noise, state and parameters; a list of branches says what each step tells.",
-    fields=(ANSWERS, ONCE, FRESH, STATE, LIMITS, STEPS, MOST_STEPS, NEIGHBOURS, HULL, fields.BOUNDS, fields.WHOLE_ANSWERS),
+    fields=(ANSWERS, ONCE, FRESH, STATE, LIMITS, STEPS, MOST_STEPS, NEIGHBOURS, fields.HULL, fields.BOUNDS, fields.WHOLE_ANSWERS),
     build=_stream,
     formula=law("streams.stream"),
     plain=itself,

@@ -32,7 +32,11 @@ def rows_of(mechanism: Finite) -> tuple[Rows, Pairs | None]:
         case Table():
             return mechanism.rows, mechanism.adjacent
         case Exponential():
-            weights = [[call("exp", mul(mechanism.beta, score)) for score in row] for row in mechanism.scores]
+            base = mechanism.weights or (ONE,) * len(mechanism.scores[0])
+            weights = [
+                [mul(weight, call("exp", mul(mechanism.beta, score))) for weight, score in zip(base, row, strict=True)]
+                for row in mechanism.scores
+            ]
             return [[div(weight, add(*row)) for weight in row] for row in weights], mechanism.adjacent
         case KaryResponse():
             if not isinstance(mechanism.k, Num):

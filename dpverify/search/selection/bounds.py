@@ -45,6 +45,11 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     before = len(proposal.reasons)
     mechanism = claim.mechanism
     assert isinstance(mechanism, Compared)
+    # what is known of the worst output is of both ways to decide ties
+    exactly = getattr(mechanism, "ties", "") == "random" and mechanism.bounds is not None and not claim.domains
+    if exactly and proposal.extend(every_word.propose, claim, digits) and every_word.is_whole(claim):
+        del proposal.reasons[before:]
+        return
     between = mechanism.bounds is not None and not claim.domains and proposal.extend(worst_output.between_bounds, claim, digits)
     if between and not (mechanism.neighbours == "one" and isinstance(mechanism, AboveThreshold)):
         if _is_open(claim, proposal.steps):  # nothing is sharper, but what holds of all answers may be the very number that is claimed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -172,6 +173,9 @@ def event_of(run: Run, epsilon: float | None, delta: float | None) -> Plan:
     if not step > 0:
         raise Undecided("the answers do not certainly move.")
     tell = _telling(epsilon, delta, mechanism.neighbours in ONE_WAY)
+    if mechanism.neighbours == "hull":
+        alone = closed(mechanism.noise) is not None or question.whole  # type: ignore[union-attr]
+        return {"rule": event.NAME, **_in_hull(question, step, tell), **({} if alone else {"prec": _FIRST_BITS})}
     noises = [noise for noise in noises_of(mechanism) if noise is not getattr(mechanism, "fresh", None)]
     if not all(closed(noise) is not None for noise in noises):
         return {"rule": event.NAME, **_of_output(question, step, tell), "prec": _FIRST_BITS}
@@ -328,6 +332,119 @@ def _of_max(question: Asked, step: Fraction, tell: Log) -> Plan:
     moved = lead - (2 if mechanism.neighbours == "all" else 1) * step
     cuts = _cuts(mechanism.noise, Fraction(0), {-lead, -moved})
     return {"group": best[1], "lead": written(lead), "cuts": _written(cuts)}
+
+
+def _in_hull(question: Asked, step: Fraction, tell: Log) -> Plan:
+    """That one of the answers that move up the least is the greatest, by the point of the hull and the answers where that tells the most.
+
+    Answers that move alike are alike. Points that are the same numbers in another order tell the same.
+    """
+    mechanism = question.selection
+    assert isinstance(mechanism, NoisyMax)
+    if mechanism.report == "value":
+        raise Undecided("no event is looked for where the greatest noisy answer itself is told.")
+    chance, unit = _chances(mechanism)
+    reach = (_REACH / 4 if closed(mechanism.noise) is None and not question.whole else 3 * _REACH) * unit
+    ends = None if mechanism.bounds is None else [question.value(end, "bounds") for end in mechanism.bounds]
+    best: tuple[float, int, list[int], list[Fraction]] | None = None
+    for number, point in enumerate(mechanism.hull):
+        levels = sorted(set(point))
+        if sorted(point) in (sorted(other) for other in mechanism.hull[:number]):
+            continue
+        for few in range(1, len(levels)):
+            winners = [i for i, x in enumerate(point) if x < levels[few]]
+            wide = (-step * math.ceil(reach / step), step * math.ceil(reach / step))
+            left = [(step * min(Fraction(0), x), step * max(Fraction(0), x)) for x in levels]
+            narrow = [wide if ends is None else (ends[0] - low, ends[1] - high) for low, high in left]
+            if any(low > high for low, high in narrow):
+                continue
+
+            def told(at: Point, levels: list[Fraction] = levels, point: Any = point, winners: Any = winners, narrow: Any = narrow) -> float:
+                here = _placed(at, levels, point, narrow)
+                sides = ([float(x + times * step * more) for x, more in zip(here, point, strict=True)] for times in (0, 1))
+                return tell(*(chance(side, winners) for side in sides))
+
+            lead = float(step) * float(levels[-1] - levels[0]) / 2
+            for top in (lead + 3 * unit, lead, 0.0, -lead, -lead - 3 * unit):
+                for between in (-8 * unit, 0.0):
+                    start = (0.0, *(between,) * (len(levels) - 2), top)
+                    value, found = _climbed(told, start, unit) if question.whole else _highest(told, start, unit, _ROUGH)
+                    if best is None or value > best[0] + _ALIKE:
+                        value, found = (value, found) if question.whole else _highest(told, found, _ROUGH * unit, _FINE)
+                        best = value, number, winners, _placed(found, levels, point, narrow, step, question.whole)
+    if best is None:
+        raise Undecided("no point of the hull moves one answer against another between the bounds.")
+    _, number, winners, answers = best
+    after = [x + step * more for x, more in zip(answers, mechanism.hull[number], strict=True)]
+    gaps = {x - side[i] for side in (answers, after) for i in winners for x in side}
+    shown: Plan = {"winners": winners, "point": number, "answers": [written(x) for x in answers]}
+    if question.whole:
+        return {**shown, **_whole(mechanism)}
+    if closed(mechanism.noise) is not None:
+        return {**shown, "cuts": _written(_cuts(mechanism.noise, Fraction(0), gaps))}
+    places = [chances.Output(1, 0, gap, gap, Fraction(0)) for gap in sorted(gaps)]
+    shared = searched.Setting.of(question, rough=True).evidence(places, _FIRST_BITS)
+    return {**shown, "cuts": shared["cuts"], "grid": shared["grids"]["noise"]}
+
+
+def _climbed(f: Callable[[Point], float], start: Point, unit: float) -> tuple[float, Point]:
+    """A great value of a function of integers, by steps of one of them that are smaller and smaller."""
+    at: Point = tuple(map(round, start))
+    value, step = f(at), max(1, round(unit))
+    for _ in range(_ROUNDS):
+        near = [(*at[:i], x + sign * step, *at[i + 1 :]) for i, x in enumerate(at) for sign in (1, -1)]
+        better, place = max((f(other), other) for other in near)
+        if better > value:
+            value, at = better, place
+        elif step == 1:
+            break
+        else:
+            step //= 2
+    return value, at
+
+
+def _placed(at: Point, levels: list[Fraction], point: Any, narrow: Any, grain: Fraction | None = None, whole: bool = False) -> list[Any]:
+    """The answers, by where those of each level are: between ends of their own; short rationals where a grain is given."""
+    places: list[Any] = [x if grain is None else Fraction(round(x)) if whole else _near(x, grain) for x in at]
+    places = [min(max(x, low), high) for x, (low, high) in zip(places, narrow, strict=True)]
+    return [places[levels.index(x)] for x in point]
+
+
+def _chances(mechanism: NoisyMax) -> tuple[Callable[[list[float], list[int]], float], float]:
+    """How probable it is in floats that the greatest is among some answers, and how wide the noise is."""
+    import numpy as np
+
+    if on_integers(mechanism):
+        nodes = Rough(mechanism.noise).nodes
+        seen = nodes.density > nodes.density.max() * _NEGLIGIBLE
+        points, masses = nodes.z[seen], nodes.density[seen] / nodes.density.sum()
+        weights = masses
+        unit = float(np.sqrt((masses * (points - (masses * points).sum()) ** 2).sum())) + 0.5
+
+        def below(z: Any) -> Any:  # ties by halves
+            found = np.concatenate([[0.0], np.cumsum(masses)])
+            low, high = (found[np.searchsorted(points, np.rint(z), side=side)] for side in ("left", "right"))
+            return (low + high) / 2
+    elif closed(mechanism.noise) is None:
+        rough = Rough(mechanism.noise)
+        points, heights, below = rough.nodes.z, rough.nodes.density, rough.below
+        weights = np.convolve(np.diff(points), [0.5, 0.5]) * heights
+        unit = rough.width
+    else:
+        noise = _Floats.of(mechanism.noise)
+        assert noise is not None
+        (points, weights), below, unit = noise.grid(noise.rate), noise.below, 1 / noise.rate
+
+    def chance(answers: list[float], winners: list[int]) -> float:
+        total, counts = 0.0, Counter(answers)
+        for place, times in Counter(answers[i] for i in winners).items():
+            product = np.ones(len(points))
+            for other, number in counts.items():
+                product = product * same_floats.whole_power(below(points + place - other), number - (other == place))
+            total += times * same_floats.total(weights * product)
+        return min(1.0, total)
+
+    return chance, unit
 
 
 def _count(count: Any) -> int:

@@ -66,13 +66,28 @@ def _of_output(question: Asked, parameters: Mapping[str, Any]) -> tuple[str, str
 
 
 def _of_max(question: Asked, parameters: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    mechanism, group = question.selection, parameters["group"]
+    mechanism = question.selection
     assert isinstance(mechanism, NoisyMax)
+    if mechanism.hull:
+        return _in_hull(question, mechanism, parameters)
+    group = parameters["group"]
     lead, moved = to_fraction(parameters["lead"], rule.NAME), question.value(question.moved, "the sensitivity")
     first = "the first answer" if group == 1 else f"the first {group} answers"
     fall = (2 if mechanism.neighbours == "all" else 1) * moved
     here, there = (f"{first} {_short(abs(x))} {'below' if x < 0 else 'above'} all others" for x in (lead, lead - fall))
     among = first if group == 1 else f"among {first}"
+    return here, there, f"the greatest is {among}", f"the greatest is not {among}"
+
+
+def _in_hull(question: Asked, mechanism: NoisyMax, parameters: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Answers by their numbers, from 1 on, and which of them the greatest is among."""
+    moved, point = question.value(question.moved, "the sensitivity"), mechanism.hull[parameters["point"]]
+    before = [to_fraction(text, rule.NAME) for text in parameters["answers"]]
+    here, there = (
+        f"answers ({', '.join(_short(x + times * moved * more) for x, more in zip(before, point, strict=True))})" for times in (0, 1)
+    )
+    numbers = [str(i + 1) for i in sorted(parameters["winners"])]
+    among = f"answer {numbers[0]}" if len(numbers) == 1 else f"one of the answers {', '.join(numbers)}"
     return here, there, f"the greatest is {among}", f"the greatest is not {among}"
 
 

@@ -97,8 +97,10 @@ def _worst(words: rule.Words, factor: arb, way: int) -> dict[rule.Word, rule.Pai
         near = [
             (here, there)
             for here, there in words.moves(before)
-            if all((y - x) * way >= 0 for x, y in zip(here[-1], there[-1], strict=True))
+            if all((y - x) * way >= 0 for x, y in zip(here[-1], there[-1], strict=True)) and words.occurs((here, there))
         ]
+        if not near:
+            raise Undecided("integers between the bounds are not certainly apart by a point of the hull.")
         found[start] = max(near, key=from_here)
     return found
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import CertificateError, certify
-from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
+from dpverify.trusted.kernel.expr import ONE, Num, format_expr, num, symbols
 from dpverify.trusted.kernel.integers import is_whole
 
 REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
@@ -18,7 +18,7 @@ REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
 }
 """What selections may tell, and noisy keys."""
 TOGETHER: Final[Mapping[type, tuple[str, ...]]] = {
-    model.NoisyMax: ("all", "monotone", "one"),
+    model.NoisyMax: ("all", "monotone", "one", "hull"),
     model.AboveThreshold: ("all", "monotone", "one", *model.ONE_WAY),
     model.Stream: ("all", "monotone", "one", *model.ONE_WAY, "hull"),
 }
@@ -52,6 +52,8 @@ def of_selection(mechanism: model.Selection) -> Iterator[str]:
         from dpverify.trusted.combinators import streams
 
         yield from streams.faults(mechanism)
+    if isinstance(mechanism, model.NoisyMax):
+        yield from _of_max(mechanism)
     for end in mechanism.bounds or ():
         if model.on_integers(mechanism) and isinstance(end, Num) and not is_whole(end, {}):
             yield f"bounds: {format_expr(end)} is not an integer, as the answers are that noise on the integers is added to."
@@ -63,6 +65,15 @@ def of_selection(mechanism: model.Selection) -> Iterator[str]:
         )
     elif not unsaid and getattr(mechanism, "whole_answers", False):
         yield "whole_answers: the noises say already whether answers are integers. Leave it out."
+
+
+def _of_max(mechanism: model.NoisyMax) -> Iterator[str]:
+    """Points or numbers that are not one for each candidate, or have no place."""
+    added, hull, wide = mechanism.added, mechanism.hull, mechanism.bounds is None and not model.on_integers(mechanism)
+    if added and not (wide and mechanism.candidates == num(len(added))):
+        yield "added: numbers are added to answers on the reals, without bounds, one for each."
+    if (mechanism.neighbours == "hull") != bool(hull) or any(mechanism.candidates != num(len(row)) for row in hull):
+        yield 'neighbours = "hull" wants hull, rows of as many numbers as there are candidates, and no other neighbours have it.'
 
 
 def _settled(mechanism: model.Selection) -> bool:

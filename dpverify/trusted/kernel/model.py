@@ -105,9 +105,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Exponential:
-    """Probabilities proportional to exp(beta * score), a row of scores per input (theory#exponential-general).
+    """Probabilities proportional to weight * exp(beta * score), a row of scores per input (theory#exponential-general).
 
-    points and metric: the scores are minus the distances between points, kept to tell what was declared.
+    points and metric: the scores are minus the distances between points, kept to tell what was declared. weights: positive numbers, one
+    for each output, the same for all inputs; empty where all are 1.
     """
 
     scores: tuple[tuple[Expr, ...], ...]
@@ -115,6 +116,7 @@ class Exponential:
     adjacent: tuple[tuple[int, int], ...] | None = None
     points: tuple[tuple[Expr, ...], ...] = ()
     metric: str = ""
+    weights: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,7 +425,8 @@ class NoisyMax:
     """The greatest of `candidates` answers with independent noises of one law (theory#selection).
 
     report: what is told of it. neighbours: how the answers move together. bounds: the interval that the answers of all data lie in.
-    ties: which of several that are the greatest is told, the one of least index or one at random; empty where that is not said.
+    ties: which of several that are the greatest is told, the one of least index or one at random; empty where that is not said. hull: as of
+    streams. added: public numbers, one for each answer, that are added to it; empty for none.
     """
 
     noise: OnLine
@@ -432,6 +435,8 @@ class NoisyMax:
     report: str = "index"
     bounds: tuple[Expr, Expr] | None = None
     ties: str = ""
+    hull: Matrix = ()
+    added: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -617,7 +622,7 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
 
 LEFT_OUT: Final = (
     "matrix", "coefficients", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count",
-    "differences", "hull", "between", "whole_answers", "ties",
+    "differences", "hull", "between", "whole_answers", "ties", "weights", "added",
 )  # fmt: skip
 """The fields of mechanisms that the canonical form leaves out where they are empty."""
 

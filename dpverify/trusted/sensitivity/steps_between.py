@@ -7,7 +7,7 @@ from itertools import product
 
 from dpverify.trusted.kernel.expr import Expr, mul, num
 from dpverify.trusted.kernel.integers import is_whole
-from dpverify.trusted.kernel.model import Domain, Mechanism, Stream, on_integers
+from dpverify.trusted.kernel.model import Domain, Matrix, Mechanism, NoisyMax, Stream, on_integers
 from dpverify.trusted.sensitivity.sensitivity import whole_part
 
 
@@ -32,15 +32,21 @@ def each_by_integers(mechanism: Mechanism) -> bool:
     """
     if not on_integers(mechanism):
         return False
-    if not isinstance(mechanism, Stream) or not mechanism.hull:
+    hull = hull_of(mechanism)
+    if not hull:
         return True
-    ends = [set(column) for column in zip(*mechanism.hull, strict=True)]
-    a_box = set(mechanism.hull) == set(product(*ends)) and set().union(*ends) <= {-1, 0, 1}
+    ends = [set(column) for column in zip(*hull, strict=True)]
+    a_box = set(hull) == set(product(*ends)) and set().union(*ends) <= {-1, 0, 1}
     return a_box and all(0 in column or len(column) == 2 for column in ends)
 
 
 def reaches_every_point(mechanism: Mechanism, moved: Expr, domains: Mapping[str, Domain]) -> bool:
     """Whether whole numbers of steps certainly take answers so many times as far as each point of a hull is: integers move by integers."""
-    if not isinstance(mechanism, Stream) or not on_integers(mechanism) or each_by_integers(mechanism):
+    if not on_integers(mechanism) or each_by_integers(mechanism):
         return True
-    return all(is_whole(mul(num(x), moved), domains) for row in mechanism.hull for x in row)
+    return all(is_whole(mul(num(x), moved), domains) for row in hull_of(mechanism) for x in row)
+
+
+def hull_of(mechanism: Mechanism) -> Matrix:
+    """The points of whose hull the differences of the answers of neighbours are; none where they are of no hull."""
+    return mechanism.hull if isinstance(mechanism, Stream | NoisyMax) else ()

@@ -27,7 +27,8 @@ Cell = tuple[int, int, int]
 class Finite:
     """A finite mechanism: its ordered adjacent pairs, what each pair's log-ratios are divided by, and its rows.
 
-    weights: probabilities for a table, exponents beta * score (less the row's greatest) for an exponential mechanism.
+    weights: probabilities for a table, exponents beta * score (less the row's greatest, with the logarithm of the weight of the output) for
+    an exponential mechanism.
     sums: each row's normaliser.
     """
 
@@ -112,8 +113,9 @@ def finite(claim: Claim) -> Finite:
         # the greatest rational score is taken out, so that rows that differ by a shift get the same normaliser
         top = max((score.value for score in row if isinstance(score, Num)), default=Fraction(0))
         shifted = [mul(mechanism.beta, sub(score, Num(top))) for score in row]
-        exponents.append(tuple(shifted))
-        sums.append(add(*(call("exp", term) for term in sorted(shifted, key=format_expr))))
+        base = mechanism.weights or (ONE,) * len(row)
+        exponents.append(tuple(add(term, call("log", weight)) for term, weight in zip(shifted, base, strict=True)))
+        sums.append(add(*sorted((mul(weight, call("exp", term)) for term, weight in zip(shifted, base, strict=True)), key=format_expr)))
     return Finite(tuple(exponents), pairs, divisors, tuple(sums), True, domains)
 
 
@@ -200,6 +202,9 @@ def require_rows(mechanism: Table | Exponential, domains: Domains) -> None:
     ordered_pairs(mechanism)
     if mechanism.adjacent is not None and (not mechanism.adjacent or any(a == b for a, b in mechanism.adjacent)):
         raise Rejected(WHAT, "adjacent", "there is no pair, or one of a row and itself")
+    weights = mechanism.weights if isinstance(mechanism, Exponential) else ()
+    if weights and not (len(weights) == len(rows[0]) and all(compare.certainly_lt(ZERO, weight, domains) for weight in weights)):
+        raise Rejected(WHAT, "weights", "they are not one for each output, or not certainly all positive")
     for x, row in enumerate(rows if isinstance(mechanism, Table) else ()):
         for y, entry in enumerate(row):
             if not compare.certainly_le(ZERO, entry, domains):

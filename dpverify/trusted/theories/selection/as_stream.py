@@ -40,7 +40,7 @@ def _of_max(question: Asked, mechanism: NoisyMax) -> Stream:
     else:
         steps = [branch(i, None, (noisy[i],) if mechanism.report == "value" else ()) for i in count]
     fresh = tuple(Drawn(name, mechanism.noise) for name in noises)
-    return Stream(tuple(names), (), fresh, (), (), tuple(steps), ONE, mechanism.neighbours, between=mechanism.bounds)
+    return Stream(tuple(names), (), fresh, (), (), tuple(steps), ONE, mechanism.neighbours, mechanism.hull, between=mechanism.bounds)
 
 
 def _of_threshold(mechanism: AboveThreshold) -> Stream:

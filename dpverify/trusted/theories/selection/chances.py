@@ -12,7 +12,7 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import Rejected, require
+from dpverify.trusted.kernel.errors import Rejected, certify, require
 from dpverify.trusted.kernel.expr import num
 from dpverify.trusted.kernel.model import NoisyMax
 from dpverify.trusted.language.rationals import to_fraction, to_whole
@@ -195,14 +195,15 @@ def moves_alone(question: Asked, move: int, counts: tuple[int, int]) -> bool:
     return question.selection.neighbours != "one" or moved <= 1
 
 
-def read_answers(told: Any, rule: str) -> tuple[Fraction, Fraction]:
-    """Those at negatives and at positives. Raises CertificateError."""
-    low, high = (to_fraction(text, rule) for text in told)
-    return low, high
+def read_answers(told: Any, rule: str, count: int = 2) -> tuple[Fraction, ...]:
+    """So many; two are those at negatives and at positives. Raises CertificateError."""
+    answers = tuple(to_fraction(text, rule) for text in told)
+    certify(len(answers) == count, f"{rule}: 'answers' are not {count} numbers.")
+    return answers
 
 
 def pair(
-    question: Asked, move: int, counts: tuple[int, int], answers: tuple[Fraction, Fraction] | None
+    question: Asked, move: int, counts: tuple[int, int], answers: tuple[Fraction, ...] | None
 ) -> tuple[Output, Output]:  # fmt: skip
     """An output at two neighbours: those that are worst between the bounds, or from the answers at negatives and at positives."""
     mechanism, step = question.selection, question.value(question.moved, "the sensitivity")

@@ -14,11 +14,11 @@ from dpverify.trusted.combinators.densities import convex_where_it_lives
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side, sided
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, sub, substitute
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, num, sub, substitute
 from dpverify.trusted.kernel.model import AboveThreshold, Claim, Compared, Domain, OnLine, Product, Radial, Stream, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.sensitivity.sensitivity import whole_part
-from dpverify.trusted.sensitivity.steps_between import each_by_integers
+from dpverify.trusted.sensitivity.steps_between import each_by_integers, hull_of
 from dpverify.trusted.shapes.convexity import Shapes
 
 Value = Expr | Infinite
@@ -106,11 +106,17 @@ def asked(claim: Claim, evidence: Mapping[str, Any], rule: str, *, near: bool = 
     if side == "lower" and mechanism.bounds is not None and not near:
         raise Rejected(rule, "the bounds", "answers between bounds are never far apart; the worst of them lose less")
     moved = ONE if claim.sensitivity is None else claim.sensitivity
-    if mechanism.bounds is not None and not getattr(mechanism, "hull", ()):  # no answer moves further between them
+    if mechanism.bounds is not None and not hull_of(mechanism):  # no answer moves further between them
         length = sub(mechanism.bounds[1], mechanism.bounds[0])
         moved = length if certainly_le(ZERO, length, domains) and certainly_le(length, moved, domains) else moved
     moved = whole_part(moved, domains) if each_by_integers(mechanism) else moved
     return Asked(rule, side, claim, moved, at)
+
+
+def most_lead(mechanism: Compared) -> Expr:
+    """How far the lead of one answer over another moves at most, in units of the sensitivity."""
+    hull = hull_of(mechanism)
+    return num(max(max(row) - min(row) for row in hull)) if hull else num(2) if mechanism.neighbours == "all" else ONE
 
 
 # -- sums, least and greatest of what may be infinite -----------------------------------------------------------------
@@ -122,7 +128,7 @@ def times(question: Asked, count: Expr, slope: Value) -> Value:
         return mul(count, slope)
     if certainly_le(count, ZERO, question.domains):
         return ZERO
-    if certainly_le(ONE, count, question.domains):
+    if certainly_lt(ZERO, count, question.domains):
         return INFINITE
     return INFINITE if question.side == "upper" else ZERO
 

@@ -15,7 +15,7 @@ from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.model import NoisyMax
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.theories.selection.chances import MOST
-from dpverify.trusted.theories.selection.compared import Asked, slopes
+from dpverify.trusted.theories.selection.compared import Asked, most_lead, slopes
 from dpverify.trusted.theories.selection.delta_masses import read_cuts
 from dpverify.trusted.theories.selection.noise_laws import Whole, law
 
@@ -30,7 +30,7 @@ def profile(question: Asked, parameters: Mapping[str, Any]) -> Profile:
         raise Rejected(rule, "the mechanism", "on the integers it is about the index of the greatest alone")
     slopes(question, mechanism.noise)  # so that what is lost rises
     moved, count = question.value(question.moved, "the sensitivity"), question.count(mechanism.candidates, "candidates", MOST)
-    reach = int(2 * moved if mechanism.neighbours == "all" else moved)
+    reach = int(question.value(most_lead(mechanism), "hull") * moved)
     places = range(int(cuts[0]), int(cuts[-1]) - reach + 1)
     require(bool(places), Rejected(rule, "cuts", "they are no further apart than answers move"))
 

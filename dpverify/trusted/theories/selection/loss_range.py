@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.errors import Rejected, Undecided
-from dpverify.trusted.kernel.expr import ONE, Expr, Sym, add, call, mul, neg, num, sub, symbols
+from dpverify.trusted.kernel.expr import Expr, Sym, add, call, mul, neg, sub, symbols
 from dpverify.trusted.kernel.model import NoisyMax, Translation
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.shapes.convexity import Shapes
-from dpverify.trusted.theories.selection.compared import Asked, slopes
+from dpverify.trusted.theories.selection.compared import Asked, most_lead, slopes
 
 
 def of_selection(question: Asked) -> Expr | None:
@@ -29,4 +29,4 @@ def of_selection(question: Asked) -> Expr | None:
     rest = sub(Shapes("z", False, question.domains).tidy(neg_log_profile(noise)), add(linear, call("exp", neg(linear))))
     if "z" in symbols(rest):
         return None
-    return mul(num(2) if mechanism.neighbours == "all" else ONE, rate, question.moved)
+    return mul(most_lead(mechanism), rate, question.moved)

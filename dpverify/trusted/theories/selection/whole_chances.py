@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import lcm, prod
 
-from flint import arb
+from flint import arb, arb_poly
 
 from dpverify.trusted.theories.selection.noise_laws import Whole
 from dpverify.trusted.theories.selection.word_chances import Noise, Row
@@ -24,6 +24,20 @@ def in_integers(row: Row) -> tuple[Given, int]:
     scale = lcm(*(x.denominator for x in row.of.values()))
     rest = row.rest * scale
     return {key: int(x * scale) for key, x in row.of.items()}, rest.__ceil__() - 1 if row.strict else rest.__floor__()
+
+
+def greatest_of(law: Whole, i: int, q: Sequence[int], at_random: bool, spend: Callable[[int], None] = lambda _: None) -> arb:
+    """That one answer is the greatest with noise, by the sum over its places. at_random: which of several is told, else the first."""
+    found = law.beyond()
+    spend(len(law.likely) * len(q))
+    for n, mass in law.likely:
+        gaps = [n + q[i] - x + (j > i and not at_random) for j, x in enumerate(q) if j != i]
+        if at_random:  # in a random order what stands at u in [0, 1] wins those of the same place that stand after it
+            over = prod((arb_poly([law.at(gap)[0], law.between(gap, gap)]) for gap in gaps), start=arb_poly([1])).integral()
+            found += mass * over(arb(1))
+        else:
+            found += mass * prod((law.at(gap)[0] for gap in gaps), start=arb(1))
+    return found
 
 
 class Together:

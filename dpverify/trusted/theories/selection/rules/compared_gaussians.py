@@ -2,8 +2,9 @@
 
 Theorem: What is told of comparisons of answers with Gaussian noise sigma is a function of the differences of the noisy answers, for however
 answers are chosen: the pair N(0, 1), N(mu, 1) dominates. Noisy max of n answers that each move by at most D has mu = sqrt(n) D/sigma for
-even n, sqrt(n - 1/n) D/sigma for odd n, and half of that where all move the same way; above threshold with n queries has at most sqrt(n)
-D/sigma, less where the threshold has Gaussian noise, too. For two candidates the bound is met.
+even n, sqrt(n - 1/n) D/sigma for odd n, and half of that where all move the same way; where they differ by D times a point v of a hull, mu
+= D |v - its mean|/sigma at the most; above threshold with n queries has at most sqrt(n) D/sigma, less where the threshold has Gaussian
+noise, too. For two candidates the bound is met.
 
 Checked:
 - the noise of the answers is Gaussian, on the line
@@ -14,12 +15,14 @@ Source: docs/theory/selection.md#compared-gaussians
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.combinators.gaussian_form import rate_on_line
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.geometry.linear import square
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, call, div, mul, num, power, sqrt, sub
 from dpverify.trusted.kernel.fact import Parameters, Premises
@@ -57,10 +60,13 @@ def distance(question: Asked) -> Expr:
 def _of_max(question: Asked, mechanism: NoisyMax) -> Expr:
     """The greatest sum of squares about the mean of moves of at most 1; about 0 where the greatest noisy answer is told."""
     n, alone = question.count(mechanism.candidates, "candidates"), mechanism.neighbours == "one"
+    require(not (mechanism.hull and mechanism.report == "value"), Rejected(NAME, "hull", "it is about comparisons alone"))
     if mechanism.report == "value":
         most: Expr = ONE if alone else num(n)
     elif alone:
         most = div(num(n - 1), num(n))
+    elif mechanism.hull:
+        most = num(max(square(tuple(x - sum(row, Fraction(0)) / n for x in row)) for row in mechanism.hull))
     else:
         most = div(num(n * n - n % 2), num(n if mechanism.neighbours == "all" else 4 * n))
     return mul(_squared_rate(mechanism.noise, "noise"), most)

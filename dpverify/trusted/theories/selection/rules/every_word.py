@@ -3,7 +3,7 @@
 Theorem: Integer answers between bounds are finitely many, and so are the words that a stream of so many steps, noisy max or above threshold
 tells of them. With noise on the integers the probability of each is a sum over the places of a few noises, with what is beyond; the most
 that neighbours lose on one of them is the tight epsilon. Numbers that are told are looked at between what noises between the cuts come to,
-which is all where these have no other values.
+which is all where these have no other values. In a hull what moves no further than its points in directions of -1, 0 and 1 is looked at.
 
 Checked:
 - the noises live on the integers, with values for all parameters; the answers lie between bounds
@@ -20,22 +20,24 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice, product
 from math import lcm, prod
+from operator import mul
 from typing import Any, Final
 
-from flint import arb, arb_poly, ctx
+from flint import arb, ctx
 
 from dpverify.trusted.kernel.balls import exact
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.loading import remembered
-from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Selection, Stream, Translation, noises_of
+from dpverify.trusted.kernel.model import Claim, Matrix, NoisyMax, OnLine, Selection, Stream, Translation, noises_of
+from dpverify.trusted.sensitivity.steps_between import hull_of
 from dpverify.trusted.theories.additive.points import sign_of
 from dpverify.trusted.theories.selection.as_stream import as_stream
 from dpverify.trusted.theories.selection.compared import Asked, asked
 from dpverify.trusted.theories.selection.noise_laws import Whole
 from dpverify.trusted.theories.selection.runs import together
-from dpverify.trusted.theories.selection.whole_chances import Together, in_integers
+from dpverify.trusted.theories.selection.whole_chances import Together, greatest_of, in_integers
 from dpverify.trusted.theories.selection.word_chances import Noise, Row, Way, runs
 from dpverify.trusted.theories.selection.word_chances import together as linked
 
@@ -83,6 +85,7 @@ class Words:
     known: dict[tuple[Output, Answers, bool], arb] = field(default_factory=dict)
     near: dict[Answers, list[tuple[tuple[int, ...], tuple[int, ...]]]] = field(default_factory=dict)
     after: dict[Word, list[Word]] = field(default_factory=dict)
+    faces: dict[tuple[int, ...], Fraction] = field(default_factory=dict)
 
     @classmethod
     def of(cls, question: Asked, parameters: Mapping[str, Any]) -> Words:
@@ -91,8 +94,10 @@ class Words:
         if not isinstance(cuts, list) or list(map(type, cuts)) != [int, int]:
             raise CertificateError(f"{NAME}: 'cuts' are not two integers.")
         assert isinstance(mechanism, Selection)
-        if not question.whole or mechanism.bounds is None or mechanism.neighbours == "hull" or not cuts[0] < cuts[1]:
-            raise Rejected(NAME, "the mechanism", "its answers are no integers between bounds, in a hull, or the cuts do not rise")
+        if not question.whole or mechanism.bounds is None or not cuts[0] < cuts[1]:
+            raise Rejected(NAME, "the mechanism", "its answers are no integers between bounds, or the cuts do not rise")
+        if not getattr(mechanism, "ties", "said") and not _in_any_order(hull_of(mechanism)):
+            raise Rejected(NAME, "ties", "which is told is not said, and in another order of the answers the hull is another one")
         ends = [question.value(end, "bounds") for end in mechanism.bounds]
         low, high = ends[0].__ceil__(), ends[1].__floor__()
         require(0 <= high - low <= MOST, Rejected(NAME, "the bounds", f"there is no integer between them, or more than {MOST}"))
@@ -176,26 +181,15 @@ class Words:
         """The probability of an output. at_random: which of several greatest is told, else the first."""
         key = output, answers, at_random
         if key not in self.known:
-            self.known[key] = self._of_max(self.winner, output, answers[0], at_random) if self.winner else self._of_runs(output, answers)
+            i = int(output.word[0][0]) if self.winner else 0
+            found = greatest_of(self.winner, i, answers[0], at_random, self.spend) if self.winner else self._of_runs(output, answers)
+            self.known[key] = found
         return self.known[key]
 
     def _of_runs(self, output: Output, answers: Answers) -> arb:
         given = {(name, step): x for step, row in enumerate(answers) for name, x in zip(self.stream.answers, row, strict=True)}
         given |= {("", place): x for place, x in enumerate(output.told)}
         return sum((prod((group.chance(given) for group in way), start=arb(1)) for way in self.ways[output.word]), arb(0))
-
-    def _of_max(self, law: Whole, output: Output, q: Sequence[int], at_random: bool) -> arb:
-        """That one answer is the greatest, by the sum over its places."""
-        i, found = int(output.word[0][0]), law.beyond()
-        self.spend(len(law.likely) * len(q))
-        for n, mass in law.likely:
-            gaps = [n + q[i] - x + (j > i and not at_random) for j, x in enumerate(q) if j != i]
-            if at_random:  # in a random order what stands at u in [0, 1] wins those of the same place that stand after it
-                over = prod((arb_poly([law.at(gap)[0], law.between(gap, gap)]) for gap in gaps), start=arb_poly([1])).integral()
-                found += mass * over(arb(1))
-            else:
-                found += mass * prod((law.at(gap)[0] for gap in gaps), start=arb(1))
-        return found
 
     def moves(self, before: Pair) -> list[Pair]:
         """The pairs of answers of neighbours with one step more."""
@@ -206,16 +200,41 @@ class Words:
 
     def _near(self, before: Answers) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """The answers of both neighbours to a step after others that moved so."""
-        most, size = int(self.question.value(self.question.moved, "the sensitivity")), len(self.stream.answers)
+        moved, size = self.question.value(self.question.moved, "the sensitivity"), len(self.stream.answers)
+        most = int(moved * max((abs(x) for row in self.stream.hull for x in row), default=Fraction(1)))
         self.spend(len(self.between) * (2 * most + 1))
         each = [(x, y) for x in self.between for y in range(x - most, x + most + 1) if y in self.between]
         self.spend(len(each) ** size)
+        known: dict[tuple[int, ...], bool] = {}
         found = []
         for step in product(each, repeat=size):
-            moved = [[Fraction(x, most or 1) for x in row] for row in (*before, [y - x for x, y in step])]
-            if together(self.stream, moved):
-                found.append((tuple(x for x, _ in step), tuple(y for _, y in step)))
+            here, there = zip(*step, strict=True)
+            gained = tuple(y - x for x, y in step)
+            if gained not in known:
+                known[gained] = self._may_move((*before, gained)) if self.stream.hull else self._move((*before, gained))
+            if known[gained]:
+                found.append((here, there))
         return found
+
+    def _move(self, rows: Answers) -> bool:
+        """Whether neighbours certainly move so, in a hull by its points or their opposites alone."""
+        moved = self.question.value(self.question.moved, "the sensitivity")
+        unit = moved if self.stream.hull else Fraction(int(moved))
+        return together(self.stream, [[x / (unit or Fraction(1)) for x in row] for row in rows])
+
+    def _may_move(self, rows: Answers) -> bool:
+        """Whether neighbours may move so: no further in any direction of numbers -1, 0 and 1 than the points of a hull."""
+        moved = self.question.value(self.question.moved, "the sensitivity")
+        if not self.faces:
+            self.spend(3 ** len(self.stream.answers) * len(self.stream.hull))
+            for a in product((-1, 0, 1), repeat=len(self.stream.answers)):
+                self.faces[a] = moved * max(sum(map(mul, a, point), Fraction(0)) for point in self.stream.hull)
+        return any(all(sign * sum(map(mul, a, row)) <= end for row in rows for a, end in self.faces.items()) for sign in (1, -1))
+
+    def occurs(self, pair: Pair) -> bool:
+        """Whether two answers that are looked at are certainly those of neighbours."""
+        moved = tuple(tuple(y - x for x, y in zip(*rows, strict=True)) for rows in zip(*pair, strict=True))
+        return not self.stream.hull or self._move(moved)
 
     def pairs(self, steps: int, before: Pair = ((), ())) -> Iterator[Pair]:
         """All pairs of answers of neighbours in so many steps."""
@@ -230,6 +249,12 @@ def _law(noise: OnLine, low: int, high: int, _: int) -> Whole:
     if not isinstance(noise, Translation) or not noise.integers:
         raise Rejected(NAME, "the noises", "not all of them live on the integers")
     return Whole(noise, [Fraction(low), Fraction(high)])
+
+
+def _in_any_order(hull: Matrix) -> bool:
+    """Whether with each point the hull, or that of the opposites, has it in all orders of its numbers."""
+    both = {tuple(sign * x for x in row) for row in hull for sign in (1, -1)}
+    return all((*row[:i], row[i + 1], row[i], *row[i + 2 :]) in both for row in both for i in range(len(row) - 1))
 
 
 def told_of(words: Words, output: Output) -> list[str]:
@@ -256,7 +281,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> tuple[Bound, ...]:
                 (p, q), (first, second) = ([words.chance(output, side, random) for side in (here, there)] for random in ties)
                 upper = upper if first.is_zero() else upper.max(first / second)
                 alone = bool(p > 0) and q.is_zero()
-                if words.all_seen and not words.is_open(output) and (alone or p > q * lower):
+                if words.all_seen and not words.is_open(output) and (alone or p > q * lower) and words.occurs((here, there)):
                     event = {"says": "any-of-words", "words": [told_of(words, output)]}
                     pair = {"says": "answers-of-both", "sides": [[list(map(str, row)) for row in side] for side in (here, there)]}
                     witness = {"pair": pair, "event": event, "P": p.str(20), "Q": q.str(20)}

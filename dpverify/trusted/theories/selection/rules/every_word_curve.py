@@ -72,7 +72,7 @@ def read(words: Words, given: Any) -> Told:
     starts = beginnings(words)
     for start, both in sorted(zip(starts, given, strict=True), key=lambda one: len(one[0])):
         before = told[start[:-1]] if start else ((), ())
-        found = [pair for pair in words.moves(before) if [list(side[-1]) for side in pair] == both]
+        found = [pair for pair in words.moves(before) if [list(side[-1]) for side in pair] == both and words.occurs(pair)]
         require(bool(found), Rejected(NAME, "pair", "these are not answers of neighbours that are looked at"))
         told[start] = found[0]
     ways = {y > x for here, there in told.values() for row in zip(here, there, strict=True) for x, y in zip(*row, strict=True) if x != y}

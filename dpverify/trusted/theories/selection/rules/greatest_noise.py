@@ -2,8 +2,8 @@
 
 Theorem: Let M be the greatest of n independent noises with log-concave density exp(-h), and L(z) = h(z + r) - h(z). The index of the
 greatest of n noisy answers has delta(eps) <= E[(1 - exp(eps - L(M)))_+], r = 2D where each answer moves by at most D, D where all move the
-same way or one alone. Above threshold with n queries and c positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the
-profile of the noise of the threshold by itself at D.
+same way or one alone, in a hull D times the greatest difference of two numbers of one of its points. Above threshold with n queries and c
+positives has delta(eps) <= E[delta_1(eps - c max(0, L(M)))], delta_1 the profile of the noise of the threshold by itself at D.
 
 Checked:
 - the noises are Gaussian or Laplace; of noisy max on the integers log-concave
@@ -31,7 +31,7 @@ from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import AboveThreshold, NoisyMax
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.gaussian import gaussian_delta
-from dpverify.trusted.theories.selection.compared import Asked
+from dpverify.trusted.theories.selection.compared import Asked, most_lead
 from dpverify.trusted.theories.selection.delta_masses import law_of, of_run
 from dpverify.trusted.theories.selection.noise_laws import Closed
 
@@ -127,7 +127,8 @@ def _on_line(question: Asked, noises: int | None = None) -> Profile:
 def _greatest(question: Asked, noises: int | None) -> Greatest:
     """At the working precision of the moment. noises: of how many the greatest is; None for as many as there are. Raises Rejected."""
     mechanism, moved = question.selection, constant(question.moved)
-    reach = 2 * moved if mechanism.neighbours == "all" else moved
+    reach = constant(most_lead(mechanism)) * moved
+    require(bool(reach > 0), Rejected(NAME, "hull", "no answer moves against another"))
     if isinstance(mechanism, NoisyMax):
         require(mechanism.report == "index", Rejected(NAME, "report", "more than the index is told"))
         count = question.count(mechanism.candidates, "candidates", MOST) if noises is None else noises

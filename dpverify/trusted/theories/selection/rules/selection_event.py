@@ -1,9 +1,9 @@
 """What one event tells of a selection or stream at two neighbours: the pair of its probabilities, which bounds every curve from below.
 
 Theorem: An event of probability p on some answers and p' on neighbouring ones bounds delta(eps) from below by p - e^eps p', and in the same
-way by its complement. Of noisy max: the greatest is among the first k answers, all of them x above the others. Of above threshold: the
-first k answers are negatives, of those that come next all are positives, or one at least is. With noise of any law: one output. Of a
-stream: words that it tells, with what is certain of both probabilities.
+way by its complement. Of noisy max: the greatest is among the first k answers, all of them x above the others; of answers that differ by a
+point of a hull, it is one of some. Of above threshold: the first k answers are negatives, of those that come next all are positives, or one
+at least is. With noise of any law: one output. Of a stream: words that it tells, with what is certain of both probabilities.
 
 Checked:
 - the answers of both neighbours lie between the bounds, and move as neighbours may
@@ -14,6 +14,7 @@ Source: docs/theory/selection.md#selection-event
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -27,13 +28,15 @@ from dpverify.trusted.facts.evaluate import accurately, divergence
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import ONE_WAY, NoisyMax, Stream
-from dpverify.trusted.language.rationals import read_fraction, read_whole
+from dpverify.trusted.kernel.model import ONE_WAY, NoisyMax, Stream, Vector
+from dpverify.trusted.language.rationals import read_fraction, read_rising, read_whole, to_whole
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.theories.selection.chances import Compared, Output, Side, pair, read_answers, way
+from dpverify.trusted.theories.selection.chances import MOST, Compared, Output, Side, pair, read_answers, way
 from dpverify.trusted.theories.selection.compared import Asked, asked
 from dpverify.trusted.theories.selection.delta_masses import in_closed_forms, of_run, read_cuts
+from dpverify.trusted.theories.selection.noise_laws import Whole, law
 from dpverify.trusted.theories.selection.rules import worst_output
+from dpverify.trusted.theories.selection.whole_chances import greatest_of
 
 NAME: Final = "selection-event"
 ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
@@ -50,9 +53,11 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     """The curve of one run of a selection, from below. Raises Rejected, Undecided, CertificateError.
 
     parameters: "cuts", fractions that rise; "prec". Of noisy max "group", how many answers are first, and "lead", by how much they are
-    above the others. Of above threshold "move", the number of the way to move, "negatives" and "positives", how many of these come first
-    and next, "next", whether all of the next are positives or any, and "answers", those of the first and of the next. Of an output with
-    noises of any law "grids" besides, and what the rule about the worst output is told. Of a stream what the rule about told words is told.
+    above the others; of answers in a hull "winners", the indices of those of which one is the greatest, "answers", and "point", the number
+    of the point of the hull by which they move; on the integers two "cuts", of noise without a closed form its "grid". Of above threshold
+    "move", the number of the way to move, "negatives" and "positives", how many of these come first and next, "next", whether all of the
+    next are positives or any, and "answers", those of the first and of the next. Of an output with noises of any law "grids" besides, and
+    what the rule about the worst output is told. Of a stream what the rule about told words is told.
     """
     mechanism: Any = run.part.mechanism
     if isinstance(mechanism, Stream):
@@ -64,7 +69,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
     else:
         question, assumed = of_run(run, NAME), ASSUMED
         find = probabilities(question, parameters)
-        below = pair_of(lambda: (find(),) * 2, question.selection.neighbours in ONE_WAY)
+        below = pair_of((lambda: _ends(find())) if question.whole else lambda: (find(),) * 2, question.selection.neighbours in ONE_WAY)
     return settled.noise(run, Curve(None, below, (NAME,), assumed), parameters)
 
 
@@ -76,6 +81,8 @@ def _ends(both: Probabilities) -> tuple[Probabilities, Probabilities]:
 
 def probabilities(question: Asked, parameters: Mapping[str, Any]) -> Callable[[], Probabilities]:
     """Those of the event on both neighbours, at the working precision of the moment. Raises Rejected, CertificateError."""
+    if question.selection.neighbours == "hull":
+        return _in_hull(question, parameters, read_cuts(parameters, NAME))
     if "grids" in parameters:
         return _of_output(question, parameters)
     cuts = read_cuts(parameters, NAME)
@@ -136,6 +143,37 @@ def _of_output(question: Asked, parameters: Mapping[str, Any]) -> Callable[[], P
 def _within(chance: arb) -> arb:
     """A probability, by what encloses it."""
     return chance.max(arb(0)).min(arb(1))
+
+
+def _in_hull(question: Asked, parameters: Mapping[str, Any], cuts: Sequence[Fraction]) -> Callable[[], Probabilities]:
+    """One of some answers is the greatest: of answers that differ by a point of the hull."""
+    mechanism, moved = question.selection, question.value(question.moved, "the sensitivity")
+    assert isinstance(mechanism, NoisyMax)
+    require(mechanism.report != "value", Rejected(NAME, "report", "which answer is the greatest is not told"))
+    point = mechanism.hull[read_whole(parameters, "point", NAME, 0, len(mechanism.hull) - 1)]
+    here = read_answers(parameters.get("answers"), NAME, len(point))
+    there = tuple(x + moved * more for x, more in zip(here, point, strict=True))
+    winners = sorted({to_whole(i, "winners", NAME, 0, len(point) - 1) for i in parameters["winners"]})
+    ends = None if mechanism.bounds is None else [question.value(end, "bounds") for end in mechanism.bounds]
+    between = ends is None or all(ends[0] <= x <= ends[1] for x in here + there)
+    if not between or (question.whole and any(x.denominator != 1 for x in here + there)):
+        raise Rejected(NAME, "answers", "they are not between the bounds, or no integers")
+
+    grid = read_rising(parameters["grid"], "grid", NAME, 2, MOST) if "grid" in parameters else None
+
+    def find(answers: Vector) -> arb:
+        if question.whole:
+            noise = law(mechanism.noise, cuts)
+            assert isinstance(noise, Whole)
+            places = [int(x) for x in answers]
+            ways = {"first": (False,), "random": (True,)}.get(mechanism.ties, (False, True))
+            found = [sum((greatest_of(noise, i, places, way) for i in winners), arb(0)) for way in ways]
+            return _within(found[0].union(found[-1]))
+        sides = ([Side(n, x - answers[i]) for x, n in Counter(answers[:i] + answers[i + 1 :]).items()] for i in winners)
+        noises = in_closed_forms(question) if grid is None else Compared(*(law(mechanism.noise, grid),) * 2)
+        return _sum(noises, [(1, some) for some in sides], Fraction(0), cuts)
+
+    return lambda: (find(here), find(there))
 
 
 # -- the event at two neighbours, with what its answers are compared with ----------------------------------------------

@@ -1,7 +1,8 @@
 """Noisy max with even noise of any density on the line: a bound for every number of candidates, by the survival function of one noise.
 
 Theorem: The index of the greatest of any number of answers with independent noises of one law has at most the supremum over m of log
-S(m)/S(m + r), S(m) = P[Z >= m]: r = 2D where each answer moves by at most D, r = D where all move the same way or one moves alone.
+S(m)/S(m + r), S(m) = P[Z >= m]: r = 2D where each answer moves by at most D, r = D where all move the same way or one moves alone, and in a
+hull D times the greatest difference of two numbers of one of its points.
 
 Checked:
 - the noise is even and on the reals, its tails by enclosed integrals at the cuts
@@ -22,7 +23,7 @@ from flint import acb, arb, ctx
 from dpverify.trusted.kernel.balls import constant, hull, rational, value
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected, require
-from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, div, substitute, symbols
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, div, mul, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, NoisyMax, OnLine, Radial
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.rationals import read_fraction, read_rising
@@ -31,7 +32,7 @@ from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.kinks import resolve
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.theories.additive.slopes import end_within
-from dpverify.trusted.theories.selection.compared import Asked, asked
+from dpverify.trusted.theories.selection.compared import Asked, asked, most_lead
 from dpverify.trusted.theories.selection.noise_laws import radial
 
 NAME: Final = "survival"
@@ -99,9 +100,10 @@ def read(claim: Claim) -> tuple[Asked, OnLine, Fraction]:
     mechanism = question.selection
     if not isinstance(mechanism, NoisyMax) or mechanism.report != "index":
         raise Rejected(NAME, "the mechanism", "it is no noisy max that tells the index alone")
-    if not isinstance(question.moved, Num) or not question.moved.value > 0:
+    moved = mul(question.moved, most_lead(mechanism))
+    if not isinstance(moved, Num) or not moved.value > 0:
         raise Rejected(NAME, "the sensitivity", "it is not a positive number")
-    return question, mechanism.noise, question.moved.value * (2 if mechanism.neighbours == "all" else 1)
+    return question, mechanism.noise, moved.value
 
 
 def density_of(noise: OnLine) -> Expr:

@@ -2,7 +2,8 @@
 
 Theorem: The index of the greater of two answers with independent noises of one law has the supremum over u of log S(u)/S(u + r) as its
 tight epsilon, S(u) = P[Z - Z' >= u] for two of the noises: r = 2D where each answer moves by at most D, r = D where all move the same way
-or one moves alone. Where the noise is even and unimodal, S is concave up to 0 and convex from there on.
+or one moves alone, in a hull D times the greatest difference of the two numbers of one of its points. Where the noise is even and unimodal,
+S is concave up to 0 and convex from there on.
 
 Checked:
 - there are at most two candidates; the noise is even and unimodal, on the reals

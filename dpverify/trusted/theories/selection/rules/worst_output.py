@@ -118,6 +118,7 @@ def read(claim: Claim, evidence: Parameters) -> tuple[Asked, Compared]:
 def readable(question: Asked, tied: bool = False) -> None:
     """Raises Rejected for a selection whose outputs have other probabilities. tied: several answers may be the greatest."""
     mechanism = question.selection
+    require(mechanism.neighbours in MOVES, Rejected(NAME, "the neighbours", "answers that differ by a point of a hull move in other ways"))
     if isinstance(mechanism, NoisyMax):
         if mechanism.report != "index" or (question.whole and not tied):
             raise Rejected(NAME, "report", "more than the index is told, or on the integers several may be the greatest")
