@@ -49,14 +49,14 @@ from dpverify.trusted.kernel.model import (
     Product,
     Query,
     Radial,
+    RecordSummand,
+    RecordSums,
     Shape,
     Shuffle,
     Space,
     Staircase,
     Stream,
     Subsample,
-    Summand,
-    Sums,
     Table,
     Translation,
 )
@@ -80,7 +80,7 @@ class Leaf:
     query: Query | None = None
     quick: bool = False
     slow: bool = False
-    sums: Sums | None = None
+    sums: RecordSums | None = None
 
     @property
     def part(self) -> Part:
@@ -127,11 +127,11 @@ _TOLD: Final = (replace(_STEPS[0], tell=(_NOISY,)), _STEPS[1])
 _TURNED: Final = asked("1 1", "1 -1", adjacency="add-remove")
 _SCORES: Final = (("3", "1", "0"), ("2", "2", "1"), ("3", "2", "1"))
 
-_CLIPPED: Final = Summand(parse("min(max(x, 0), 1)"), ((Guard(parse("y - 1/2")),),))
+_CLIPPED: Final = RecordSummand(parse("min(max(x, 0), 1)"), ((Guard(parse("y - 1/2")),),))
 _SHARE: Final = Domain(Fraction(0), Fraction(1), lower_open=False, upper_open=False)
 
 LEAVES: Final[Mapping[str, Leaf]] = {
-    "laplace-sums": Leaf(laplace(2), sums=Sums((_CLIPPED,), (("x", Domain()), ("y", _SHARE)), "add-remove")),
+    "laplace-sums": Leaf(laplace(2), sums=RecordSums((_CLIPPED,), (("x", Domain()), ("y", _SHARE)), "add-remove")),
     "laplace": Leaf(laplace(2), ONE, quick=True),
     "gaussian": Leaf(gaussian(2), ONE, quick=True),
     "gaussian-3": Leaf(gaussian(3, 3), ONE),

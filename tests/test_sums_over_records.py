@@ -20,9 +20,23 @@ from dpverify.trusted.kernel.certificate import unpack
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected
 from dpverify.trusted.kernel.expr import num, parse
 from dpverify.trusted.kernel.judgement import check
-from dpverify.trusted.kernel.model import L1, L2, LINF, Claim, Compose, Guard, Parallel, Part, Radial, Subsample, Summand, Sums, Translation
+from dpverify.trusted.kernel.model import (
+    L1,
+    L2,
+    LINF,
+    Claim,
+    Compose,
+    Guard,
+    Parallel,
+    Part,
+    Radial,
+    RecordSummand,
+    RecordSums,
+    Subsample,
+    Translation,
+)
 from dpverify.trusted.kernel.well_formed import require_well_formed
-from dpverify.trusted.sensitivity.sums import added, read_as
+from dpverify.trusted.sensitivity.record_sums import added, read_as
 
 LAPLACE = Translation(parse("exp(-abs(z))"))
 CLIPPED = "min(max(income, 0), 3)"
@@ -38,8 +52,8 @@ CHILD = cases([("17 - age", False)])
 
 
 def over(*terms, record=PEOPLE, adjacency="add-remove", rows=1):
-    held = tuple(Summand(parse(term), ((),)) if isinstance(term, str) else Summand(parse(term[0]), term[1]) for term in terms)
-    return Sums(held, tuple((name, read_value_or_domain(domain)) for name, domain in record.items()), adjacency, rows)
+    held = tuple(RecordSummand(parse(term), ((),)) if isinstance(term, str) else RecordSummand(parse(term[0]), term[1]) for term in terms)
+    return RecordSums(held, tuple((name, read_value_or_domain(domain)) for name, domain in record.items()), adjacency, rows)
 
 
 def noise(norm, dimension):

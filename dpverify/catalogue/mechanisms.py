@@ -55,10 +55,10 @@ from dpverify.trusted.kernel.model import (
     Part,
     Query,
     Radial,
+    RecordSums,
     Sampled,
     Selection,
     Stream,
-    Sums,
     kind_name,
     kind_of,
     names_of,
@@ -308,7 +308,7 @@ class Mechanisms:
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query or sums, adjacency)
         return None if len(self.faults) > before else repeated(Part(mechanism, sensitivity, query, adjacency, sums), times)
 
-    def queried(self, table: Fields, asked: Matrix | OverRecords | None, adjacency: str) -> tuple[Query | None, Sums | None]:
+    def queried(self, table: Fields, asked: Matrix | OverRecords | None, adjacency: str) -> tuple[Query | None, RecordSums | None]:
         """What a query comes to; nothing where there is none, or something is wrong with it."""
         try:
             return stated(asked, adjacency, self.values, self.domains)
@@ -419,7 +419,7 @@ class Mechanisms:
         return mechanism
 
     def with_sensitivity(
-        self, table: Fields, mechanism: Mechanism, sensitivity: Expr | None, query: Query | Sums | None, adjacency: str
+        self, table: Fields, mechanism: Mechanism, sensitivity: Expr | None, query: Query | RecordSums | None, adjacency: str
     ) -> tuple[Mechanism, Expr | None]:
         """What the claim's sensitivity means for the kind: the noise's norm, the pairs of a metric, or nothing."""
         kind = of(mechanism)

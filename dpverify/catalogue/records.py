@@ -11,7 +11,7 @@ from dpverify.catalogue.checks import grown
 from dpverify.catalogue.toml import Fault, show
 from dpverify.catalogue.values import DOMAIN_HELP, read_expression, read_matrix, read_value_or_domain
 from dpverify.trusted.kernel.expr import Expr, sub
-from dpverify.trusted.kernel.model import Domain, Guard, Matrix, Query, Summand, Sums
+from dpverify.trusted.kernel.model import Domain, Guard, Matrix, Query, RecordSummand, RecordSums
 
 KEYS: Final = ("sum", "where", "record", "rows")
 _EXAMPLE: Final = '{ sum = ["min(max(income, 0), 100000)", "1"], where = "age >= 18", record = { income = "real", age = "integer >= 0" } }'
@@ -22,13 +22,13 @@ ALWAYS: Final[Cases] = ((),)
 
 
 class OverRecords(NamedTuple):
-    """Sums whose adjacency is not known yet."""
+    """RecordSums whose adjacency is not known yet."""
 
-    terms: tuple[Summand, ...]
+    terms: tuple[RecordSummand, ...]
     record: tuple[tuple[str, Domain], ...]
     rows: int
 
-    def under(self, adjacency: str, values: Mapping[str, Expr], ranging: Collection[str]) -> Sums:
+    def under(self, adjacency: str, values: Mapping[str, Expr], ranging: Collection[str]) -> RecordSums:
         """The sums for neighbours, with the values of parameters put in. Raises Fault for a field that has the name of a parameter."""
         if both := sorted({name for name, _ in self.record} & {*values, *ranging}):
             raise Fault(f"has the field {both[0]}, which is a parameter too. Give one of them another name.")
@@ -36,8 +36,8 @@ class OverRecords(NamedTuple):
         def put(guard: Guard) -> Guard:
             return Guard(grown(guard.left, values), guard.strict)
 
-        terms = (Summand(grown(one.value, values), tuple(tuple(map(put, every)) for every in one.where)) for one in self.terms)
-        return Sums(tuple(terms), self.record, adjacency, self.rows)
+        terms = (RecordSummand(grown(one.value, values), tuple(tuple(map(put, every)) for every in one.where)) for one in self.terms)
+        return RecordSums(tuple(terms), self.record, adjacency, self.rows)
 
 
 def read_query(value: Any) -> Matrix | OverRecords:
@@ -47,7 +47,7 @@ def read_query(value: Any) -> Matrix | OverRecords:
 
 def stated(
     found: Matrix | OverRecords | None, adjacency: str, values: Mapping[str, Expr], ranging: Collection[str]
-) -> tuple[Query | None, Sums | None]:
+) -> tuple[Query | None, RecordSums | None]:
     """What a query comes to for neighbours. values, ranging: the parameters with values, and the names of others. Raises Fault."""
     if found is None or not adjacency:
         return None, None
@@ -80,13 +80,13 @@ def _domain(name: str, value: Any) -> Domain:
     return found
 
 
-def _term(value: Any, everywhere: Cases) -> Summand:
+def _term(value: Any, everywhere: Cases) -> RecordSummand:
     """An expression, or a table with one and the records that it is of."""
     if isinstance(value, dict):
         if value.keys() != {"value", "where"}:
             raise Fault('has a sum that is no expression. Write "income", or { value = "income", where = "age >= 18" }.')
-        return Summand(read_expression(value["value"]), _both(everywhere, read_where(value["where"])))
-    return Summand(read_expression(value), everywhere)
+        return RecordSummand(read_expression(value["value"]), _both(everywhere, read_where(value["where"])))
+    return RecordSummand(read_expression(value), everywhere)
 
 
 _COMPARED: Final[Mapping[type[ast.cmpop], tuple[tuple[bool, bool], ...]]] = {

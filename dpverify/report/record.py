@@ -18,7 +18,7 @@ from dpverify.report import (
     exact_delta,
     findings,
     quantity,
-    sums,
+    record_sums,
     utility,
 )
 from dpverify.report.derived import also
@@ -87,7 +87,8 @@ def record(entry: Entry) -> dict[str, Any]:
     if entry.claim.query is not None:
         data["query"] = {"rows": [list(map(str, row)) for row in entry.claim.query.rows], "adjacency": entry.claim.query.adjacency}
     if entry.claim.sums is not None:
-        data["query"] = {"sums": list(sums.lines(entry.claim.sums)), "rows": entry.claim.sums.rows, "adjacency": entry.claim.sums.adjacency}
+        over = entry.claim.sums
+        data["query"] = {"sums": list(record_sums.lines(over)), "rows": over.rows, "adjacency": over.adjacency}
     if entry.claim.order:
         data["order"] = entry.claim.order
     if isinstance(entry.claim.mechanism, Selection):

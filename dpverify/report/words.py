@@ -12,7 +12,7 @@ from dpverify.search.decimals import decimal_bounds
 from dpverify.trusted.combinators.adjacencies import stated_adjacencies
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, format_expr
-from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, Sums
+from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, RecordSums
 
 _DIGITS: Final = 17
 ADJACENCIES: Final = {
@@ -65,7 +65,7 @@ def parameters(claim: Claim) -> str:
     return ", ".join(f"{name} {domain(ranges)}" for name, ranges in claim.domains)
 
 
-def over_records(sums: Sums) -> str:
+def over_records(sums: RecordSums) -> str:
     """Which inputs are neighbours, and what is answered."""
     answers = f"the answer is {'a sum' if len(sums.terms) == 1 else f'{len(sums.terms)} sums'} over records"
     rows = "one record" if sums.rows == 1 else f"at most {sums.rows} records"

@@ -16,8 +16,8 @@ from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.judgement import Judgement
 from dpverify.trusted.kernel.model import Claim, Vector, sums_of
 from dpverify.trusted.kernel.well_formed import require_well_formed
+from dpverify.trusted.sensitivity.record_sums import LOWER, UPPER, Record, persons_of, read_as
 from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
-from dpverify.trusted.sensitivity.sums import LOWER, UPPER, Record, persons_of, read_as
 
 if TYPE_CHECKING:
     from dpverify.search.verify import Verified

@@ -8,9 +8,9 @@ from typing import Any
 
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
-from dpverify.trusted.kernel.model import Claim, Part, Sums, on_integers
+from dpverify.trusted.kernel.model import Claim, Part, RecordSums, on_integers
 from dpverify.trusted.order.domains import faults as of_domains
-from dpverify.trusted.sensitivity.sums import added, each, expressions
+from dpverify.trusted.sensitivity.record_sums import added, each, expressions
 
 
 def of_records(claim: Claim) -> Iterator[str]:
@@ -36,7 +36,7 @@ def of_records(claim: Claim) -> Iterator[str]:
             yield "query: noise on the integers hides integers alone, and what a record adds is not always one."
 
 
-def _of_each(every: tuple[Sums, ...]) -> Iterator[str]:
+def _of_each(every: tuple[RecordSums, ...]) -> Iterator[str]:
     first = every[0]
     if any((sums.record, sums.rows, sums.adjacency) != (first.record, first.rows, first.adjacency) for sums in every):
         yield "all sums of one claim are over the same records. Give each the same record, rows and adjacency."

@@ -255,7 +255,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Summand:
+class RecordSummand:
     """A number that each record adds where all of one of the lists of comparisons in `where` hold; an empty list holds of all records."""
 
     value: Expr
@@ -263,14 +263,14 @@ class Summand:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class RecordSums:
     """An answer whose numbers are sums over records (theory#sums-over-records).
 
     record: the fields of a record, which the expressions are in, each with its values. rows: how many records a person has at most.
     adjacency: whether neighbours add or remove a person, or replace one.
     """
 
-    terms: tuple[Summand, ...]
+    terms: tuple[RecordSummand, ...]
     record: tuple[tuple[str, Domain], ...]
     adjacency: str
     rows: int = 1
@@ -310,7 +310,7 @@ class Part:
     sensitivity: Expr | None = None
     query: Query | None = None
     adjacency: str = ""
-    sums: Sums | None = None
+    sums: RecordSums | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -693,10 +693,10 @@ class Claim:
     order: str = ""
     within: Expr | None = None
     distance: str = ""
-    sums: Sums | None = None
+    sums: RecordSums | None = None
 
 
-def sums_of(claim: Claim) -> tuple[Sums, ...]:
+def sums_of(claim: Claim) -> tuple[RecordSums, ...]:
     """The sums over records of a claim and of its parts, in their order."""
     everything: tuple[Claim | Part, ...] = (claim, *all_parts(claim.mechanism))
     return tuple(held.sums for held in everything if held.sums is not None)

@@ -91,7 +91,7 @@ class Proof:
         """Of a claim with sums over records: the proof of a claim about one more, or one less, that the place names."""
         reading = str(place[0]) if place else ""
         if reading not in self._readings:
-            from dpverify.trusted.sensitivity.sums import read_as
+            from dpverify.trusted.sensitivity.record_sums import read_as
 
             claim = read_as(self.claim, reading)
             require_well_formed(claim)

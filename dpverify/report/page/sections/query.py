@@ -8,7 +8,7 @@ from typing import Final
 from dpverify.report.derived import sensitivity
 from dpverify.report.page.blocks import Block, Facts, Fold, Listing
 from dpverify.report.page.subject import Claimed
-from dpverify.report.sums import lines
+from dpverify.report.record_sums import lines
 from dpverify.report.words import over_records
 from dpverify.trusted.kernel.expr import ONE, format_expr
 from dpverify.trusted.kernel.model import Claim, Query, once, parts_of, sums_of

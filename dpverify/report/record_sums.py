@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from dpverify.report.words import domain
 from dpverify.trusted.kernel.expr import format_expr
-from dpverify.trusted.kernel.model import Guard, Summand, Sums
+from dpverify.trusted.kernel.model import Guard, RecordSummand, RecordSums
 
 
-def lines(sums: Sums) -> Iterator[str]:
+def lines(sums: RecordSums) -> Iterator[str]:
     """What is added up, and what a record is."""
     for term in sums.terms:
         yield f"sum of {format_expr(term.value)}{_where(term)}"
     yield f"a record: {', '.join(f'{name} {domain(held)}' for name, held in sums.record)}"
 
 
-def _where(term: Summand) -> str:
+def _where(term: RecordSummand) -> str:
     """The records that count; nothing where all do."""
     if () in term.where:
         return ""

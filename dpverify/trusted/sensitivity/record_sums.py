@@ -19,7 +19,7 @@ from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, symbols
 from dpverify.trusted.kernel.loading import remembered
-from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, Part, Summand, Sums, Vector
+from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, Part, RecordSummand, RecordSums, Vector
 from dpverify.trusted.order.domains import closed
 from dpverify.trusted.sensitivity.sensitivity import noise_norm
 
@@ -86,7 +86,7 @@ class _Curved(Exception):
     """That an expression is not linear, or turns in several fields at once."""
 
 
-def expressions(term: Summand) -> tuple[Expr, ...]:
+def expressions(term: RecordSummand) -> tuple[Expr, ...]:
     """All that is read of a record."""
     return (term.value, *(guard.left for together in term.where for guard in together))
 
@@ -132,7 +132,7 @@ def read_as(claim: Claim, reading: str) -> Claim:
     return read
 
 
-def _farthest(noise: Mechanism, sums: Sums, vectors: list[Vector]) -> Expr:
+def _farthest(noise: Mechanism, sums: RecordSums, vectors: list[Vector]) -> Expr:
     """How far neighbours are apart at most, in the norm of the noise."""
     norm, dimension = noise_norm(Claim(noise, None))
     moved = up_to_sign(_differences(vectors) if sums.adjacency == "replace" else vectors)
@@ -155,7 +155,7 @@ def each(held: Any, change: Callable[[Any], Any]) -> Any:
 
 
 @remembered(16)
-def persons_of(every: tuple[Sums, ...]) -> Added:
+def persons_of(every: tuple[RecordSums, ...]) -> Added:
     """What one person adds to all sums, with as many records as may be."""
     one, rows = added(every), every[0].rows
     if rows == 1:
@@ -166,7 +166,7 @@ def persons_of(every: tuple[Sums, ...]) -> Added:
     return replace(one, hull=tuple(hull), seen=seen)
 
 
-def added(every: tuple[Sums, ...]) -> Added:
+def added(every: tuple[RecordSums, ...]) -> Added:
     """What one record adds to all sums. Raises Undecided where there are too many pieces or corners."""
     terms = [term for sums in every for term in sums.terms]
     used = frozenset[str]().union(*(symbols(one) for term in terms for one in expressions(term)))
@@ -316,7 +316,7 @@ def _plus(*forms: Form) -> dict[str, Fraction]:
     return found
 
 
-def _resolved(term: Summand, cell: Cell) -> Form | Ends:
+def _resolved(term: RecordSummand, cell: Cell) -> Form | Ends:
     """What a record of a cell adds: a linear form, or ends between which it is. Raises _Turn."""
     try:
         counted = any(all(_holds(_linear(guard.left, cell), cell, guard.strict) for guard in every) for every in term.where)
