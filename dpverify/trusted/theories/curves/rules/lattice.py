@@ -37,13 +37,15 @@ from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Mechanism, Staircase, Translation
+from dpverify.trusted.kernel.model import Mechanism, Staircase, Sum, Translation, on_integers
 from dpverify.trusted.language.rationals import to_whole
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.enclosed import enclose, integer
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.additive.points import sign_of
-from dpverify.trusted.theories.curves.integers import Law, Shape
+from dpverify.trusted.theories.curves import sums
+from dpverify.trusted.theories.curves.integers import Law, OfDensity, Shape
 from dpverify.trusted.theories.curves.rules.line import nothing
 from dpverify.trusted.theories.curves.unimodal import Hints, hints, read
 
@@ -110,7 +112,9 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
     if isinstance(noise, Staircase):
         upper = _staircase_pair(noise, reach.upper)
         return Curve(upper, upper if reach.exact else _staircase_pair(noise, reach.lower), (NAME,), ASSUMED)
-    if not (isinstance(noise, Translation) and noise.integers):
+    if isinstance(noise, Sum) and noise.dropouts != ZERO:
+        return _without(noise, reach, hints, peak, at)
+    if not (isinstance(noise, Translation | Sum) and on_integers(noise)):
         raise Rejected(NAME, "the noise", "it is neither noise on the integers nor staircase noise")
     most, least = whole(reach.upper, up=True), whole(reach.lower, up=False)
     if most > _MOST_SHIFTS and peak is None:
@@ -120,7 +124,8 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
     if peak is None:
         pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, least: lower}
         shown = least if at is None else to_whole(at, "at", NAME, 1, least)
-        upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *sign_of(noise))
+        signs = (line for one, _ in sums.added(noise) if isinstance(one, Translation) for line in sign_of(one))
+        upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *dict.fromkeys(signs))
         return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != least))
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)
 
@@ -147,22 +152,41 @@ def whole(bound: Expr, up: bool) -> int:
     return high if up else low
 
 
-def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
+def _without(noise: Sum, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any) -> Curve:
+    """The curve of a sum with dropouts: of the worst of the sums of as few noises as may be left; the lower pair is that of the first."""
+    curves = [curve(one, reach, hints, peak, at) for one in sums.least(noise)]
+    uppers = [one.upper for one in curves if one.upper is not None]
+    return curves[0] if len(curves) == 1 else replace(curves[0], upper=greatest(uppers))
+
+
+def _integer_pair(noise: Translation | Sum, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
     if shift == 0:
         return symmetric(nothing)
+    if isinstance(noise, Sum):
+        shape = sums.summed(noise)
+        if peak is not None and not shape.concave:
+            raise Undecided("the probabilities of the sum are not proved log-concave.")
+        if peak is None:
+            return _pair(replace(shape, even=False, concave=False), shift, None)
+        return _pair(replace(shape, past=peak[1]), shift, -peak[0])
     if peak is None:
         lower, upper = domain(noise)
         low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
-        shape = Shape(noise.density, low, high, False, False, None, hints)
-        return refined(lambda: Law(shape, shift), lambda: Law(shape.mirrored(None), shift))
+        make = per_precision(lambda: OfDensity(noise.density, low, high, False, hints))
+        return _pair(Shape(make, low, high, False, False, None), shift, None)
     reading = read(noise, hints)
     first, last = peak if reading.concave else (reading.offset.__floor__(), reading.offset.__ceil__())
     lower, upper = reading.parts[0].lower, reading.parts[-1].upper  # the density is 0 beyond
     low = None if lower is None else (lower + reading.offset).__ceil__()
     high = None if upper is None else (upper + reading.offset).__floor__()
-    shape = Shape(noise.density, low, high, reading.even, reading.concave, last, hints)
-    makes = (lambda: Law(shape, shift)), (lambda: Law(shape.mirrored(-first), shift))
-    return refined(*makes[: 1 if reading.even else 2])
+    masses = per_precision(lambda: OfDensity(noise.density, low, high, reading.even, hints))
+    return _pair(Shape(masses, low, high, reading.even, reading.concave, last), shift, -first)
+
+
+def _pair(shape: Shape, shift: int, turned: int | None) -> Pair:
+    """The pair at a shift. turned: where the mode of -n is not above."""
+    makes = (lambda: Law(shape, shift)), (lambda: Law(shape.mirrored(turned), shift))
+    return refined(*makes[: 1 if shape.even else 2])
 
 
 def _staircase_pair(noise: Staircase, shift: Expr) -> Pair:
