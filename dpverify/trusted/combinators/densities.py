@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpverify.trusted.combinators.sums import is_even
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError
 from dpverify.trusted.kernel.expr import ONE, ZERO, Sym, add, call, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.kernel.loading import remembered
-from dpverify.trusted.kernel.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation, on_integers
+from dpverify.trusted.kernel.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Sum, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.shapes.rising import rises_convexly
@@ -22,6 +23,8 @@ def even(noise: Mechanism) -> bool:
 
     if isinstance(noise, Radial | Mixture):
         return True
+    if isinstance(noise, Sum):
+        return all(even(part.noise) for part in noise.parts) or (noise.dropouts == ZERO and is_even(noise))
     if not isinstance(noise, Translation | Product):
         return False
     if isinstance(noise, Translation) and noise.support != (None, None):

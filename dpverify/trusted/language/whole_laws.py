@@ -8,7 +8,7 @@ from typing import Final
 
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import ExprError
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, children, div, mul, neg, num, power, sub, substitute, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Num, Pow, Sym, add, call, children, div, mul, neg, num, power, rebuild, sub, substitute, symbols
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Translation
@@ -50,9 +50,19 @@ def negative_binomial(eta: Expr, gamma: Expr) -> Translation:
 
 
 def turned(noise: Translation) -> Translation:
-    """The noise with its sign changed."""
+    """The noise with its sign changed; itself where it is written the same both ways, but for |-z|."""
+    if noise.support == (None, None) and _opposite(noise.density) == noise.density:
+        return noise
     low, high = (None if end is None else neg(end) for end in noise.support[::-1])
-    return Translation(substitute(noise.density, {"z": neg(_Z)}), (low, high), noise.integers)
+    return Translation(_opposite(noise.density), (low, high), noise.integers)
+
+
+def _opposite(expr: Expr) -> Expr:
+    """The expression at -z, with |z| in place of |-z|."""
+    if isinstance(expr, Call) and expr.name == "abs":
+        inside = _opposite(expr.args[0])
+        return expr if inside == neg(expr.args[0]) else call("abs", inside)
+    return neg(_Z) if expr == _Z else rebuild(expr, _opposite)
 
 
 LAWS: Final[Mapping[str, Callable[..., Translation]]] = {

@@ -125,7 +125,19 @@ def _farthest(terms: Terms, turned: bool, bits: int) -> int:
     for part in (arb(5) / 8, arb(3) / 4, arb(7) / 8, arb(9) / 8, arb(5) / 4, arb(3) / 2, arb(7) / 4):
         far = reach(at * part)
         best = best if far is None or not far < best else far
-    return int(best.ceil().unique_fmpz())
+    return _whole(best.ceil())
+
+
+def _power(base: acb, exponent: int) -> acb:
+    found: acb = base**exponent
+    return found
+
+
+def _whole(number: arb) -> int:
+    found = number.unique_fmpz()
+    if found is None:
+        raise Undecided("a number that is to be whole is not enclosed.")
+    return int(found)
 
 
 def _given(terms: Terms) -> list[tuple[_Law, bool, int]]:
@@ -161,10 +173,10 @@ class _Poisson:
 
 class _Binomial:
     def __init__(self, trials: arb, chance: arb) -> None:
-        self._trials, self._chance = trials, chance
+        self._trials, self._chance = _whole(trials), chance
 
     def value(self, _: arb, step: acb) -> acb:
-        return (1 + self._chance * step) ** int(self._trials.unique_fmpz())
+        return _power(1 + self._chance * step, self._trials)
 
     def moment(self, u: arb) -> arb:
         return self._trials * (self._chance * u.expm1()).log1p()
@@ -230,6 +242,6 @@ def _value(laws: Sequence[tuple[_Law, bool, int]], half_turns: fmpq) -> acb:
     sine, cosine = arb.sin_cos_pi_fmpq(half_turns / 2)
     t, step, total = arb.pi() * arb(half_turns), acb(-2 * sine**2, 2 * sine * cosine), acb(1)
     for law, turned, times in laws:
-        found = law.value(t, step) ** times
+        found = _power(law.value(t, step), times)
         total *= found.conjugate() if turned else found
     return total

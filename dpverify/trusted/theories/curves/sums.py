@@ -1,78 +1,27 @@
-"""Sums of independent noises: which noises are added, and what the law of their sum on the integers is.
-
-Noise that is added to a sum is a map of the output, so that a sum of fewer noises loses as much or more. A sum with dropouts is decided by
-the sums of as few noises as may be left. A sum of log-concave noises on the integers is log-concave.
-"""
+"""Sums of independent noises on the integers: their probabilities, and whether these are log-concave, as sums of log-concave ones are."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
-from math import prod
-from typing import Final
 
 from flint import arb
 
-from dpverify.trusted.kernel.errors import ExprError, Rejected, Undecided, require
+from dpverify.trusted.combinators.sums import WHAT, is_even, merged
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, format_expr, mul, num, symbols
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, symbols
 from dpverify.trusted.kernel.loading import remembered
-from dpverify.trusted.kernel.model import OnLine, Sum, Summand, Translation
-from dpverify.trusted.language.whole_laws import EVEN, LAWS, Known, known, turned
+from dpverify.trusted.kernel.model import Sum, Translation
+from dpverify.trusted.language.whole_laws import Known, known, turned
 from dpverify.trusted.numbers.circle import Circle
 from dpverify.trusted.numbers.convolution import Convolution
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.lattice_sums import term
 from dpverify.trusted.numbers.noise import domain
-from dpverify.trusted.theories.curves.integers import Masses, Shape, steepest
+from dpverify.trusted.theories.curves.integers import Shape, steepest
 from dpverify.trusted.theories.curves.unimodal import INFINITY, Hints, read
-
-WHAT: Final = "the sum"
-_MOST_TIMES: Final = 10**6
-_MOST_WAYS: Final = 64
-"""The most ways to leave noises out that are looked at."""
-
-
-# -- which noises are added ----------------------------------------------------------------------------
-
-
-def number(expr: Expr, least: int) -> int:
-    """A count that is a number. Raises Rejected."""
-    if not isinstance(expr, Num) or expr.value.denominator != 1 or not least <= expr.value <= _MOST_TIMES:
-        raise Rejected(WHAT, "times", f"{format_expr(expr)} is no integer from {least} to {_MOST_TIMES}, as a sum wants its counts")
-    return int(expr.value)
-
-
-def added(noise: OnLine, times: int = 1) -> Iterator[tuple[OnLine, int]]:
-    """The noises that a sum without dropouts is of, with how many there are of each."""
-    if not isinstance(noise, Sum):
-        yield noise, times
-        return
-    if noise.dropouts != ZERO:
-        raise Rejected(WHAT, "dropouts", "it stands where one law is wanted, and has several")
-    for part in noise.parts:
-        yield from added(part.noise, times * number(part.times, 1))
-
-
-def least(noise: Sum) -> tuple[Sum, ...]:
-    """The sums of as few noises as may be left, each without dropouts. Raises Rejected where these are not known, or too many."""
-    counts = Counter[OnLine]()
-    for part in noise.parts:
-        counts[part.noise] += number(part.times, 1)
-    missing = number(noise.dropouts, 0)
-    ways = [range(min(missing, times) + 1) for times in counts.values()]
-    require(prod(map(len, ways)) <= _MOST_WAYS or missing == 0, Rejected(WHAT, "dropouts", "noises of too many laws may be left out"))
-    found = []
-    for out in product(*ways):
-        if sum(out) == missing:
-            kept = [(law, times - less) for (law, times), less in zip(counts.items(), out, strict=True) if times > less]
-            found.append(Sum(tuple(Summand(law, num(times)) for law, times in kept)))
-    require(bool(found) and all(one.parts for one in found), Rejected(WHAT, "dropouts", "no noise may be left"))
-    return tuple(found)
-
 
 # -- laws on the integers ------------------------------------------------------------------------------
 
@@ -114,43 +63,32 @@ class Addend:
 
 
 def addends(noise: Sum) -> tuple[Addend, ...]:
-    """The laws on the integers that a sum is of, those of one family as one. Raises Rejected."""
-    counts, shapes = Counter[Translation](), dict[tuple[Expr, bool], list[Expr]]()
-    for one, times in added(noise):
+    """The laws on the integers that a sum is of. Raises Rejected."""
+    found = []
+    for one, times in merged(noise):
         if not isinstance(one, Translation) or not one.integers:
             raise Rejected(WHAT, "the noises", "not all live on the integers; of sums on the line those of Gaussian noises are known alone")
         if symbols(one.density) - {"z"}:
             raise Rejected(WHAT, "the noises", "a parameter of one has no value")
-        law = known(one)
-        if law is not None and law.name == "negative_binomial":  # those of one chance add up their shapes
-            shapes.setdefault((law.numbers[1], law.turned), []).append(mul(num(times), law.numbers[0]))
-        else:
-            counts[one] += times
-    for (gamma, way), etas in shapes.items():
-        whole = LAWS["negative_binomial"](add(*etas), gamma)
-        counts[turned(whole) if way else whole] += 1
-    return tuple(Addend(one, times, known(one)) for one, times in counts.items())
+        found.append(Addend(one, times, known(one)))
+    return tuple(found)
 
 
 @remembered(64)
 def summed(noise: Sum) -> Shape:
     """The law of a sum on the integers, its mode not known. Raises Rejected, Undecided."""
     terms = addends(noise)
-    ends = [[one.ends[side] for one in terms] for side in (0, 1)]
-    low, high = (None if None in side else sum(end * one.times for end, one in zip(side, terms, strict=True)) for side in ends)
+    low, high = (_end(terms, side) for side in (0, 1))
     concave = all(one.concave() for one in terms)
     make = partial(_Summed, terms, low, high, concave)
-    return Shape(per_precision(make), low, high, _is_even(terms), concave, None)
+    return Shape(per_precision(make), low, high, is_even(noise), concave, None)
 
 
-def _is_even(terms: Sequence[Addend]) -> bool:
-    """Whether the terms certainly are those of the sum with its sign changed."""
-    ways = Counter[Translation]()
-    for one in terms:
-        if one.law is None or one.law.name not in EVEN:
-            ways[one.noise] += one.times
-            ways[turned(one.noise)] -= one.times
-    return not any(ways.values())
+def _end(terms: Sequence[Addend], side: int) -> int | None:
+    """Where a sum ends: where all of its noises do."""
+    ends = [(one.ends[side], one.times) for one in terms]
+    known = [end * times for end, times in ends if end is not None]
+    return sum(known) if len(known) == len(ends) else None
 
 
 class _Summed:

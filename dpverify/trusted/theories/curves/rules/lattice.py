@@ -26,6 +26,7 @@ from flint import arb
 
 from dpverify.trusted.combinators.one_pair import OnePair
 from dpverify.trusted.combinators.runs import Run, merged, reach
+from dpverify.trusted.combinators.sums import added, least
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling, refined
 from dpverify.trusted.facts.orientation import oriented
@@ -44,9 +45,9 @@ from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.enclosed import enclose, integer
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.additive.points import sign_of
-from dpverify.trusted.theories.curves import sums
 from dpverify.trusted.theories.curves.integers import Law, OfDensity, Shape
 from dpverify.trusted.theories.curves.rules.line import nothing
+from dpverify.trusted.theories.curves.sums import summed
 from dpverify.trusted.theories.curves.unimodal import Hints, hints, read
 
 NAME: Final = "lattice"
@@ -116,17 +117,17 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
         return _without(noise, reach, hints, peak, at)
     if not (isinstance(noise, Translation | Sum) and on_integers(noise)):
         raise Rejected(NAME, "the noise", "it is neither noise on the integers nor staircase noise")
-    most, least = whole(reach.upper, up=True), whole(reach.lower, up=False)
+    most, surely = whole(reach.upper, up=True), whole(reach.lower, up=False)
     if most > _MOST_SHIFTS and peak is None:
         raise Rejected(NAME, "the sensitivity", f"it is above {_MOST_SHIFTS}")
-    lower = _integer_pair(noise, least, hints, peak)
-    upper = lower if most == least else _integer_pair(noise, most, hints, peak)
+    lower = _integer_pair(noise, surely, hints, peak)
+    upper = lower if most == surely else _integer_pair(noise, most, hints, peak)
     if peak is None:
-        pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, least: lower}
-        shown = least if at is None else to_whole(at, "at", NAME, 1, least)
-        signs = (line for one, _ in sums.added(noise) if isinstance(one, Translation) for line in sign_of(one))
+        pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, surely: lower}
+        shown = surely if at is None else to_whole(at, "at", NAME, 1, surely)
+        signs = (line for one, _ in added(noise) if isinstance(one, Translation) for line in sign_of(one))
         upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *dict.fromkeys(signs))
-        return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != least))
+        return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != surely))
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)
 
 
@@ -154,7 +155,7 @@ def whole(bound: Expr, up: bool) -> int:
 
 def _without(noise: Sum, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any) -> Curve:
     """The curve of a sum with dropouts: of the worst of the sums of as few noises as may be left; the lower pair is that of the first."""
-    curves = [curve(one, reach, hints, peak, at) for one in sums.least(noise)]
+    curves = [curve(one, reach, hints, peak, at) for one in least(noise)]
     uppers = [one.upper for one in curves if one.upper is not None]
     return curves[0] if len(curves) == 1 else replace(curves[0], upper=greatest(uppers))
 
@@ -163,7 +164,7 @@ def _integer_pair(noise: Translation | Sum, shift: int, hints: Hints, peak: tupl
     if shift == 0:
         return symmetric(nothing)
     if isinstance(noise, Sum):
-        shape = sums.summed(noise)
+        shape = summed(noise)
         if peak is not None and not shape.concave:
             raise Undecided("the probabilities of the sum are not proved log-concave.")
         if peak is None:
