@@ -22,7 +22,7 @@ from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import constant, exact, hull, precision, rational, value
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, div, mul, neg, sub, substitute, symbols
-from dpverify.trusted.kernel.model import Matrix, Mechanism, Norm, Product, Radial, Translation, Vector
+from dpverify.trusted.kernel.model import Matrix, Mechanism, Norm, Product, Radial, Sum, Translation, Vector
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.numbers.asymptotics import End, end_jet
@@ -79,6 +79,10 @@ def on_line(noise: Mechanism, reach: Sensitivity) -> dict[str, Any]:
 
 def on_integers(noise: Mechanism) -> dict[str, Any]:
     """What the rule `lattice` wants to be told beside the noise. Raises Undecided."""
+    if isinstance(noise, Sum):
+        from dpverify.search.curves import sums
+
+        return sums.told(noise)
     if not isinstance(noise, Translation) or not noise.integers:
         return {}
     hints, told = _unimodal(noise)

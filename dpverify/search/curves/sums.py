@@ -1,0 +1,60 @@
+"""What the rule `lattice` is told of sums of noises: about where their modes are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from dpverify.search.later import Later
+from dpverify.search.numeric import number, vectorised
+from dpverify.trusted.combinators.densities import even
+from dpverify.trusted.combinators.sums import least, merged
+from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.kernel.model import OnLine, Sum, Translation
+from dpverify.trusted.language.whole_laws import known
+
+np = Later("numpy")
+
+_LOOKED: Final = 1000
+"""How far out the probabilities of a noise without a name are looked at."""
+
+
+def told(noise: Sum) -> dict[str, Any]:
+    """Two integers between which the modes of the sums of as few noises as may be left are: within a deviation of their means."""
+    ends = list[int]()
+    for one in least(noise):
+        if even(one):
+            ends.append(0)
+            continue
+        moments = [(times, *_moments(part)) for part, times in merged(one)]
+        mean, variance = (sum(times * moment[i] for times, *moment in moments) for i in (0, 1))
+        far = math.sqrt(variance) + 1
+        ends += [math.floor(mean - far), math.ceil(mean + far)]
+    return {} if set(ends) == {0} else {"peak": [min(ends), max(ends)]}
+
+
+def _moments(noise: OnLine) -> tuple[float, float]:
+    """About the mean and the variance of noise on the integers."""
+    if not isinstance(noise, Translation):
+        raise Undecided("noise of which no moments are looked for.")
+    law = known(noise)
+    if law is None:
+        (low, high), places = noise.support, np.arange(-_LOOKED, _LOOKED + 1)
+        weights = np.nan_to_num(vectorised(noise.density, "z")(places.astype(float)))
+        weights[(places < (-math.inf if low is None else number(low))) | (places > (math.inf if high is None else number(high)))] = 0
+        weights /= weights.sum()
+        mean = float(weights @ places)
+        return mean, float(weights @ (places - mean) ** 2)
+    first, *rest = map(number, law.numbers)
+    match law.name:
+        case "poisson":
+            mean, variance = first, first
+        case "binomial":
+            mean, variance = first * rest[0], first * rest[0] * (1 - rest[0])
+        case "negative_binomial":
+            mean, variance = first * (1 - rest[0]) / rest[0], first * (1 - rest[0]) / rest[0] ** 2
+        case "discrete_laplace":
+            mean, variance = 0.0, 2 * first**2
+        case _:
+            mean, variance = 0.0, first**2
+    return -mean if law.turned else mean, variance
