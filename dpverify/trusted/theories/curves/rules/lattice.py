@@ -38,8 +38,9 @@ from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Mechanism, Staircase, Sum, Translation, on_integers
+from dpverify.trusted.kernel.model import Mechanism, Staircase, Sum, Summand, Translation, on_integers
 from dpverify.trusted.language.rationals import to_whole
+from dpverify.trusted.language.whole_laws import known
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.enclosed import enclose, integer
@@ -54,6 +55,8 @@ NAME: Final = "lattice"
 ASSUMED: Final = ("the sampler is ideal",)
 
 
+ON_THE_CIRCLE: Final = ("poisson", "binomial", "discrete_gaussian")
+"""Laws whose probabilities are those of a sum of one: there their values are had faster, at any size."""
 _MOST_SHIFTS: Final = 64
 
 
@@ -163,8 +166,9 @@ def _without(noise: Sum, reach: Sensitivity, hints: Hints, peak: tuple[int, int]
 def _integer_pair(noise: Translation | Sum, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
     if shift == 0:
         return symmetric(nothing)
-    if isinstance(noise, Sum):
-        shape = summed(noise)
+    law = known(noise) if isinstance(noise, Translation) and peak is not None else None
+    if isinstance(noise, Sum) or (law is not None and law.name in ON_THE_CIRCLE):
+        shape = summed(noise if isinstance(noise, Sum) else Sum((Summand(noise),)))
         if peak is not None and not shape.concave:
             raise Undecided("the probabilities of the sum are not proved log-concave.")
         if peak is None:
