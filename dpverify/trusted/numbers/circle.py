@@ -57,7 +57,7 @@ class Circle:
 
     def below(self, n: int) -> arb:
         """Of all integers up to n."""
-        return self._left.above(-n)
+        return self._left.above(-n) if self._left.tilt(-n) else 1 - self._right.above(n + 1)
 
 
 class _Side:
