@@ -232,6 +232,11 @@ class Mechanisms:
             noise = substituted(noise, self.values)
             for fault in mechanism_faults(noise, self.domains, self.broken):
                 table.fault(fault)
+            if isinstance(noise, Sum) and noise.dropouts != ZERO:
+                table.fault(
+                    "dropouts: the noise would have several laws here. Give the dropouts to the outermost sum, or state a claim for each "
+                    "number of noises that may be left."
+                )
             if not isinstance(noise, OnLine):
                 table.fault(f"{kind_of(noise)} is no noise on one number.")
             elif (dimension := dimension_of(noise)) != ONE:

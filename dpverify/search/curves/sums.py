@@ -9,12 +9,15 @@ from dpverify.search.later import Later
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.combinators.densities import even
 from dpverify.trusted.combinators.sums import least, merged
+from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.model import OnLine, Sum, Translation
 from dpverify.trusted.language.whole_laws import known
+from dpverify.trusted.theories.curves.sums import summed
 
 np = Later("numpy")
 
+_ROUGH_BITS: Final = 64
 _LOOKED: Final = 1000
 """How far out the probabilities of a noise without a name are looked at."""
 
@@ -26,11 +29,26 @@ def told(noise: Sum) -> dict[str, Any]:
         if even(one):
             ends.append(0)
             continue
-        moments = [(times, *_moments(part)) for part, times in merged(one)]
-        mean, variance = (sum(times * moment[i] for times, *moment in moments) for i in (0, 1))
-        far = math.sqrt(variance) + 1
-        ends += [math.floor(mean - far), math.ceil(mean + far)]
+        mean, deviation = spread(one)
+        ends += [math.floor(mean - deviation) - 1, math.ceil(mean + deviation) + 1]
     return {} if set(ends) == {0} else {"peak": [min(ends), max(ends)]}
+
+
+def spread(noise: OnLine) -> tuple[float, float]:
+    """About the mean and the deviation of noise on the integers."""
+    listed = merged(noise) if isinstance(noise, Sum) else [(noise, 1)]
+    moments = [(times, *_moments(part)) for part, times in listed]
+    return sum(times * one for times, one, _ in moments), math.sqrt(sum(times * one for times, _, one in moments))
+
+
+def table(noise: Sum, deviations: float, most: int) -> tuple[list[int], list[float]]:
+    """The integers within so many deviations, and at most so many, and about their probabilities."""
+    mean, deviation = spread(noise)
+    far = min(round(deviations * deviation) + 2, most // 2)
+    with precision(_ROUGH_BITS):
+        masses = summed(noise).masses()
+        places = list(range(round(mean) - far, round(mean) + far + 1))
+        return places, [max(float(masses.weight(n).mid()), 0.0) for n in places]
 
 
 def _moments(noise: OnLine) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from dpverify.search.proposal import bound as proved
 from dpverify.search.selection import stream_gaussians
 from dpverify.trusted.combinators import at_pair, candidates, neighbours
 from dpverify.trusted.combinators.places import SAMPLES
-from dpverify.trusted.combinators.runs import merged, whole
+from dpverify.trusted.combinators.runs import merged, reach, whole
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Profile
 from dpverify.trusted.kernel.balls import constant, rational
@@ -37,6 +37,7 @@ from dpverify.trusted.kernel.model import (
     Repeat,
     Stream,
     Subsample,
+    Sum,
 )
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.registry import ANYWHERE, OF_THE_MECHANISM
@@ -51,6 +52,7 @@ from dpverify.trusted.theories.divergences.rules import gaussian_measures as gau
 from dpverify.trusted.theories.divergences.rules import implied_measures as implied
 from dpverify.trusted.theories.divergences.rules import laplace_measures as laplace
 from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as of_a_curve
+from dpverify.trusted.theories.divergences.rules import measures_of_sums as of_sums
 from dpverify.trusted.theories.divergences.rules import sampled_measures as sampled
 from dpverify.trusted.theories.divergences.rules import selection_measures as selections
 
@@ -63,6 +65,8 @@ _CLOSEST: Final = 40
 """The second cut lies no nearer to order 1 than 2 to minus this."""
 _NOTHING: Final = 1e-30
 """A divergence of less is looked for as one of this size: rows that are alike have 0, which balls about their entries do not show."""
+_FEW_CUTS: Final = 1000
+"""The most orders at which a sum of noises is looked at."""
 _POINTS: Final = 192
 """Points of a curve that is quick to evaluate."""
 _CURVE_DIGITS: Final = 4
@@ -124,6 +128,11 @@ class _Search:
                 yield self.proof.infer(rule, place)
                 return
         mechanism = question.mechanism
+        if isinstance(mechanism, Sum):
+            with suppress(DpverifyError):
+                asked = replace(question, measure=self.claim.measure, order=self.claim.order)
+                yield self.proof.infer(of_sums.NAME, place, _of_a_sum(asked, mechanism))
+                return
         if isinstance(mechanism, CorrelatedNoise):
             yield from self._of_samples(place)
             return
@@ -308,6 +317,36 @@ def _of_finite(claim: Claim, digits: int) -> dict[str, Any]:
         if cuts is not None:
             return found | {"cuts": cuts}
     return found
+
+
+def _of_a_sum(claim: Claim, noise: Sum) -> dict[str, Any]:
+    """Cuts between orders, and the order that is worst, for zCDP; nothing for the others."""
+    if claim.measure is None or claim.measure.name != "zcdp":
+        return {}
+    every = of_sums.pairs(noise, of_sums.whole(reach(whole(claim)).upper, up=True))
+    if not every:
+        return {"cuts": ["1", "2"], "at": "2"}
+    worst = [_peak(_over(one), 0.0) for one in every]
+    most, order = max(worst, key=lambda one: one[0])
+    found: dict[str, Any] = {"at": str(Fraction(order or 2.0).limit_denominator(10**9))}
+    for slack in (1e-9, 1e-6, 1e-4, 1e-2, 0.1, 1.0, math.inf):
+        target = most * (1 + slack) if slack < math.inf else max(float(one.beyond(arb(4)).upper()) for one in every) * (1 + 1e-9)
+        tops = [_first_order(one, target) for one in every]
+        if None not in tops and target < math.inf:
+            bounded: list[Bounded] = [(_first(one), one.cumulant, top) for one, top in zip(every, tops, strict=True) if top is not None]
+            cuts = _cuts(bounded, arb(target))
+            if cuts is not None and len(cuts) < _FEW_CUTS:
+                return found | {"cuts": cuts}
+    return found
+
+
+def _first_order(one: Any, target: float) -> arb | None:
+    """An order from which a pair has at most the target, times what it has there; None where there is none to be found."""
+    for k in range(1, 40):
+        beyond = one.beyond(arb(2) ** k)
+        if beyond <= target:
+            return beyond * arb(2) ** k
+    return None
 
 
 def _worst_order(rows: Rows) -> tuple[float, float | None]:

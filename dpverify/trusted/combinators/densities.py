@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpverify.trusted.combinators.sums import is_even
+from dpverify.trusted.combinators.sums import is_even, is_log_concave_law, merged
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError
 from dpverify.trusted.kernel.expr import ONE, ZERO, Sym, add, call, div, mul, neg, sub, substitute, symbols
@@ -68,6 +68,10 @@ def convex_where_it_lives(noise: OnLine, domains: Mapping[str, Domain]) -> bool:
     """Whether additive noise certainly has a log-concave density on the interval, or the integers of it, where it lives."""
     from dpverify.trusted.numbers.quotients import divided
 
+    if isinstance(noise, Sum):
+        return noise.dropouts == ZERO and all(convex_where_it_lives(one, domains) for one, _ in merged(noise))
+    if is_log_concave_law(noise):
+        return True
     line, half = Shapes("z", False, domains), Shapes("z", True, domains)
     try:
         if isinstance(noise, Radial):

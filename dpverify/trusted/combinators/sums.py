@@ -13,8 +13,9 @@ from itertools import product
 from math import prod
 from typing import Final
 
+from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected, require
-from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, format_expr, mul, num
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, format_expr, mul, num
 from dpverify.trusted.kernel.model import OnLine, Product, Sum, Summand, Translation
 from dpverify.trusted.language.whole_laws import known, negative_binomial, turned
 
@@ -73,6 +74,24 @@ def merged(noise: Sum) -> list[tuple[OnLine, int]]:
         whole = negative_binomial(eta, gamma)
         counts[turned(whole) if way else whole] += 1
     return list(counts.items())
+
+
+def support(noise: OnLine) -> tuple[Expr | None, Expr | None]:
+    """Where noise lives: between these ends, of a sum the sums of the ends of its noises; None where there is no end."""
+    if not isinstance(noise, Sum):
+        return noise.support if isinstance(noise, Translation) else (None, None)
+    sides = list[Expr | None]()
+    for side in (0, 1):
+        ends = [(support(one)[side], times) for one, times in added(noise)]
+        known = [mul(num(times), end) for end, times in ends if end is not None]
+        sides.append(add(*known) if len(known) == len(ends) else None)
+    return sides[0], sides[1]
+
+
+def is_log_concave_law(noise: OnLine) -> bool:
+    """Whether noise on the integers has a name by which it is log-concave: a negative binomial law is of a shape of at least 1."""
+    law = known(noise) if isinstance(noise, Translation) else None
+    return law is not None and (law.name != "negative_binomial" or certainly_le(ONE, law.numbers[0]))
 
 
 def opposite(noise: OnLine) -> OnLine:

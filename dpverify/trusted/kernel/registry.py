@@ -48,7 +48,7 @@ _OF_ERRORS: Final[Names] = {
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {
     "divergences": "added-measures best-of-measures finite-measures gaussian-measures implied-measures laplace-measures "
-    "measures-of-a-curve sampled-measures selection-measures"
+    "measures-of-a-curve measures-of-sums sampled-measures selection-measures"
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

@@ -29,7 +29,7 @@ _MOST: Final = 1 << 15
 """The most terms of a sum."""
 _LONGEST: Final = 1 << 44
 """The most integers that a window has."""
-_TILTS: Final = [(k, part) for k in range(-48, 9) for part in (4, 6)]
+TILTS: Final = [(k, part) for k in range(-48, 9) for part in (4, 6)]
 """By which u tails are bounded and laws tilted: 2^k part/4."""
 
 Terms = Sequence[tuple[Known, int]]
@@ -66,8 +66,8 @@ class _Side:
     def __init__(self, terms: Terms, turned: bool) -> None:
         self._terms, self._turned, self._bits = terms, turned, ctx.prec + _MORE
         with precision(self._bits):
-            laws = list(_laws(terms, turned))
-            tilts = [(u, _moment(laws, u)) for k, part in _TILTS for u in (arb(2) ** k * part / 4,)]
+            laws = list(laws_of(terms, turned))
+            tilts = [(u, moment_of(laws, u)) for k, part in TILTS for u in (arb(2) ** k * part / 4,)]
         self._tilts = [(u, moment) for u, moment in tilts if moment.is_finite()]
         self._arcs: dict[int, _Arc] = {}
         self._sums: dict[int, arb] = {}
@@ -102,15 +102,15 @@ class _Arc:
 
     def __init__(self, terms: Terms, turned: bool, u: arb, bits: int) -> None:
         with precision(bits):
-            laws = list(_tilted(_laws(terms, turned), u))
-            self._low, high = -_farthest(laws, -1, bits), _farthest(laws, 1, bits)
+            laws = list(_tilted(laws_of(terms, turned), u))
+            self._low, high = -farthest(laws, -1, bits), farthest(laws, 1, bits)
             self._size = high - self._low + 1 | 1
         require(self._size < _LONGEST, Undecided("the noise reaches too far."))
         self._bits = bits + _GUARD + 3 * self._size.bit_length()
         with precision(self._bits):
             least, size = arb(2) ** -bits, self._size
-            self._tilt, plain = u, list(_laws(terms, turned))
-            self._factor = _moment(plain, u)
+            self._tilt, plain = u, list(laws_of(terms, turned))
+            self._factor = moment_of(plain, u)
             laws = list(_tilted(plain, u))
             self._terms, self._sums = list[acb](), list[acb]()
             for j in count(1):
@@ -183,6 +183,14 @@ class _Law(Protocol):
         """log E[exp(v X)]; not finite where that is not known to be."""
         ...
 
+    def onward(self, k: arb, shift: int, u: arb) -> arb:
+        """At least log of the sum of p(n) (p(n)/p(n + shift))^k exp(u n); not finite where that is not known to be. Not tilted."""
+        ...
+
+    def beyond(self, k: arb, shift: int) -> arb:
+        """At least D_a/a of p against p(. + shift) for all orders a from k + 1 on; not finite where that is not known to be. Not tilted."""
+        ...
+
 
 class _Poisson:
     def __init__(self, mean: arb) -> None:
@@ -197,6 +205,20 @@ class _Poisson:
     def moment(self, v: arb) -> arb:
         return self._mean * v.expm1()
 
+    def onward(self, k: arb, shift: int, u: arb) -> arb:
+        found = [self.powers(k, shift, w) + self.moment(u + w) for j, part in TILTS for w in (arb(2) ** j * part / 4,)]
+        return least_of(one for one in found if one.is_finite())
+
+    def beyond(self, k: arb, shift: int) -> arb:
+        # s log(k/c)/(k + 1) falls in k where log(k/c) > 1 + 1/k, c = w e mean/s, and what does not hang on k, over k (k + 1), as well
+        weights = [arb(2) ** j * part / 4 for j, part in TILTS]
+        falling = [w for w in weights if (k * shift / (w * self._mean)).log() > 2 + 1 / k]
+        return least_of((self.powers(k, shift, w) + self.moment(w)) / (k * (k + 1)) for w in falling)
+
+    def powers(self, k: arb, shift: int, w: arb) -> arb:
+        """b such that ((n + 1) ... (n + shift)/mean^shift)^k <= exp(b + w n) for all n: x <= exp(v x)/(v e), v = w/(k shift)."""
+        return k * shift * ((k * shift / (w * self._mean)).log() - 1) + w * shift
+
 
 class _Binomial:
     def __init__(self, trials: int, chance: arb) -> None:
@@ -210,6 +232,12 @@ class _Binomial:
 
     def moment(self, v: arb) -> arb:
         return self._trials * (self._chance * v.expm1()).log1p()
+
+    def onward(self, *_: object) -> arb:
+        return arb("inf")  # it ends
+
+    def beyond(self, *_: object) -> arb:
+        return arb("inf")
 
 
 class _NegativeBinomial:
@@ -227,6 +255,13 @@ class _NegativeBinomial:
 
     def moment(self, v: arb) -> arb:
         return -self._eta * (-self._odds * v.expm1()).log1p()
+
+    def onward(self, k: arb, shift: int, u: arb) -> arb:
+        """p(n)/p(n + 1) = (n + 1)/(n + eta)/q is at most 1/q, for eta of at least 1."""
+        return k * shift * (1 / self._odds).log1p() + self.moment(u) if self._eta >= 1 else arb("inf")
+
+    def beyond(self, k: arb, shift: int) -> arb:
+        return shift * (1 / self._odds).log1p() / (k + 1) if self._eta >= 1 else arb("inf")
 
 
 class _DiscreteGaussian:
@@ -248,6 +283,12 @@ class _DiscreteGaussian:
         moved = self._tilt + v
         size = self._theta(arb(0), moved).real
         return self._sigma**2 * (self._tilt + v / 2) * v + (size / self._size).log()
+
+    def onward(self, k: arb, shift: int, u: arb) -> arb:
+        return k * (shift / self._sigma) ** 2 / 2 + self.moment(u + k * shift / self._sigma**2)
+
+    def beyond(self, _: arb, shift: int) -> arb:
+        return (shift / self._sigma) ** 2 / 2
 
     def _theta(self, t: arb, u: arb) -> acb:
         """theta(t - iu) exp(-(sigma u)^2/2), |t| at most pi."""
@@ -271,6 +312,11 @@ def _power(base: acb, exponent: int) -> acb:
     return found
 
 
+def least_of(found: Iterable[arb]) -> arb:
+    """The least of some numbers, by their upper ends; infinite where there is none."""
+    return min(found, key=arb.upper, default=arb("inf"))
+
+
 def _whole(number: arb) -> int:
     found = number.unique_fmpz()
     if found is None:
@@ -278,7 +324,7 @@ def _whole(number: arb) -> int:
     return int(found)
 
 
-def _laws(terms: Terms, turned: bool) -> Iterator[Given]:
+def laws_of(terms: Terms, turned: bool) -> Iterator[Given]:
     """The laws of a sum, or of its opposite: each with whether its sign is changed, and with how many noises have it."""
     for known, times in terms:
         numbers, way = list(map(constant, known.numbers)), known.turned != turned
@@ -315,17 +361,17 @@ def _tilted(laws: Iterable[Given], u: arb) -> Iterator[Given]:
         yield law.tilted(-u if turned else u), turned, times
 
 
-def _moment(laws: Sequence[Given], v: arb) -> arb:
+def moment_of(laws: Sequence[Given], v: arb) -> arb:
     """log E[exp(v X)] of a sum."""
     return sum((times * law.moment(-v if turned else v) for law, turned, times in laws), arb(0))
 
 
-def _farthest(laws: Sequence[Given], side: int, bits: int) -> int:
+def farthest(laws: Sequence[Given], side: int, bits: int) -> int:
     """An integer such that there is a mass of at most 2^-bits beyond it; of -n for the side -1."""
     found = None
-    for k, part in _TILTS:
+    for k, part in TILTS:
         v = arb(2) ** k * part / 4
-        far = (_moment(laws, side * v) + bits * arb.const_log2()) / v
+        far = (moment_of(laws, side * v) + bits * arb.const_log2()) / v
         if far.is_finite():
             found = far if found is None or far < found else found
     if found is None:

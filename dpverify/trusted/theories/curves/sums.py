@@ -8,10 +8,9 @@ from functools import partial
 
 from flint import arb
 
-from dpverify.trusted.combinators.sums import WHAT, is_even, merged
-from dpverify.trusted.kernel.compare import certainly_le
+from dpverify.trusted.combinators.sums import WHAT, is_even, is_log_concave_law, merged
 from dpverify.trusted.kernel.errors import Rejected, Undecided
-from dpverify.trusted.kernel.expr import ONE, symbols
+from dpverify.trusted.kernel.expr import symbols
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Sum, Translation
 from dpverify.trusted.language.whole_laws import Known, known, turned
@@ -46,10 +45,8 @@ class Addend:
 
     def concave(self) -> bool:
         """Whether the logarithm of its probabilities certainly is."""
-        if self.law is not None and self.law.name != "negative_binomial":
-            return True
         if self.law is not None:
-            return certainly_le(ONE, self.law.numbers[0])
+            return is_log_concave_law(self.noise)
         try:
             return read(self.noise, Hints()).concave
         except Undecided:

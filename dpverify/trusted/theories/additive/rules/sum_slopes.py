@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.combinators.densities import convex_where_it_lives
-from dpverify.trusted.combinators.sums import least, merged
+from dpverify.trusted.combinators.sums import is_log_concave_law, least, merged
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, sided
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
@@ -67,6 +67,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     return Bound("lower", value, witness={**witness, "loss": loss}, at=at)
 
 
+def slopes(noise: Sum, domains: Domains) -> tuple[Slope, Slope]:
+    """The slopes of a sum without dropouts at its left end and at its right one. Raises Rejected where they are not known."""
+    return _of_sum(noise, False, domains)
+
+
 def _of_sum(noise: Sum, some: bool, domains: Domains) -> tuple[Slope, Slope]:
     """The slopes of a sum without dropouts at its left end and at its right one; some: those that its known noises bound it by."""
     found = [_slopes(one, domains) for one, _ in merged(noise)]
@@ -84,7 +89,7 @@ def _slopes(noise: OnLine, domains: Domains) -> tuple[Slope, Slope] | None:
     if law is not None and law.name == "negative_binomial":
         falls = neg(call("log", sub(ONE, law.numbers[1])))
         ends: tuple[Slope, Slope] = (falls, INFINITE) if law.turned else (INFINITE, falls)
-        return ends if certainly_le(ONE, law.numbers[0]) else None
+        return ends if is_log_concave_law(noise) else None
     if law is not None and law.name in ("poisson", "binomial"):
         return INFINITE, INFINITE
     if isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp":
