@@ -42,6 +42,7 @@ from dpverify.trusted.kernel.model import (
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.registry import ANYWHERE, OF_THE_MECHANISM
 from dpverify.trusted.theories.composition.rules import combination
+from dpverify.trusted.theories.curves.rules import lattice
 from dpverify.trusted.theories.divergences.chords import Chords, within_gaussian
 from dpverify.trusted.theories.divergences.orders import MOST_CUTS
 from dpverify.trusted.theories.divergences.rows import Rows, rows_of
@@ -55,6 +56,7 @@ from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as o
 from dpverify.trusted.theories.divergences.rules import measures_of_sums as of_sums
 from dpverify.trusted.theories.divergences.rules import sampled_measures as sampled
 from dpverify.trusted.theories.divergences.rules import selection_measures as selections
+from dpverify.trusted.theories.divergences.whole_sums import Moved
 
 Pure = Callable[[Claim], Steps]
 """The steps that bound the pure epsilon of a claim."""
@@ -65,7 +67,9 @@ _CLOSEST: Final = 40
 """The second cut lies no nearer to order 1 than 2 to minus this."""
 _NOTHING: Final = 1e-30
 """A divergence of less is looked for as one of this size: rows that are alike have 0, which balls about their entries do not show."""
-_FEW_CUTS: Final = 1000
+_ORDERS: Final = [1 + 2.0**k for k in (-20, *range(-4, 9))]
+"""Orders among which the worst one of a sum of noises is looked for."""
+_FEW_CUTS: Final = 400
 """The most orders at which a sum of noises is looked at."""
 _POINTS: Final = 192
 """Points of a curve that is quick to evaluate."""
@@ -323,24 +327,42 @@ def _of_a_sum(claim: Claim, noise: Sum) -> dict[str, Any]:
     """Cuts between orders, and the order that is worst, for zCDP; nothing for the others."""
     if claim.measure is None or claim.measure.name != "zcdp":
         return {}
-    every = of_sums.pairs(noise, of_sums.whole(reach(whole(claim)).upper, up=True))
+    every = of_sums.pairs(noise, lattice.whole(reach(whole(claim)).upper, up=True))
     if not every:
         return {"cuts": ["1", "2"], "at": "2"}
-    worst = [_peak(_over(one), 0.0) for one in every]
-    most, order = max(worst, key=lambda one: one[0])
-    found: dict[str, Any] = {"at": str(Fraction(order or 2.0).limit_denominator(10**9))}
-    for slack in (1e-9, 1e-6, 1e-4, 1e-2, 0.1, 1.0, math.inf):
+    most, order = max(_near_peak(one) for one in every)
+    found: dict[str, Any] = {"at": str(Fraction(order))}
+    for slack in (1e-3, 1e-2, 0.1, 1.0, math.inf):
         target = most * (1 + slack) if slack < math.inf else max(float(one.beyond(arb(4)).upper()) for one in every) * (1 + 1e-9)
         tops = [_first_order(one, target) for one in every]
         if None not in tops and target < math.inf:
             bounded: list[Bounded] = [(_first(one), one.cumulant, top) for one, top in zip(every, tops, strict=True) if top is not None]
-            cuts = _cuts(bounded, arb(target))
-            if cuts is not None and len(cuts) < _FEW_CUTS:
+            cuts = _cuts(bounded, arb(target), _FEW_CUTS)
+            if cuts is not None:
                 return found | {"cuts": cuts}
     return found
 
 
-def _first_order(one: Any, target: float) -> arb | None:
+def _near_peak(one: Moved) -> tuple[float, float]:
+    """About the greatest divergence over its order of a pair, and that order, as far as sums are not too long."""
+    found = []
+    for order in _ORDERS:
+        with suppress(DpverifyError):
+            found.append((_over(one)(order), order))
+    best, order = max(found)
+    if order == _ORDERS[0]:
+        return best, order
+    low, high = 1 + (order - 1) / 2, 1 + (order - 1) * 2
+    with suppress(DpverifyError):
+        for _ in range(12):
+            a, b = low + 0.382 * (high - low), low + 0.618 * (high - low)
+            low, high = (low, b) if _over(one)(a) >= _over(one)(b) else (a, high)
+        middle = float(Fraction((low + high) / 2).limit_denominator(1000))
+        best, order = max((best, order), (_over(one)(middle), middle))
+    return best, order
+
+
+def _first_order(one: Moved, target: float) -> arb | None:
     """An order from which a pair has at most the target, times what it has there; None where there is none to be found."""
     for k in range(1, 40):
         beyond = one.beyond(arb(2) ** k)
@@ -380,7 +402,7 @@ def _of_rows(rows: Rows) -> Bounded:
     return near, rows.cumulant, rows.greatest
 
 
-def _cuts(pairs: Sequence[Bounded], target: arb) -> list[str] | None:
+def _cuts(pairs: Sequence[Bounded], target: arb, most: int = MOST_CUTS) -> list[str] | None:
     """Cuts between which no pair has certainly more than the target; None where they would be too many."""
     first = next(
         (1 + Fraction(1, 2**k) for k in range(_CLOSEST) if all(near(rational(1 + Fraction(1, 2**k))) <= target for near, _, _ in pairs)),
@@ -393,7 +415,7 @@ def _cuts(pairs: Sequence[Bounded], target: arb) -> list[str] | None:
     cuts, stack, known = {first}, [(first, last)], dict[tuple[int, Fraction], arb]()
     while stack:
         low, high = stack.pop()
-        if len(cuts) + len(stack) > MOST_CUTS - 2:
+        if len(cuts) + len(stack) > most - 2:
             return None
         if all(_chord(known, number, pair[1], low, high, target) for number, pair in enumerate(pairs)):
             cuts.add(high)

@@ -206,8 +206,9 @@ class _Poisson:
         return self._mean * v.expm1()
 
     def onward(self, k: arb, shift: int, u: arb) -> arb:
-        found = [self.powers(k, shift, w) + self.moment(u + w) for j, part in TILTS for w in (arb(2) ** j * part / 4,)]
-        return least_of(one for one in found if one.is_finite())
+        about = (k * shift / (self._mean * u.exp())).log1p()  # the best w, w exp(w) = k shift/(mean exp(u)), is not far below
+        weights = [about * part / 8 for part in range(4, 9)]
+        return least_of(self.powers(k, shift, w) + self.moment(u + w) for w in weights)
 
     def beyond(self, k: arb, shift: int) -> arb:
         # s log(k/c)/(k + 1) falls in k where log(k/c) > 1 + 1/k, c = w e mean/s, and what does not hang on k, over k (k + 1), as well

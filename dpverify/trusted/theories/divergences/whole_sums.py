@@ -19,6 +19,8 @@ from dpverify.trusted.theories.curves.integers import Masses
 _MOST: Final = 1 << 14
 """The most integers that are summed over."""
 _GUARD: Final = 32
+_WHOLE: Final = 4
+"""Of the tilts, those by powers of 2 are enough."""
 
 
 class Moved:
@@ -30,7 +32,7 @@ class Moved:
             self._laws = list(laws_of(terms, turned))
             self._first = -farthest(self._laws, -1, self._bits)
             self._alike = _gaussians(terms)
-        self._known: list[tuple[arb, arb]] = []
+        self._known = list[tuple[arb, arb]]()
         self._look(1)
         require(self._known[0][1] <= 0, Undecided("whether p <= q far out is not certain."))  # and before, as the loss rises
 
@@ -50,8 +52,7 @@ class Moved:
         """An integer beyond which the sum is at most 2^-bits."""
         ends = [
             (moment_of(self._laws, u) - law.moment(-u if way else u) + law.onward(k, self._shift, u) + self._bits * arb.const_log2()) / u
-            for j, part in TILTS
-            for u in (arb(2) ** j * part / 4,)
+            for u in (arb(2) ** j for j, part in TILTS if part == _WHOLE)
             for law, way, _ in self._laws
             if not way
         ]
@@ -63,13 +64,12 @@ class Moved:
         """Know the probability and the loss of so many integers."""
         for n in range(self._first + len(self._known), self._first + size):
             here, there = self._log(n), self._log(n + self._shift)
-            require(here is not None and there is not None, Undecided("a probability is not told from 0."))
-            if here is not None and there is not None:
-                self._known.append((here.exp(), here - there))
+            self._known.append((here.exp(), here - there))
 
-    def _log(self, n: int) -> arb | None:
+    def _log(self, n: int) -> arb:
         mass = self._masses.weight(-n if self._turned else n)
-        return mass.log() if mass > 0 else None
+        require(mass > 0, Undecided("a probability is not told from 0."))
+        return mass.log()
 
     def beyond(self, order: arb) -> arb:
         """At least D_a/a for all orders a from this one on: what any one of the noises has, to which the others are added.
@@ -88,8 +88,7 @@ class Moved:
     def _unevenness(self, variance: arb, repeats: int) -> arb:
         """How much the logarithm of what repeats varies."""
         around = range(-(repeats // 2), repeats - repeats // 2)
-        logs = [log + arb(n) ** 2 / (2 * variance) for n in around if (log := self._log(n)) is not None]
-        require(len(logs) == repeats, Undecided("a probability is not told from 0."))
+        logs = [self._log(n) + arb(n) ** 2 / (2 * variance) for n in around]
         most, least = logs[0], logs[0]
         for log in logs:
             most, least = most.max(log), least.min(log)
