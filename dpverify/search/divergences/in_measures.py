@@ -106,6 +106,8 @@ class _Search:
         for fact in known:
             yield {"rule": fact.rule, "evidence": dict(fact.parameters), "premises": list(fact.premises)}
         sides = {b.side for fact in known for b in as_bounds(fact.says)}
+        if sides == {"upper", "lower"} and any(fact.rule == of_sums.NAME for fact in known):
+            return  # sums over all outputs, beside which a curve by its chords shows nothing
         if "lower" in sides and ("upper" in sides or self._infinite(known)) and self._settled(known):
             return
         with suppress(DpverifyError, OverflowError, ValueError, ZeroDivisionError):
@@ -363,11 +365,11 @@ def _near_peak(one: Moved) -> tuple[float, float]:
 
 
 def _first_order(one: Moved, target: float) -> arb | None:
-    """An order from which a pair has at most the target, times what it has there; None where there is none to be found."""
+    """An order from which a pair has at most the target, times that, as a greatest loss would be; None where there is none."""
     for k in range(1, 40):
         beyond = one.beyond(arb(2) ** k)
         if beyond <= target:
-            return beyond * arb(2) ** k
+            return arb(target) * arb(2) ** k
     return None
 
 

@@ -19,8 +19,6 @@ from dpverify.trusted.theories.curves.integers import Masses
 _MOST: Final = 1 << 14
 """The most integers that are summed over."""
 _GUARD: Final = 32
-_WHOLE: Final = 4
-"""Of the tilts, those by powers of 2 are enough."""
 
 
 class Moved:
@@ -50,13 +48,11 @@ class Moved:
 
     def _end(self, k: arb) -> int:
         """An integer beyond which the sum is at most 2^-bits."""
-        ends = [
-            (moment_of(self._laws, u) - law.moment(-u if way else u) + law.onward(k, self._shift, u) + self._bits * arb.const_log2()) / u
-            for u in (arb(2) ** j for j, part in TILTS if part == _WHOLE)
-            for law, way, _ in self._laws
-            if not way
-        ]
-        found = least_of(end for end in ends if end.is_finite())
+        onward = [law for law, way, _ in self._laws if not way]
+        tilts = [arb(2) ** j * part / 4 for j, part in TILTS[::2]]
+        logs = [(u, law.onward(k, self._shift, u) - law.moment(u) + moment_of(self._laws, u)) for u in tilts for law in onward]
+        ends = [(log + self._bits * arb.const_log2()) / u for u, log in logs]
+        found = least_of([end for end in ends if end.is_finite()])
         require(found.is_finite(), Undecided("far out nothing bounds what is lost."))
         return int(found.upper().ceil().unique_fmpz() or 0)
 
