@@ -22,9 +22,9 @@ from dpverify.samplers.additive import additive, summed
 from dpverify.samplers.law import EXACT, Floats, Generator
 from dpverify.samplers.powers import power_law
 from dpverify.search.numeric import number
+from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.balls import exact, precision, rational, value
 from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, call, div, mul, neg, num, power, sub
-from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.model import OnLine, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
 

@@ -8,7 +8,27 @@ from typing import Final
 
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import ExprError
-from dpverify.trusted.kernel.expr import ONE, ZERO, Call, Expr, Num, Pow, Sym, add, call, children, div, mul, neg, num, power, rebuild, sub, substitute, symbols
+from dpverify.trusted.kernel.expr import (
+    ONE,
+    ZERO,
+    Call,
+    Expr,
+    Num,
+    Pow,
+    Sym,
+    add,
+    call,
+    children,
+    div,
+    mul,
+    neg,
+    num,
+    power,
+    rebuild,
+    sub,
+    substitute,
+    symbols,
+)
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Translation

@@ -15,7 +15,19 @@ from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side, side
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, sub, substitute
-from dpverify.trusted.kernel.model import AboveThreshold, Claim, Compared, Domain, OnLine, Product, Radial, Stream, Sum, Translation, on_integers
+from dpverify.trusted.kernel.model import (
+    AboveThreshold,
+    Claim,
+    Compared,
+    Domain,
+    OnLine,
+    Product,
+    Radial,
+    Stream,
+    Sum,
+    Translation,
+    on_integers,
+)
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.sensitivity.sensitivity import whole_part
 from dpverify.trusted.sensitivity.steps_between import each_by_integers
