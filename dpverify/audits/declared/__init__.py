@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from dpverify.audits.declared.base import Cdf, Declared, Function
+from dpverify.audits.declared.base import Array, Cdf, Declared, Function
 from dpverify.audits.declared.cells import Columns, Intervals, Scores, information
 from dpverify.audits.declared.counterparts import of_values
 from dpverify.audits.declared.curves import gaussian_curve
@@ -160,7 +160,10 @@ def _of_sum(claim: Claim, noise: Sum) -> Declared | None:
         logs = np.maximum(np.log(np.array(weights)), _NOTHING)
     low, high = (inf if end is None else number(end) for end, inf in zip(support(noise), (-np.inf, np.inf), strict=True))
     shifts, _ = shifts_of(claim, Norm("lp", Fraction(1)), 1)
-    looked_up = partial(np.interp, xp=np.array(places, dtype=float), fp=logs, left=_NOTHING, right=_NOTHING)
+
+    def looked_up(z: Array) -> Array:
+        return np.interp(z, places, logs, left=_NOTHING, right=_NOTHING)
+
     return IntegerLaw(claim, partial(within, looked_up, low, high), (low, high), shifts[:, 0].tolist())
 
 

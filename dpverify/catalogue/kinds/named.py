@@ -41,6 +41,22 @@ def _gaussian(p: Parameters) -> Mechanism:
     return Radial(call("exp", mul(Num(Fraction(-1, 2)), power(_R, num(2)))), L2, p.get("dimension", ONE), p["sigma"])
 
 
+def _discrete_laplace(p: Parameters) -> Mechanism:
+    return whole_laws.discrete_laplace(p["scale"])
+
+
+def _discrete_gaussian(p: Parameters) -> Mechanism:
+    return whole_laws.discrete_gaussian(p["sigma"])
+
+
+def _poisson(p: Parameters) -> Mechanism:
+    return whole_laws.poisson(p["mean"])
+
+
+def _binomial(p: Parameters) -> Mechanism:
+    return whole_laws.binomial(p["n"], p["p"])
+
+
 def _randomized_response(p: Parameters) -> Mechanism:
     truth, lie = p["p"], sub(ONE, p["p"])
     return Table(((truth, lie), (lie, truth)))
@@ -90,10 +106,10 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
             _gaussian,
             note="never private at delta 0",
         ),
-        Builtin("discrete_laplace", "The two-sided geometric noise on the integers.", (_SCALE,), lambda p: whole_laws.discrete_laplace(p["scale"])),
-        Builtin("discrete_gaussian", "The discrete Gaussian on the integers.", (fields.SIGMA,), lambda p: whole_laws.discrete_gaussian(p["sigma"]), note="as gaussian"),
-        Builtin("poisson", "Poisson noise on the integers, never below 0.", (_MEAN,), lambda p: whole_laws.poisson(p["mean"]), note="private with a delta"),
-        Builtin("binomial", "Binomial noise: of n trials how many succeed.", (_TRIALS, _CHANCE), lambda p: whole_laws.binomial(p["n"], p["p"]), note="as poisson"),
+        Builtin("discrete_laplace", "The two-sided geometric noise on the integers.", (_SCALE,), _discrete_laplace),
+        Builtin("discrete_gaussian", "The discrete Gaussian on the integers.", (fields.SIGMA,), _discrete_gaussian, note="as gaussian"),
+        Builtin("poisson", "Poisson noise on the integers, never below 0.", (_MEAN,), _poisson, note="private with a delta"),
+        Builtin("binomial", "Binomial noise: of n trials how many succeed.", (_TRIALS, _CHANCE), _binomial, note="as poisson"),
         Builtin(
             "negative_binomial",
             "Negative binomial noise of shape eta: of eta = 1 how many fail before one succeeds, with probability gamma.",

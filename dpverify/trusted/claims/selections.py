@@ -43,7 +43,7 @@ def require_words(mechanism: model.Selection | model.NoisyKeys, alone: bool) -> 
             # answers move by so much in size, which a norm by a matrix measures in another unit
             raise CertificateError("noise that is compared is in a norm by a matrix. State it in an lp norm, and its unit as a scale.")
         if any(isinstance(one, model.Sum) and one.dropouts != ZERO for one in (noise, *model.all_noises(noise))):
-            raise CertificateError("noise that is compared has dropouts, whereby it has several laws. State a claim for each number of noises.")
+            raise CertificateError("noise that is compared has dropouts, whereby it has several laws.")
     if neighbours in model.ONE_WAY and not alone:
         raise CertificateError(f"neighbours = {neighbours!r} is for one order of the data alone, which parts cannot be.")
 

@@ -127,7 +127,8 @@ def _written(mechanism: Mechanism) -> Iterator[tuple[str, tuple[str, ...], list[
     variables = model.VARIABLES.get(model.kind_of(mechanism), {})
     for field in fields(mechanism):
         held = getattr(mechanism, field.name)
-        if not any(isinstance(item, Mechanism | model.Drawn | model.Summand | Part) for item in (held if isinstance(held, tuple) else (held,))):
+        parts = Mechanism | model.Drawn | model.Summand | Part
+        if not any(isinstance(item, parts) for item in (held if isinstance(held, tuple) else (held,))):
             bound = model.names_of(mechanism) if isinstance(mechanism, model.Stream) else variables.get(field.name, ())
             yield field.name, bound, list(expressions(held))
 

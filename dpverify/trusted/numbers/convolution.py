@@ -93,9 +93,11 @@ def _of_density(density: Expr, ends: Ends, bits: int) -> _Table:
 
     def beyond(n: int, onward: bool) -> arb:
         """The sum of all terms beyond n."""
+        if (high is not None and n >= high) if onward else (low is not None and n <= low):
+            return arb(0)
         if onward:
-            return arb(0) if high is not None and n >= high else lattice_sum(density, "z", n + 1 if low is None else max(n + 1, low), high, bits)
-        return arb(0) if low is not None and n <= low else lattice_sum(density, "z", low, n - 1 if high is None else min(n - 1, high), bits)
+            return lattice_sum(density, "z", n + 1 if low is None else max(n + 1, low), high, bits)
+        return lattice_sum(density, "z", low, n - 1 if high is None else min(n - 1, high), bits)
 
     total = lattice_sum(density, "z", low, high, bits)
     require(total > 0, Undecided("whether the noise has any mass is not certain."))

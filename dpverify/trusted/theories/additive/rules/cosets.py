@@ -52,5 +52,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def _summable(noise: Sum) -> tuple[str, ...]:
     """Nothing: of noises with names it is known. Raises Rejected for a sum of others."""
     single = [one for one in all_noises(noise) if not isinstance(one, Sum)]
-    require(all(isinstance(one, Translation) and known(one) is not None for one in single), Rejected(NAME, "the noise", "a noise of the sum has no name, by which its probabilities are summable"))
+    named = all(isinstance(one, Translation) and known(one) is not None for one in single)
+    require(named, Rejected(NAME, "the noise", "a noise of the sum has no name, by which its probabilities are summable"))
     return ()

@@ -4,9 +4,9 @@ The probabilities of the sum are log-concave, so that the loss of answers D apar
 slope of -log p at the end that is steeper. E[exp(u X)] of the sum is the product of those of its noises: finite up to the least of their
 slopes, and no further. So the slope of the sum is the least one. An end beyond which there is nothing counts as an infinite slope.
 
-Theorem: A sum of independent log-concave noises, on the line or on the integers, has tight epsilon exactly D times the greater, over the two
-ends, of the least of its noises' slopes there, D the sensitivity, on the integers its integer part. Noises of which nothing is known only
-add: what the others show bounds epsilon from above. With dropouts it is the greatest over all sums of as few noises as may be left.
+Theorem: A sum of independent log-concave noises, on the line or on the integers, has tight epsilon exactly D times the greater, over the
+two ends, of the least of its noises' slopes there, D the sensitivity, on the integers its integer part. Noises of which nothing is known
+only add: what the others show bounds epsilon from above. With dropouts it is the greatest over all sums of as few noises as may be left.
 
 Checked:
 - each noise is log-concave, and its slope at both ends is known; from above, that of one is enough
@@ -26,8 +26,9 @@ from dpverify.trusted.combinators.sums import is_log_concave_law, least, merged
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, sided
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Sym, call, div, format_expr, mul, neg, sub, substitute
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Sym, call, div, format_expr, mul, sub, substitute
 from dpverify.trusted.kernel.model import Claim, Domain, OnLine, Product, Radial, Sum, Translation, on_integers
+from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.whole_laws import known
 from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.theories.additive.rules.convex_exponent import one_way
@@ -87,7 +88,7 @@ def _slopes(noise: OnLine, domains: Domains) -> tuple[Slope, Slope] | None:
     """The limits of the slope of -log p, outwards, at the left end and at the right one; None where it is not certainly log-concave."""
     law = known(noise) if isinstance(noise, Translation) else None
     if law is not None and law.name == "negative_binomial":
-        falls = neg(call("log", sub(ONE, law.numbers[1])))
+        falls = neg_log(sub(ONE, law.numbers[1]))
         ends: tuple[Slope, Slope] = (falls, INFINITE) if law.turned else (INFINITE, falls)
         return ends if is_log_concave_law(noise) else None
     if law is not None and law.name in ("poisson", "binomial"):
