@@ -23,15 +23,18 @@ _LOOKED: Final = 1000
 
 
 def told(noise: Sum) -> dict[str, Any]:
-    """Two integers between which the modes of the sums of as few noises as may be left are: within a deviation of their means."""
-    ends = list[int]()
+    """Two integers between which the modes of the sums of as few noises as may be left are, and which of these is the worst.
+
+    The mode of a log-concave law is within a deviation of its mean.
+    """
+    ends, deviations = list[int](), list[float]()
     for one in least(noise):
-        if even(one):
-            ends.append(0)
-            continue
         mean, deviation = spread(one)
-        ends += [math.floor(mean - deviation) - 1, math.ceil(mean + deviation) + 1]
-    return {} if set(ends) == {0} else {"peak": [min(ends), max(ends)]}
+        deviations.append(deviation)
+        ends += [0] if even(one) else [math.floor(mean - deviation) - 1, math.ceil(mean + deviation) + 1]
+    found = {} if set(ends) == {0} else {"peak": [min(ends), max(ends)]}
+    kept = min(range(len(deviations)), key=deviations.__getitem__)  # the least noise is, as a rule, the worst
+    return found | ({"kept": kept} if kept else {})
 
 
 def spread(noise: OnLine) -> tuple[float, float]:

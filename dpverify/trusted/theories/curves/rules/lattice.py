@@ -68,7 +68,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     parameters: those of `hints`; "peak", two integers: log-concave probabilities fall from the second on, and the first backwards;
     "sensitivity" and "prec" as of other noise; "any", true where their shape is not looked at, and then "at", if given, the shift that the
-    lower bound is at, of which an answer that no query gives may move too. Raises Rejected, Undecided, CertificateError.
+    lower bound is at, of which an answer that no query gives may move too; "kept", of a sum with dropouts, the number of the sum that it is of. Raises Rejected, Undecided, CertificateError.
     """
     runs = merged(run.part, run.factor)
     alone = len(runs) == 1 and runs[0].times == 1
@@ -78,7 +78,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         if whole is None:
             noise, reached = settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))
             shape = None if every else peak(parameters)
-            whole = curve(noise, reached, hints(parameters, NAME), shape, parameters.get("at"))
+            whole = curve(noise, reached, hints(parameters, NAME), shape, parameters.get("at"), parameters.get("kept", 0))
             if run.part.query is not None and EVERY in whole.below:
                 raise Rejected(NAME, "at", "a query moves by its differences alone")
         if every:  # a query moves by its differences alone; which order of the pair has the record, `oriented` knows of the whole one
@@ -104,10 +104,10 @@ def disjoint(runs: Sequence[Run]) -> Curve | None:
     return replace(apart(), lower=None) if off else None  # a contraction may leave no such neighbours
 
 
-def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None) -> Curve:
+def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None, kept: Any = 0) -> Curve:
     """The curve of noise on the integers, or of staircase noise, at a sensitivity.
 
-    peak: as of `infer`, None for probabilities of any shape. at: as of `infer`. Raises Rejected for another kind, a sensitivity that is
+    peak: as of `infer`, None for probabilities of any shape. at, kept: as of `infer`. Raises Rejected for another kind, a sensitivity that is
     not certainly at least 0, or is too large for these, or parameters that are not certainly in order, Undecided where the probabilities
     are not proved unimodal or not summed.
     """
@@ -117,7 +117,7 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
         upper = _staircase_pair(noise, reach.upper)
         return Curve(upper, upper if reach.exact else _staircase_pair(noise, reach.lower), (NAME,), ASSUMED)
     if isinstance(noise, Sum) and noise.dropouts != ZERO:
-        return _without(noise, reach, hints, peak, at)
+        return _without(noise, reach, hints, peak, at, kept)
     if not (isinstance(noise, Translation | Sum) and on_integers(noise)):
         raise Rejected(NAME, "the noise", "it is neither noise on the integers nor staircase noise")
     most, surely = whole(reach.upper, up=True), whole(reach.lower, up=False)
@@ -156,11 +156,11 @@ def whole(bound: Expr, up: bool) -> int:
     return high if up else low
 
 
-def _without(noise: Sum, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any) -> Curve:
-    """The curve of a sum with dropouts: of the worst of the sums of as few noises as may be left; the lower pair is that of the first."""
+def _without(noise: Sum, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any, kept: Any) -> Curve:
+    """The curve of a sum with dropouts: of the worst of the sums of as few noises as may be left; the lower pair is that of one of them."""
     curves = [curve(one, reach, hints, peak, at) for one in least(noise)]
-    uppers = [one.upper for one in curves if one.upper is not None]
-    return curves[0] if len(curves) == 1 else replace(curves[0], upper=greatest(uppers))
+    shown, uppers = curves[to_whole(kept, "kept", NAME, 0, len(curves) - 1)], [one.upper for one in curves if one.upper is not None]
+    return shown if len(curves) == 1 else replace(shown, upper=greatest(uppers))
 
 
 def _integer_pair(noise: Translation | Sum, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
