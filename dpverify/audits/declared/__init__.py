@@ -162,7 +162,7 @@ def _of_sum(claim: Claim, noise: Sum) -> Declared | None:
     shifts, _ = shifts_of(claim, Norm("lp", Fraction(1)), 1)
 
     def looked_up(z: Array) -> Array:
-        return np.interp(z, places, logs, left=_NOTHING, right=_NOTHING)
+        return np.asarray(np.interp(z, places, logs, left=_NOTHING, right=_NOTHING))
 
     return IntegerLaw(claim, partial(within, looked_up, low, high), (low, high), shifts[:, 0].tolist())
 

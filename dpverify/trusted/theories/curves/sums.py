@@ -77,7 +77,7 @@ def summed(noise: Sum) -> Shape:
     terms = addends(noise)
     low, high = (_end(terms, side) for side in (0, 1))
     concave = all(one.concave() for one in terms)
-    make = partial(_Summed, terms, low, high, concave)
+    make = partial(_Summed, terms, low, high)
     return Shape(per_precision(make), low, high, is_even(noise), concave, None)
 
 
@@ -91,10 +91,10 @@ def _end(terms: Sequence[Addend], side: int) -> int | None:
 class _Summed:
     """The probabilities of a sum, at one precision: no others than between its ends."""
 
-    def __init__(self, terms: Sequence[Addend], low: int | None, high: int | None, concave: bool) -> None:
+    def __init__(self, terms: Sequence[Addend], low: int | None, high: int | None) -> None:
         self._terms, self._low, self._high = terms, low, high
         laws = [(one.law, one.times) for one in terms if one.law is not None]
-        if concave and len(laws) == len(terms):
+        if len(laws) == len(terms):
             self._inside: Circle | Convolution = Circle(laws)
         else:
             self._inside = Convolution([(one.noise.density, one.ends, one.times) for one in terms])

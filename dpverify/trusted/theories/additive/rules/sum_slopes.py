@@ -22,6 +22,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.combinators.densities import convex_where_it_lives
+from dpverify.trusted.combinators.gaussian_form import gaussian_form
 from dpverify.trusted.combinators.sums import is_log_concave_law, least, merged
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, sided
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
@@ -92,6 +93,8 @@ def _slopes(noise: OnLine, domains: Domains) -> tuple[Slope, Slope] | None:
         ends: tuple[Slope, Slope] = (falls, INFINITE) if law.turned else (INFINITE, falls)
         return ends if is_log_concave_law(noise) else None
     if law is not None and law.name in ("poisson", "binomial"):
+        return INFINITE, INFINITE
+    if gaussian_form(noise) is not None:
         return INFINITE, INFINITE
     if isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp":
         density = substitute(noise.profile, {"r": div(call("abs", Sym("z")), noise.scale)})

@@ -68,7 +68,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     parameters: those of `hints`; "peak", two integers: log-concave probabilities fall from the second on, and the first backwards;
     "sensitivity" and "prec" as of other noise; "any", true where their shape is not looked at, and then "at", if given, the shift that the
-    lower bound is at, of which an answer that no query gives may move too; "kept", of a sum with dropouts, the number of the sum that it is of. Raises Rejected, Undecided, CertificateError.
+    lower bound is at, of which an answer that no query gives may move too; "kept", of a sum with dropouts, which of the sums of as few
+    noises as may be left that is of. Raises Rejected, Undecided, CertificateError.
     """
     runs = merged(run.part, run.factor)
     alone = len(runs) == 1 and runs[0].times == 1
