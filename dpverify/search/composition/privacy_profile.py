@@ -29,9 +29,9 @@ from dpverify.search.processes import norms as processes
 from dpverify.search.selection import curves as selection_delta
 from dpverify.search.selection import every_word, noisy_keys, stream_gaussians, words_of_streams
 from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
+from dpverify.trusted.combinators import sums as summands
 from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, reach
 from dpverify.trusted.combinators.samples import samples
-from dpverify.trusted.combinators.sums import least
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.kernel.balls import constant, exact, precision, rational
@@ -789,7 +789,7 @@ def _worst_whole_shift(run: Run, target: Target) -> Plan:
     if not isinstance(noise, Translation | Sum) or run.part.query is not None or not 1 < most <= _MOST_WHOLE:
         return {}
     if isinstance(noise, Sum):
-        weights = np.array(sums.table(least(noise)[0], _DEVIATIONS, 2 * _WEIGHED)[1])
+        weights = np.array(sums.table(summands.least(noise)[0], _DEVIATIONS, 2 * _WEIGHED)[1])
     else:
         (low, high), places = noise.support, np.arange(-_WEIGHED, _WEIGHED + 1)
         weights = np.nan_to_num(vectorised(noise.density, "z")(places.astype(float)))

@@ -105,7 +105,9 @@ def disjoint(runs: Sequence[Run]) -> Curve | None:
     return replace(apart(), lower=None) if off else None  # a contraction may leave no such neighbours
 
 
-def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None, kept: Any = 0) -> Curve:
+def curve(
+    noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None, kept: Any = 0
+) -> Curve:  # fmt: skip
     """The curve of noise on the integers, or of staircase noise, at a sensitivity.
 
     peak: as of `infer`, None for probabilities of any shape. at, kept: as of `infer`. Raises Rejected for another kind, a sensitivity that is
