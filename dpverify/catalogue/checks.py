@@ -28,6 +28,7 @@ from dpverify.trusted.kernel.model import (
     Space,
     Staircase,
     Stream,
+    Summand,
     Table,
     Vector,
     kind_of,
@@ -104,7 +105,7 @@ def substituted(mechanism: Mechanism, values: Mapping[str, Expr]) -> Mechanism:
             return changed(value, change)
         if isinstance(value, Mechanism):
             return substituted(value, values)
-        if isinstance(value, Named | Drawn | Guard | Branch):
+        if isinstance(value, Named | Drawn | Guard | Branch | Summand):
             return replace(value, **{field.name: change(getattr(value, field.name)) for field in fields(value)})
         return tuple(map(change, value)) if isinstance(value, tuple) else value
 

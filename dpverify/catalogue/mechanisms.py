@@ -10,7 +10,7 @@ from typing import Any, Final, assert_never
 from dpverify.catalogue import notes
 from dpverify.catalogue.checks import grown, number_faults, substituted
 from dpverify.catalogue.kinds import BUILTIN, KINDS, dimension_of, is_combinator, mechanism_faults, of, read, read_kind
-from dpverify.catalogue.kinds.fields import A_NOISE, FRESH, NOISES, NUMBER, PART, PARTS, REPORT, TIMES, Field
+from dpverify.catalogue.kinds.fields import A_NOISE, ADDEND, ADDENDS, DROPOUTS, FRESH, NOISES, NUMBER, PART, PARTS, REPORT, TIMES, Field
 from dpverify.catalogue.kinds.finite import close_pairs
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS
@@ -59,6 +59,8 @@ from dpverify.trusted.kernel.model import (
     Sampled,
     Selection,
     Stream,
+    Sum,
+    Summand,
     kind_name,
     kind_of,
     names_of,
@@ -68,6 +70,8 @@ from dpverify.trusted.kernel.well_formed import expressions
 from dpverify.trusted.sensitivity.queries import query_faults
 
 MAX_PARAMETERS: Final = 1000
+_COUNTING: Final = (kind_name(Compose), kind_name(Sum))
+"""Kinds that have a number of times of their own, which is no other's."""
 
 
 def read_any_kind(value: Any) -> str:
@@ -203,6 +207,13 @@ class Mechanisms:
             value = values[field.name]
             if field.value is A_NOISE and value is not None:
                 values[field.name] = self._noise(value, f"{table.where}, {field.name}")
+            elif field.value is ADDEND and value is not None:
+                values[field.name] = self._addend(value, f"{table.where}, {field.name}")
+            elif field.value is ADDENDS and value is not None:
+                added = [self._addend(data, f"{table.where}, {field.name} {number}") for number, data in enumerate(value, 1)]
+                values[field.name] = None if None in added else tuple(added)
+            elif field.name == DROPOUTS.name or (field.value is NUMBER and field.name == TIMES.name and value is not None):
+                values[field.name] = self._amount(table, field, value)
             elif field.value is NOISES:
                 values[field.name] = {name: self._noise(data, f"{table.where}, {field.name}, {name}") for name, data in value.items()}
             elif field.value is REPORT.value and isinstance(value, Mapping):
@@ -223,12 +234,24 @@ class Mechanisms:
             noise = substituted(noise, self.values)
             for fault in mechanism_faults(noise, self.domains, self.broken):
                 table.fault(fault)
+            if isinstance(noise, Sum) and noise.dropouts != ZERO:
+                table.fault(
+                    "dropouts: the noise would have several laws here. Give the dropouts to the outermost sum, or state a claim for each "
+                    "number of noises that may be left."
+                )
             if not isinstance(noise, OnLine):
                 table.fault(f"{kind_of(noise)} is no noise on one number.")
             elif (dimension := dimension_of(noise)) != ONE:
                 table.fault(f"noise of dimension {shorten(dimension)} cannot be added to one answer. Give it the dimension 1.")
         self.values = outer
         return None if len(self.faults) > before else noise
+
+    def _addend(self, data: Mapping[str, Any], where: str) -> Summand | None:
+        """One noise of a sum, and how many are alike."""
+        counts = data.get("kind") in _COUNTING
+        times = ONE if counts else self._times(Fields(data, where, self.faults))
+        noise = self._noise(data if counts else {key: value for key, value in data.items() if key != TIMES.name}, where)
+        return Summand(noise, times) if isinstance(noise, OnLine) else None
 
     def _amount(self, table: Fields, field: Field, value: Expr) -> Expr:
         """A number of a combinator or of a part, with the parameters put in."""
@@ -253,8 +276,7 @@ class Mechanisms:
         sensitivity = table.may("sensitivity", read_number, None)
         asked = table.may("query", read_query, None)
         adjacency = table.may("adjacency", read_choice(ADJACENCIES), "")
-        # a composition counts for itself
-        times = ONE if data.get("kind") == kind_name(Compose) else self._times(table)
+        times = ONE if data.get("kind") in _COUNTING else self._times(table)
         before = len(self.faults)
         stated, everything = self.adjacency, dict(self.domains)
         # what another part lets range is not this one's to use

@@ -30,6 +30,7 @@ from dpverify.trusted.kernel.model import (
     Part,
     Shape,
     Space,
+    Summand,
     Table,
     kind_name,
 )
@@ -48,7 +49,7 @@ def claim_file(schema: Mapping[str, Any]) -> Schema:
         "else": {"required": ["kind"], "allOf": [_if("kind", name, f"kind_{name}") for name in STARTERS]},
     }
     combinators = [name for name, kind in IN_FILES.items() if is_combinator(kind)]
-    timed = [name for name, kind in IN_FILES.items() if TIMES in kind.fields]
+    timed = [name for name, kind in IN_FILES.items() if any(field.name == TIMES.name for field in kind.fields)]
     definitions["mechanism"] = {
         **definitions["mechanism"],
         "allOf": [
@@ -256,7 +257,7 @@ def _claims() -> Schema:
 
 # -- certificates ------------------------------------------------------------------------------------------------
 
-_HELD: Final = (Named, Drawn, Guard, Branch)
+_HELD: Final = (Named, Drawn, Guard, Branch, Summand)
 _WORDS: Final[Mapping[str, Schema]] = {"measure": {"enum": list(MEASURES)}, "scheme": {"enum": list(SCHEMES)}}
 """Texts of which there are few."""
 _FORMS: Final[Mapping[Any, Schema]] = {

@@ -94,9 +94,9 @@ def understood(claim: Claim) -> list[tuple[str, str]]:
 
 
 def _part(part: Mapping[str, Any]) -> str:
-    """A part with its parts in brackets."""
+    """A part, or a noise of a sum, with its parts in brackets."""
     said = []
-    for key, value in part["mechanism"].items():
+    for key, value in part["noise" if "noise" in part else "mechanism"].items():
         if key in ("part", "parts"):
             inner = value if isinstance(value, list) else [value]
             said += [f"{key} ({'; '.join(map(_part, inner[:MOST_PARTS]))}{'; ...' if len(inner) > MOST_PARTS else ''})"]
@@ -104,9 +104,9 @@ def _part(part: Mapping[str, Any]) -> str:
             said += ["norm " + (f"l{value['p'] or 'inf'}" if value["kind"] == "lp" else f"{value['kind']} {value['matrix']}")]
         elif value not in (None, "", [], [None, None], False):
             said += [f"{key} {value}"]
-    said += [f"sensitivity {part['sensitivity']}"] if part["sensitivity"] is not None else []
-    said += [f"query {part['query']['rows']}, {part['query']['adjacency']}"] if part["query"] is not None else []
-    said += [part["adjacency"]] if part["adjacency"] else []
+    said += [f"sensitivity {part['sensitivity']}"] if part.get("sensitivity") is not None else []
+    said += [f"query {part['query']['rows']}, {part['query']['adjacency']}"] if part.get("query") is not None else []
+    said += [part["adjacency"]] if part.get("adjacency") else []
     said += [f"{part['times']} times"] if part["times"] != "1" else []
     return ", ".join(said)
 

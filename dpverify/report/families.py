@@ -22,6 +22,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "staircase": "staircase noise",
         "elliptical_process": "noise on functions",
     },
+    "Sums of noises": {"sum": "sums of independent noises"},
     "Noise over time": {"correlated_noise": "noise that is correlated over steps"},
     "Finitely many outputs": {
         "table": "tables of probabilities",

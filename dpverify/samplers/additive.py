@@ -25,7 +25,7 @@ from dpverify.samplers.walked import Walking
 from dpverify.search.additive.mixtures import scale_of
 from dpverify.search.numeric import kinks_of, number, vectorised
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, format_expr, mul, num, substitute
-from dpverify.trusted.kernel.model import Mixture, Product, Radial, Staircase, Translation
+from dpverify.trusted.kernel.model import Mixture, Product, Radial, Staircase, Sum, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
 
 Additive = Radial | Mixture | Product | Translation | Staircase
@@ -50,6 +50,31 @@ def additive(mechanism: Additive, grid: Grid | None, walk: Walking | None = None
         return there + added if grid is None else grid.rounded(there, added)
 
     return Law(dimension, dimension, draw, (told, ending(grid)), (0,) * dimension)
+
+
+def summed(mechanism: Sum, grid: Grid | None) -> Law:
+    """The law of a true answer with all noises of a sum, each drawn by itself; of a sum with dropouts with none of them missing."""
+    counts = [(part, whole(part.times, "times")) for part in mechanism.parts]
+    each = [(summed(part.noise, None) if isinstance(part.noise, Sum) else additive(part.noise, None), times) for part, times in counts]
+
+    def noise(size: int, rng: Generator) -> Array:
+        total = np.zeros(size, dtype=np.int64 if on_integers(mechanism) else float)
+        for law, times in each:
+            for _ in range(times):
+                drawn = law.draw((0,), size, rng)[:, 0]
+                total = total.astype(object) if drawn.dtype == object else total
+                total = total + drawn
+        return np.asarray(total)
+
+    told = tuple(f"{times} times: {line}" if times > 1 else line for law, times in each for line in law.told)
+    if on_integers(mechanism):
+        return _whole_answer(noise, told)
+
+    def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
+        there, added = floats(answers), noise(size, rng)[:, None]
+        return there + added if grid is None else grid.rounded(there, added)
+
+    return Law(1, 1, draw, (*told, ending(grid)), (0,))
 
 
 def _columns(law: Noise, count: int) -> Noise:
@@ -150,7 +175,11 @@ def _mixed(mechanism: Mixture, dimension: int) -> tuple[Noise, str]:
 
 
 def _on_integers(mechanism: Translation) -> Law:
-    noise, told = _integers(mechanism)
+    return _whole_answer(*_integers(mechanism))
+
+
+def _whole_answer(noise: Noise, told: tuple[str, ...]) -> Law:
+    """The law of a true answer, an integer, with such noise."""
 
     def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
         if answers[0] != floor(answers[0]):

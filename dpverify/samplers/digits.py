@@ -18,13 +18,14 @@ from flint import arb
 from scipy import special
 
 from dpverify.errors import NoSampler
-from dpverify.samplers.additive import additive
+from dpverify.samplers.additive import additive, summed
 from dpverify.samplers.law import EXACT, Floats, Generator
 from dpverify.samplers.powers import power_law
 from dpverify.search.numeric import number
+from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.balls import exact, precision, rational, value
 from dpverify.trusted.kernel.expr import ONE, Add, Call, Expr, Mul, Num, Pow, Sym, call, div, mul, neg, num, power, sub
-from dpverify.trusted.kernel.model import OnLine, Product, Radial, Translation
+from dpverify.trusted.kernel.model import OnLine, Product, Radial, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
 
 BITS: Final = 53
@@ -214,8 +215,8 @@ def noise_of(noise: OnLine) -> Noise:
         name, scale = known
         shown = name.capitalize() if name in ("laplace", "gaussian", "gumbel") else name
         return Noise((f"{shown} noise by digits on demand", EXACT), False, None, _TAILS[name], scale)
-    law = additive(noise, None)
-    whole = isinstance(noise, Translation) and noise.integers
+    law = summed(noise, None) if isinstance(noise, model.Sum) else additive(noise, None)
+    whole = on_integers(noise)
     return Noise(law.told, whole, lambda size, rng: law.draw([0], size, rng)[:, 0], None)
 
 

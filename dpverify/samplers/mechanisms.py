@@ -16,7 +16,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from dpverify.errors import DataError, NoSampler
-from dpverify.samplers.additive import additive
+from dpverify.samplers.additive import additive, summed
 from dpverify.samplers.comparisons import of_keys, of_noisy_max, of_stream, of_threshold
 from dpverify.samplers.correlated import correlated
 from dpverify.samplers.grids import Grid
@@ -55,6 +55,7 @@ from dpverify.trusted.kernel.model import (
     Staircase,
     Stream,
     Subsample,
+    Sum,
     Table,
     Translation,
 )
@@ -136,6 +137,8 @@ def of_claim(claim: Claim, grid: Grid | None = None, walk: str | None = None) ->
 def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
     if isinstance(mechanism, Radial | Mixture | Product | Translation | Staircase):
         return additive(mechanism, grid, walk)
+    if isinstance(mechanism, Sum):
+        return summed(mechanism, grid)
     if isinstance(mechanism, Table | Exponential):
         return of_rows(mechanism)
     if isinstance(mechanism, KaryResponse):

@@ -32,6 +32,7 @@ from dpverify.trusted.kernel.model import (
     Space,
     Staircase,
     Stream,
+    Sum,
     Table,
     Translation,
 )
@@ -52,6 +53,8 @@ def curve_rules(noise: Noise) -> tuple[str, ...]:
             return ("gaussian-scale-mixture",)
         case Staircase():
             return ("lattice",)
+        case Sum():
+            return "gaussian", "lattice"
         case EllipticalProcess():
             return "elliptical-process", "process-evaluations"
         case never:
@@ -69,6 +72,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
 
             if not proposal.extend(mixture_closed.propose, claim, digits):
                 proposal.extend(mixture_concave.propose, claim, digits)
+        case Sum():
+            from dpverify.search.additive import sum_slopes
+
+            proposal.extend(sum_slopes.propose, claim, digits)
         case Table() | Exponential():
             from dpverify.search.additive import exponential
             from dpverify.search.finite import finite_table as table

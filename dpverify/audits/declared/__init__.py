@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache, partial
+from typing import Final
 
 import numpy as np
 
-from dpverify.audits.declared.base import Cdf, Declared, Function
+from dpverify.audits.declared.base import Array, Cdf, Declared, Function
 from dpverify.audits.declared.cells import Columns, Intervals, Scores, information
 from dpverify.audits.declared.counterparts import of_values
 from dpverify.audits.declared.curves import gaussian_curve
@@ -37,8 +38,11 @@ from dpverify.audits.declared.streams import pairs_of as pairs_of_stream
 from dpverify.audits.declared.streams import stream_law
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
 from dpverify.catalogue import kinds
+from dpverify.search.curves import sums
 from dpverify.search.numeric import kinks_of, log_of, number
-from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.combinators.sums import support
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.expr import ONE, ZERO
 from dpverify.trusted.kernel.model import (
     AboveThreshold,
     Claim,
@@ -55,8 +59,10 @@ from dpverify.trusted.kernel.model import (
     Selection,
     Staircase,
     Stream,
+    Sum,
     Table,
     Translation,
+    on_integers,
 )
 
 __all__ = [
@@ -75,6 +81,13 @@ __all__ = [
     "require_both_orders",
     "steps",
 ]
+
+
+_DEVIATIONS: Final = 40
+"""How far out the probabilities of sums are known, and no further than so many integers."""
+_MOST_INTEGERS: Final = 20_000
+_NOTHING: Final = -1e4
+"""The logarithm of what is no more than nothing."""
 
 
 def declared(claim: Claim) -> Declared | None:
@@ -105,6 +118,8 @@ def _declared(claim: Claim) -> Declared | None:
         jumps = np.arange(1 + min(200, int(40 / epsilon))) + gamma
         law = quadrature(partial(staircase_log, epsilon, gamma), kinks=[*jumps, *-jumps])
         return LineLaw(claim, law, [1.0 if claim.sensitivity is None else number(claim.sensitivity)])
+    if isinstance(mechanism, Sum):
+        return _of_sum(claim, mechanism)
     if not isinstance(mechanism, Radial | Mixture | Product | Translation) or (claim.sensitivity is None and claim.query is None):
         return None
     if isinstance(mechanism, Translation):
@@ -131,6 +146,25 @@ def _declared(claim: Claim) -> Declared | None:
         return LineLaw(claim, law, shifts[:, 0].tolist())
     radius = quadrature(partial(weighted_log, profile, dimension, scale), 0.0, kinks=[kink * scale for kink in kinks])
     return RadialLaw(claim, dimension, norm, partial(scaled_log, profile, scale), radius, shifts, size)
+
+
+def _of_sum(claim: Claim, noise: Sum) -> Declared | None:
+    """The law of a sum of noises on the integers; None with dropouts, where there are several, and on the line."""
+    if noise.dropouts != ZERO or not on_integers(noise) or (claim.sensitivity is None and claim.query is None):
+        return None
+    try:
+        places, weights = sums.table(noise, _DEVIATIONS, _MOST_INTEGERS)
+    except DpverifyError:
+        return None
+    with np.errstate(divide="ignore"):
+        logs = np.maximum(np.log(np.array(weights)), _NOTHING)
+    low, high = (inf if end is None else number(end) for end, inf in zip(support(noise), (-np.inf, np.inf), strict=True))
+    shifts, _ = shifts_of(claim, Norm("lp", Fraction(1)), 1)
+
+    def looked_up(z: Array) -> Array:
+        return np.asarray(np.interp(z, places, logs, left=_NOTHING, right=_NOTHING))
+
+    return IntegerLaw(claim, partial(within, looked_up, low, high), (low, high), shifts[:, 0].tolist())
 
 
 def compared_pairs(claim: Claim) -> list[Pair]:

@@ -28,6 +28,7 @@ from dpverify.catalogue.formulas.pieces import (
 from dpverify.catalogue.formulas.typeset import ATOM, SUM, factor, typeset
 from dpverify.trusted.kernel.expr import (
     ONE,
+    ZERO,
     Sym,
     add,
     call,
@@ -36,7 +37,7 @@ from dpverify.trusted.kernel.expr import (
     neg,
     sqrt,
 )
-from dpverify.trusted.kernel.model import EllipticalProcess, Mixture, Product, Radial, Staircase, Translation
+from dpverify.trusted.kernel.model import EllipticalProcess, Mixture, Product, Radial, Staircase, Sum, Translation, kind_of
 
 
 def radial(noise: Radial) -> Iterator[Box]:
@@ -78,6 +79,20 @@ def mixture(noise: Mixture) -> Iterator[Box]:
     over = Limits(INTEGRAL, typeset(noise.support[0]), INFINITY if noise.support[1] is None else typeset(noise.support[1]))
     yield row(DENSITY, TO, over, *mixed, Words(" d"), Ident("v"))
     yield from (*where, *space(noise.dimension), *index(noise.norm))
+
+
+def sum(noise: Sum) -> Iterator[Box]:
+    """A sum of noises, and the law of each."""
+    letters = [Sub(Ident("Z"), Number(str(number))) for number in range(1, len(noise.parts) + 1)]
+    joined = [box for letter in letters for box in (Op("+"), letter)][1:]
+    yield row(M, OF_X, EQUAL, ANSWER, Op("+"), *joined)
+    for letter, part in zip(letters, noise.parts, strict=True):
+        law = list(globals()[kind_of(part.noise)](part.noise))
+        count = row(Words(", "), typeset(part.times), Words(" times")) if part.times != ONE else Words("")
+        yield row(letter, Words(" independent noise"), count, Words(", of the law "), law[0])
+        yield from law[1:]
+    if noise.dropouts != ZERO:
+        yield row(Words("all but "), typeset(noise.dropouts), Words(" of them or fewer, whichever these are"))
 
 
 def staircase(noise: Staircase) -> Iterator[Box]:

@@ -539,6 +539,25 @@ OF_RUNS: Final = Field(
 )
 CONSTANT: Final = Field("constant", NUMBER, numbers("Of Lipschitz continuity: distances between inputs grow by at most this factor."))
 
+# -- sums of noises ------------------------------------------------------------------------------------------------
+
+_ADDEND: Final = {"allOf": [PART.schema, {"propertyNames": {"not": {"enum": ["sensitivity", "query", "adjacency"]}}}]}
+ADDEND: Final = Value(read_mechanism_table, _ADDEND, exact=False)
+ADDENDS: Final = Value(read_part_tables, {"type": "array", "minItems": 1, "items": _ADDEND}, exact=False)
+ONE_ADDED: Final = Field("part", ADDEND, "The noise of one: a table like [mechanism], of noise on one number, without a sensitivity.")
+ADDED: Final = Field(
+    "parts", ADDENDS, "The noises, each a table like [mechanism], of noise on one number; with `times`, how many are alike."
+)
+TIMES_ADDED: Final = Field("times", NUMBER, "How many noises there are, or of each of `parts`. 1 where it is left out.", default=None)
+SUBTRACTED: Final = Field("subtracted", ADDENDS, "Noises that are taken away, as those of `parts`; of their own number.", default=())
+DROPOUTS: Final = Field(
+    "dropouts",
+    NUMBER,
+    "How many of the noises may be missing at most, whichever these are: what is claimed holds for the sum of all that are left. "
+    "0 where it is left out.",
+    default=ZERO,
+)
+
 # -- what a part states, and a claim of a mechanism by itself -----------------------------------------------------
 
 TIMES: Final = Field("times", NUMBER, "How many times it is run, a positive integer. 1 where it is left out.", default=None)

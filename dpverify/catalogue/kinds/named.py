@@ -11,8 +11,10 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.kinds.finite import gumbel
 from dpverify.catalogue.kinds.kind import Builtin, Starter
+from dpverify.catalogue.kinds.sums import difference
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub
 from dpverify.trusted.kernel.model import L1, L2, KaryResponse, Mechanism, Product, Radial, Staircase, Table, Translation
+from dpverify.trusted.language import whole_laws
 
 WHAT: Final = "A model by its name."
 
@@ -20,11 +22,11 @@ _R, _Z = Sym("r"), Sym("z")
 _SCALE: Final = Field("scale", fields.RANGING, fields.SCALE.meaning)
 _DIMENSION: Final = fields.DIMENSION.optional()
 _MEAN: Final = Field("mean", fields.RANGING, fields.numbers("The mean of the noise, positive.", True))
+_EACH_MEAN: Final = Field("mean", fields.RANGING, fields.numbers("The mean of each of the two Poisson laws, positive.", True))
 _TRIALS: Final = Field("n", fields.RANGING, "The number of trials, an integer of at least 1.")
 _CHANCE: Final = fields.P
 _ETA: Final = Field("eta", fields.RANGING, fields.numbers("The shape of the law, positive.", True))
 _SUCCESS: Final = fields.GAMMA
-_FEW: Final = 32
 Parameters = Mapping[str, Expr]
 
 
@@ -40,11 +42,19 @@ def _gaussian(p: Parameters) -> Mechanism:
 
 
 def _discrete_laplace(p: Parameters) -> Mechanism:
-    return Translation(call("exp", neg(div(call("abs", _Z), p["scale"]))), integers=True)
+    return whole_laws.discrete_laplace(p["scale"])
 
 
 def _discrete_gaussian(p: Parameters) -> Mechanism:
-    return Translation(call("exp", neg(div(power(_Z, num(2)), mul(num(2), power(p["sigma"], num(2)))))), integers=True)
+    return whole_laws.discrete_gaussian(p["sigma"])
+
+
+def _poisson(p: Parameters) -> Mechanism:
+    return whole_laws.poisson(p["mean"])
+
+
+def _binomial(p: Parameters) -> Mechanism:
+    return whole_laws.binomial(p["n"], p["p"])
 
 
 def _randomized_response(p: Parameters) -> Mechanism:
@@ -68,25 +78,6 @@ def _gumbel(p: Parameters) -> Mechanism:
 
 def _logistic(p: Parameters) -> Mechanism:
     return Translation(power(call("cosh", div(_Z, mul(num(2), p["scale"]))), num(-2)))
-
-
-def _poisson(p: Parameters) -> Mechanism:
-    return Translation(div(power(p["mean"], _Z), call("gamma", add(_Z, ONE))), (ZERO, None), integers=True)
-
-
-def _binomial(p: Parameters) -> Mechanism:
-    odds, left = div(p["p"], sub(ONE, p["p"])), sub(p["n"], _Z)
-    ways = mul(call("gamma", add(_Z, ONE)), call("gamma", add(left, ONE)))
-    return Translation(div(power(odds, _Z), ways), (ZERO, p["n"]), integers=True)
-
-
-def _negative_binomial(p: Parameters) -> Mechanism:
-    eta = p["eta"]
-    if isinstance(eta, Num) and eta.value.denominator == 1 and 1 <= eta.value <= _FEW:  # a quotient of gamma functions that is a polynomial
-        ways = mul(ONE, *(add(_Z, num(step)) for step in range(1, int(eta.value))))
-    else:
-        ways = div(call("gamma", add(_Z, eta)), call("gamma", add(_Z, ONE)))
-    return Translation(mul(power(sub(ONE, p["gamma"]), _Z), ways), (ZERO, None), integers=True)
 
 
 def _knorm(p: Parameters) -> Mechanism:
@@ -123,7 +114,14 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
             "negative_binomial",
             "Negative binomial noise of shape eta: of eta = 1 how many fail before one succeeds, with probability gamma.",
             (_ETA, _SUCCESS),
-            _negative_binomial,
+            lambda p: whole_laws.negative_binomial(p["eta"], p["gamma"]),
+            note="as poisson",
+        ),
+        Builtin(
+            "skellam",
+            "Skellam noise: of two Poisson laws of this mean the one less the other.",
+            (_EACH_MEAN,),
+            lambda p: difference(whole_laws.poisson(p["mean"]), whole_laws.poisson(p["mean"])),
             note="as poisson",
         ),
         Builtin(

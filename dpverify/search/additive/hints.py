@@ -22,9 +22,10 @@ from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.balls import constant, exact, hull, precision, rational, value
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, div, mul, neg, sub, substitute, symbols
-from dpverify.trusted.kernel.model import Matrix, Mechanism, Norm, Product, Radial, Translation, Vector
+from dpverify.trusted.kernel.model import Matrix, Mechanism, Norm, Product, Radial, Sum, Summand, Translation, Vector
 from dpverify.trusted.language.linear import linear_part
 from dpverify.trusted.language.logarithms import neg_log
+from dpverify.trusted.language.whole_laws import known
 from dpverify.trusted.numbers.asymptotics import End, end_jet
 from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.noise import domain
@@ -34,7 +35,7 @@ from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.theories.curves import lipschitz
 from dpverify.trusted.theories.curves.losses import Cell, Loss, whole_cells
 from dpverify.trusted.theories.curves.monotone import Rise, rises
-from dpverify.trusted.theories.curves.rules import lipschitz_exponent
+from dpverify.trusted.theories.curves.rules import lattice, lipschitz_exponent
 from dpverify.trusted.theories.curves.unimodal import Hints, Noise, Reading, read
 
 if TYPE_CHECKING:
@@ -79,8 +80,17 @@ def on_line(noise: Mechanism, reach: Sensitivity) -> dict[str, Any]:
 
 def on_integers(noise: Mechanism) -> dict[str, Any]:
     """What the rule `lattice` wants to be told beside the noise. Raises Undecided."""
+    if isinstance(noise, Sum):
+        from dpverify.search.curves import sums
+
+        return sums.told(noise)
     if not isinstance(noise, Translation) or not noise.integers:
         return {}
+    law = known(noise)
+    if law is not None and law.name in lattice.ON_THE_CIRCLE:
+        from dpverify.search.curves import sums
+
+        return sums.told(Sum((Summand(noise),)))
     hints, told = _unimodal(noise)
     if read(noise, hints).concave:
         first, last = _peak(noise)

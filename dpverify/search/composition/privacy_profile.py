@@ -20,7 +20,7 @@ from dpverify.search.composition import plans as building
 from dpverify.search.composition import shuffling as shuffles
 from dpverify.search.composition.combination import shared
 from dpverify.search.composition.plans import COMPOSITIONS, Plan
-from dpverify.search.curves import every_shift
+from dpverify.search.curves import every_shift, sums
 from dpverify.search.finite import finite_rows, kernel_pair
 from dpverify.search.kinds import curve_rules
 from dpverify.search.later import Later
@@ -29,6 +29,7 @@ from dpverify.search.processes import norms as processes
 from dpverify.search.selection import curves as selection_delta
 from dpverify.search.selection import every_word, noisy_keys, stream_gaussians, words_of_streams
 from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
+from dpverify.trusted.combinators import sums as summands
 from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, reach
 from dpverify.trusted.combinators.samples import samples
 from dpverify.trusted.facts.orientation import facing
@@ -58,6 +59,7 @@ from dpverify.trusted.kernel.model import (
     Shuffle,
     Stream,
     Subsample,
+    Sum,
     Translation,
 )
 from dpverify.trusted.kernel.proof import Place, Proof
@@ -148,6 +150,7 @@ _MOST_ROWS = 64
 _HALF = 96
 """Intervals on each side of the middle, in which values of a process are seen."""
 _WEIGHED = 1000
+_DEVIATIONS = 20
 """How far out the probabilities of integers are looked at for the shift that loses most."""
 _LARGEST = 10**4
 """An epsilon beyond which no delta is looked for."""
@@ -783,11 +786,14 @@ def _worst_whole_shift(run: Run, target: Target) -> Plan:
     """The shift at which noise on the integers loses most, about, where that is not the whole one and answers may move by less."""
     most = math.floor(number(reach(run).lower) + 1e-9)
     noise = run.part.mechanism
-    if not isinstance(noise, Translation) or run.part.query is not None or not 1 < most <= _MOST_WHOLE:
+    if not isinstance(noise, Translation | Sum) or run.part.query is not None or not 1 < most <= _MOST_WHOLE:
         return {}
-    (low, high), places = noise.support, np.arange(-_WEIGHED, _WEIGHED + 1)
-    weights = np.nan_to_num(vectorised(noise.density, "z")(places.astype(float)))
-    weights[(places < (-math.inf if low is None else number(low))) | (places > (math.inf if high is None else number(high)))] = 0
+    if isinstance(noise, Sum):
+        weights = np.array(sums.table(summands.least(noise)[0], _DEVIATIONS, 2 * _WEIGHED)[1])
+    else:
+        (low, high), places = noise.support, np.arange(-_WEIGHED, _WEIGHED + 1)
+        weights = np.nan_to_num(vectorised(noise.density, "z")(places.astype(float)))
+        weights[(places < (-math.inf if low is None else number(low))) | (places > (math.inf if high is None else number(high)))] = 0
     weights = np.concatenate([np.zeros(most), weights / weights.sum(), np.zeros(most)])
 
     def heights(epsilon: float) -> list[float]:

@@ -17,7 +17,7 @@ from dpverify.search.proposal import bound as proved
 from dpverify.search.selection import stream_gaussians
 from dpverify.trusted.combinators import at_pair, candidates, neighbours
 from dpverify.trusted.combinators.places import SAMPLES
-from dpverify.trusted.combinators.runs import merged, whole
+from dpverify.trusted.combinators.runs import merged, reach, whole
 from dpverify.trusted.facts.orientation import facing
 from dpverify.trusted.facts.pairs import Curve, Profile
 from dpverify.trusted.kernel.balls import constant, rational
@@ -37,9 +37,11 @@ from dpverify.trusted.kernel.model import (
     Repeat,
     Stream,
     Subsample,
+    Sum,
 )
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.kernel.registry import ANYWHERE, OF_THE_MECHANISM
+from dpverify.trusted.order import enclosed
 from dpverify.trusted.theories.composition.rules import combination
 from dpverify.trusted.theories.divergences.chords import Chords, within_gaussian
 from dpverify.trusted.theories.divergences.orders import MOST_CUTS
@@ -51,8 +53,10 @@ from dpverify.trusted.theories.divergences.rules import gaussian_measures as gau
 from dpverify.trusted.theories.divergences.rules import implied_measures as implied
 from dpverify.trusted.theories.divergences.rules import laplace_measures as laplace
 from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as of_a_curve
+from dpverify.trusted.theories.divergences.rules import measures_of_sums as of_sums
 from dpverify.trusted.theories.divergences.rules import sampled_measures as sampled
 from dpverify.trusted.theories.divergences.rules import selection_measures as selections
+from dpverify.trusted.theories.divergences.whole_sums import Moved
 
 Pure = Callable[[Claim], Steps]
 """The steps that bound the pure epsilon of a claim."""
@@ -63,6 +67,10 @@ _CLOSEST: Final = 40
 """The second cut lies no nearer to order 1 than 2 to minus this."""
 _NOTHING: Final = 1e-30
 """A divergence of less is looked for as one of this size: rows that are alike have 0, which balls about their entries do not show."""
+_ORDERS: Final = [1 + 2.0**k for k in (-20, *range(-4, 9))]
+"""Orders among which the worst one of a sum of noises is looked for."""
+_FEW_CUTS: Final = 400
+"""The most orders at which a sum of noises is looked at."""
 _POINTS: Final = 192
 """Points of a curve that is quick to evaluate."""
 _CURVE_DIGITS: Final = 4
@@ -98,6 +106,8 @@ class _Search:
         for fact in known:
             yield {"rule": fact.rule, "evidence": dict(fact.parameters), "premises": list(fact.premises)}
         sides = {b.side for fact in known for b in as_bounds(fact.says)}
+        if sides == {"upper", "lower"} and any(fact.rule == of_sums.NAME for fact in known):
+            return  # sums over all outputs, beside which a curve by its chords shows nothing
         if "lower" in sides and ("upper" in sides or self._infinite(known)) and self._settled(known):
             return
         with suppress(DpverifyError, OverflowError, ValueError, ZeroDivisionError):
@@ -124,6 +134,11 @@ class _Search:
                 yield self.proof.infer(rule, place)
                 return
         mechanism = question.mechanism
+        if isinstance(mechanism, Sum):
+            with suppress(DpverifyError):
+                asked = replace(question, measure=self.claim.measure, order=self.claim.order)
+                yield self.proof.infer(of_sums.NAME, place, _of_a_sum(asked, mechanism))
+                return
         if isinstance(mechanism, CorrelatedNoise):
             yield from self._of_samples(place)
             return
@@ -310,6 +325,54 @@ def _of_finite(claim: Claim, digits: int) -> dict[str, Any]:
     return found
 
 
+def _of_a_sum(claim: Claim, noise: Sum) -> dict[str, Any]:
+    """Cuts between orders, and the order that is worst, for zCDP; nothing for the others."""
+    if claim.measure is None or claim.measure.name != "zcdp":
+        return {}
+    every = of_sums.pairs(noise, enclosed.whole(reach(whole(claim)).upper, up=True))
+    if not every:
+        return {"cuts": ["1", "2"], "at": "2"}
+    most, order = max(_near_peak(one) for one in every)
+    found: dict[str, Any] = {"at": str(Fraction(order))}
+    for slack in (1e-3, 1e-2, 0.1, 1.0, math.inf):
+        target = most * (1 + slack) if slack < math.inf else max(float(one.beyond(arb(4)).upper()) for one in every) * (1 + 1e-9)
+        tops = [_first_order(one, target) for one in every]
+        if None not in tops and target < math.inf:
+            bounded: list[Bounded] = [(_first(one), one.cumulant, top) for one, top in zip(every, tops, strict=True) if top is not None]
+            cuts = _cuts(bounded, arb(target), _FEW_CUTS)
+            if cuts is not None:
+                return found | {"cuts": cuts}
+    return found
+
+
+def _near_peak(one: Moved) -> tuple[float, float]:
+    """About the greatest divergence over its order of a pair, and that order, as far as sums are not too long."""
+    found = []
+    for order in _ORDERS:
+        with suppress(DpverifyError):
+            found.append((_over(one)(order), order))
+    best, order = max(found)
+    if order == _ORDERS[0]:
+        return best, order
+    low, high = 1 + (order - 1) / 2, 1 + (order - 1) * 2
+    with suppress(DpverifyError):
+        for _ in range(12):
+            a, b = low + 0.382 * (high - low), low + 0.618 * (high - low)
+            low, high = (low, b) if _over(one)(a) >= _over(one)(b) else (a, high)
+        middle = float(Fraction((low + high) / 2).limit_denominator(1000))
+        best, order = max((best, order), (_over(one)(middle), middle))
+    return best, order
+
+
+def _first_order(one: Moved, target: float) -> arb | None:
+    """An order from which a pair has at most the target, times that, as a greatest loss would be; None where there is none."""
+    for k in range(1, 40):
+        beyond = one.beyond(arb(2) ** k)
+        if beyond <= target:
+            return arb(target) * arb(2) ** k
+    return None
+
+
 def _worst_order(rows: Rows) -> tuple[float, float | None]:
     """About the greatest divergence over its order, and that order; None for order 1, where nothing beyond is greater."""
 
@@ -341,7 +404,7 @@ def _of_rows(rows: Rows) -> Bounded:
     return near, rows.cumulant, rows.greatest
 
 
-def _cuts(pairs: Sequence[Bounded], target: arb) -> list[str] | None:
+def _cuts(pairs: Sequence[Bounded], target: arb, most: int = MOST_CUTS) -> list[str] | None:
     """Cuts between which no pair has certainly more than the target; None where they would be too many."""
     first = next(
         (1 + Fraction(1, 2**k) for k in range(_CLOSEST) if all(near(rational(1 + Fraction(1, 2**k))) <= target for near, _, _ in pairs)),
@@ -354,7 +417,7 @@ def _cuts(pairs: Sequence[Bounded], target: arb) -> list[str] | None:
     cuts, stack, known = {first}, [(first, last)], dict[tuple[int, Fraction], arb]()
     while stack:
         low, high = stack.pop()
-        if len(cuts) + len(stack) > MOST_CUTS - 2:
+        if len(cuts) + len(stack) > most - 2:
             return None
         if all(_chord(known, number, pair[1], low, high, target) for number, pair in enumerate(pairs)):
             cuts.add(high)

@@ -8,14 +8,16 @@ from typing import Any
 from flint import arb
 
 from dpverify.search.composition.plans import Plan
+from dpverify.search.curves import sums
 from dpverify.search.decimals import decimals
 from dpverify.search.witness_words import in_words
 from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.combinators.sums import support
 from dpverify.trusted.kernel.balls import precision, value
 from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import ONE_WAY, AboveThreshold, Claim, Selection, Translation, noises_of
+from dpverify.trusted.kernel.model import ONE_WAY, AboveThreshold, Claim, Selection, Sum, Translation, noises_of, on_integers
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.theories.selection.as_stream import as_stream
 from dpverify.trusted.theories.selection.compared import Asked, asked
@@ -129,7 +131,7 @@ def _tells_numbers(question: Asked) -> bool:
 def _has_ends(question: Asked) -> bool:
     """Whether all noises have finitely many values."""
     noises = noises_of(question.claim.mechanism)
-    return all(isinstance(noise, Translation) and None not in domain(noise) for noise in noises)
+    return all(on_integers(noise) and None not in support(noise) for noise in noises)
 
 
 def _cuts(question: Asked, bits: int) -> list[int]:
@@ -146,7 +148,11 @@ def _cuts(question: Asked, bits: int) -> list[int]:
         ends.append(int(question.value(mechanism.threshold, "threshold")))
     reach, places = max(ends) - min(ends) + 2, [0]
     for noise in noises_of(mechanism):
-        if isinstance(noise, Translation) and noise.integers:
+        if isinstance(noise, Sum):
+            mean, deviation = sums.spread(noise)
+            far = min(math.ceil(deviation * math.sqrt(2 * bits)) + 1, _FARTHEST)
+            places += [max(math.floor(mean) - far, -_FARTHEST), min(math.ceil(mean) + far, _FARTHEST)]
+        elif isinstance(noise, Translation) and noise.integers:
             places += _places(noise, bits, _FARTHEST)
     return [min(places) - reach, max(places) + reach]
 

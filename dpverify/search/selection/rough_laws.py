@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flint import acb
 
+from dpverify.search.curves import sums
 from dpverify.search.later import Later
 from dpverify.search.numeric import vectorised
 from dpverify.trusted.kernel.balls import rational
-from dpverify.trusted.kernel.errors import Undecided
-from dpverify.trusted.kernel.expr import Expr
-from dpverify.trusted.kernel.model import OnLine, Translation
+from dpverify.trusted.kernel.errors import Rejected, Undecided
+from dpverify.trusted.kernel.expr import ONE, Expr
+from dpverify.trusted.kernel.model import OnLine, Sum, Translation, on_integers
 from dpverify.trusted.numbers.antiderivatives import Series
 from dpverify.trusted.numbers.complex import compiled
 from dpverify.trusted.numbers.noise import domain
@@ -39,6 +40,8 @@ _NEAR, _FAR = 1e-2, 1e9
 """In units of its width."""
 _WIDTH: Final = 1e-6
 """The narrowest cell, in units of the noise."""
+_DEVIATIONS: Final = 12
+"""How far out sums are looked at."""
 _STEEP: Final = 2**7
 """How much greater a density may be round a cell than on it, so that few bits are lost."""
 
@@ -53,14 +56,25 @@ class Nodes:
     above: Array
 
 
+def _nodes(z: Array, weights: Array) -> Nodes:
+    """Of noise on the integers."""
+    below, above, total = np.concatenate([[0.0], np.cumsum(weights)[:-1]]), np.cumsum(weights[::-1])[::-1], weights.sum()
+    return Nodes(z, weights / total, below / total, above / total)
+
+
 class Rough:
     """One noise on the line, with values for all parameters."""
 
     def __init__(self, noise: OnLine) -> None:
         self.noise = noise
         self.is_closed = closed(noise) is not None
-        self.whole = isinstance(noise, Translation) and noise.integers
-        if isinstance(noise, Translation) and noise.integers:
+        self.whole = on_integers(noise)
+        self.density: Expr = ONE
+        self.support: tuple[Fraction | None, Fraction | None] = (None, None)
+        if isinstance(noise, Sum):
+            if not self.whole:
+                raise Rejected("the search", "the noise", "sums on the line are not looked at")
+        elif isinstance(noise, Translation) and noise.integers:
             self.density, self.support = noise.density, domain(noise)
         else:
             self.density, self.support = density_of(noise)
@@ -70,6 +84,9 @@ class Rough:
     @cached_property
     def nodes(self) -> Nodes:
         """Further and further apart away from 0; all integers where the noise lives on them."""
+        if isinstance(self.noise, Sum):
+            places, weights = sums.table(self.noise, _DEVIATIONS, MOST_TERMS // 4)
+            return _nodes(np.array(places, dtype=float), np.array(weights))
         if self.whole:
             return self._at(np.arange(-MOST_TERMS // 8, MOST_TERMS // 8 + 1.0))
         far = np.geomspace(_LEAST, _FARTHEST, _FIRST)
@@ -86,11 +103,9 @@ class Rough:
         inside = (z >= (-math.inf if low is None else low)) & (z <= (math.inf if high is None else high))
         height = np.where(inside, np.nan_to_num(vectorised(self.density, "z")(z), nan=0.0, posinf=0.0), 0.0)
         if self.whole:
-            mass, below = height, np.concatenate([[0.0], np.cumsum(height)[:-1]])
-            above = np.cumsum(height[::-1])[::-1]
-        else:
-            mass = np.diff(z) * (height[1:] + height[:-1]) / 2
-            below, above = np.concatenate([[0.0], np.cumsum(mass)]), np.concatenate([np.cumsum(mass[::-1])[::-1], [0.0]])
+            return _nodes(z, height)
+        mass = np.diff(z) * (height[1:] + height[:-1]) / 2
+        below, above = np.concatenate([[0.0], np.cumsum(mass)]), np.concatenate([np.cumsum(mass[::-1])[::-1], [0.0]])
         total = mass.sum()
         return Nodes(z, height / total, below / total, above / total)
 

@@ -17,11 +17,12 @@ from dpverify.search.proposal import Steps
 from dpverify.search.selection.stream_routes import Legs, run
 from dpverify.trusted.combinators.parameters import fixed
 from dpverify.trusted.combinators.streams import FAMILIES, Form, Step, start_of, step_of, vertices
+from dpverify.trusted.combinators.sums import support
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, format_expr, mul, num, substitute
-from dpverify.trusted.kernel.model import Claim, OnLine, Stream, Translation, Vector, names_of, on_integers
+from dpverify.trusted.kernel.model import Claim, OnLine, Stream, Vector, names_of, on_integers
 from dpverify.trusted.order.enclosed import enclose
 from dpverify.trusted.theories.selection.compared import Asked, Value, asked, slopes
 from dpverify.trusted.theories.selection.followed import may_fail
@@ -503,7 +504,7 @@ def exact_weights(ground: Ground, rows: Sequence[Kept], floats: Sequence[float],
 
 def _inside(noise: OnLine) -> Fraction:
     """A value of a noise that matters in no comparison."""
-    low, high = noise.support if isinstance(noise, Translation) else (None, None)
+    low, high = support(noise)
     if isinstance(low, Num) and isinstance(high, Num):
         return (low.value + high.value) / 2
     step = Fraction(1)
@@ -544,5 +545,5 @@ def point_of(stream: Stream, rows: Sequence[Kept], question: Asked) -> dict[Nois
 
 def _support(noise: OnLine) -> tuple[float | None, float | None]:
     """Its ends, from inside."""
-    low, high = noise.support if isinstance(noise, Translation) else (None, None)
+    low, high = support(noise)
     return None if low is None else float(_end(low)) + 0.01, None if high is None else float(_end(high)) - 0.01

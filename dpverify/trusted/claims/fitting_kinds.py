@@ -33,7 +33,7 @@ def require_fitting(claim: model.Claim) -> None:
 def require_names(claim: model.Claim) -> None:
     """Raises CertificateError where a parameter has the name of a variable, or one that is none."""
     asked: tuple[model.Claim | model.Part, ...] = (claim, *model.all_parts(claim.mechanism))
-    bound = {name for one in asked for held in (one.mechanism, *model.noises_of(one.mechanism)) for name in variables_of(held)}
+    bound = {name for one in asked for held in (one.mechanism, *model.all_noises(one.mechanism)) for name in variables_of(held)}
     for name, _ in claim.domains:
         free = name.isidentifier() and name.isascii() and "__" not in name and name not in bound and name != format_expr(PI)
         certify(free, f"{name[:40]!r} cannot name a parameter of this mechanism.")

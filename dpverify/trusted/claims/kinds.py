@@ -8,7 +8,7 @@ from typing import Any
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import DpverifyError, Rejected
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, neg, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, format_expr, neg, symbols
 from dpverify.trusted.kernel.fitting import unseen
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Domain, Exponential, Matrix, Mechanism, Selection, Table, Vector
@@ -25,6 +25,8 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
         from dpverify.trusted.theories.finite.tables import require_rows
 
         yield from _refused(require_rows, mechanism, domains)
+    elif isinstance(mechanism, model.Sum):
+        yield from _of_sum(mechanism, domains)
     elif isinstance(mechanism, model.Radial | model.Mixture | model.Product):
         yield from _of_body(mechanism)
     elif isinstance(mechanism, model.Guarantee):
@@ -63,6 +65,23 @@ def _of_combinator(mechanism: model.Combinator, domains: Mapping[str, Domain]) -
             from dpverify.trusted.combinators.released import released
 
             yield from _refused(released, mechanism)
+
+
+def _of_sum(noise: model.Sum, domains: Mapping[str, Domain]) -> Faults:
+    """Noises that cannot be added, or more that are left out than may be."""
+    for part in noise.parts:
+        yield from of_number("times", part.times, COUNT, domains)
+        if isinstance(part.noise, model.Sum) and part.noise.dropouts != ZERO:
+            yield "parts: a sum with dropouts is part of no other. Give the outer one the dropouts."
+        if getattr(part.noise, "dimension", ONE) != ONE:
+            yield "parts: noise of another dimension than 1 is not added up."
+    if not noise.parts:
+        yield "parts: there are none."
+    elif len({model.on_integers(part.noise) for part in noise.parts}) > 1:
+        yield "parts: some noises live on the integers and some on the line. Add up those of one sort."
+    known = symbols(add(noise.dropouts, *(part.times for part in noise.parts))) <= domains.keys()
+    if known and not certainly_lt(noise.dropouts, add(*(part.times for part in noise.parts)), domains):
+        yield "dropouts: there are not certainly fewer than noises, so that none may be left."
 
 
 def _of_orders(known: model.Guarantee) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import CertificateError, certify
-from dpverify.trusted.kernel.expr import ONE, Num, format_expr, num, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num, format_expr, num, symbols
 from dpverify.trusted.kernel.integers import is_whole
 
 REPORTS: Final[Mapping[type, tuple[str, ...]]] = {
@@ -42,6 +42,8 @@ def require_words(mechanism: model.Selection | model.NoisyKeys, alone: bool) -> 
         if isinstance(noise, model.Radial | model.Mixture | model.Product) and noise.norm.kind != "lp":
             # answers move by so much in size, which a norm by a matrix measures in another unit
             raise CertificateError("noise that is compared is in a norm by a matrix. State it in an lp norm, and its unit as a scale.")
+        if any(isinstance(one, model.Sum) and one.dropouts != ZERO for one in (noise, *model.all_noises(noise))):
+            raise CertificateError("noise that is compared has dropouts, whereby it has several laws.")
     if neighbours in model.ONE_WAY and not alone:
         raise CertificateError(f"neighbours = {neighbours!r} is for one order of the data alone, which parts cannot be.")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpverify.trusted.combinators.sums import is_even, is_log_concave_law, merged
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError
 from dpverify.trusted.kernel.expr import ONE, ZERO, Sym, add, call, div, mul, neg, sub, substitute, symbols
 from dpverify.trusted.kernel.loading import remembered
-from dpverify.trusted.kernel.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Translation, on_integers
+from dpverify.trusted.kernel.model import L1, Domain, Mechanism, Mixture, OnLine, Product, Radial, Sum, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.shapes.rising import rises_convexly
@@ -22,6 +23,8 @@ def even(noise: Mechanism) -> bool:
 
     if isinstance(noise, Radial | Mixture):
         return True
+    if isinstance(noise, Sum):
+        return all(even(part.noise) for part in noise.parts) or (noise.dropouts == ZERO and is_even(noise))
     if not isinstance(noise, Translation | Product):
         return False
     if isinstance(noise, Translation) and noise.support != (None, None):
@@ -65,6 +68,10 @@ def convex_where_it_lives(noise: OnLine, domains: Mapping[str, Domain]) -> bool:
     """Whether additive noise certainly has a log-concave density on the interval, or the integers of it, where it lives."""
     from dpverify.trusted.numbers.quotients import divided
 
+    if isinstance(noise, Sum):
+        return noise.dropouts == ZERO and all(convex_where_it_lives(one, domains) for one, _ in merged(noise))
+    if is_log_concave_law(noise):
+        return True
     line, half = Shapes("z", False, domains), Shapes("z", True, domains)
     try:
         if isinstance(noise, Radial):

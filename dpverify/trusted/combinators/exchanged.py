@@ -37,7 +37,7 @@ def _exchanged(part: Part) -> bool:
         return True
     if isinstance(mechanism, model.CorrelatedNoise):
         return mechanism.rate is None
-    if isinstance(mechanism, model.Translation | model.Product):
+    if isinstance(mechanism, model.Translation | model.Product | model.Sum):
         return part.query is None or even(mechanism)
     if isinstance(mechanism, model.Table | model.Exponential):
         return listed_both_ways(mechanism)
@@ -82,7 +82,7 @@ def worst_way(claim: Claim) -> tuple[str, ...]:
 
     noises = (leaf.part for leaf in leaves(Part(claim.mechanism, query=claim.query)))
     told = (
-        part.query is not None or not isinstance(part.mechanism, model.Translation | model.Product) or even(part.mechanism)
+        part.query is not None or not isinstance(part.mechanism, model.Translation | model.Product | model.Sum) or even(part.mechanism)
         for part in noises
     )
     return () if all(told) else (TOWARDS,)

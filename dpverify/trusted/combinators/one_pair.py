@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpverify.trusted.kernel.model import Part, Product, Translation
+from dpverify.trusted.kernel.model import Part, Product, Sum, Translation
 
 Vector = tuple[Fraction, ...]
 Space = tuple[str, int, str]
@@ -29,7 +29,7 @@ class OnePair(Part):
 def is_told(part: Part) -> bool:
     """Whether the order of a part's worst pair matters and the part's query tells it, or may."""
     noise, query = part.mechanism, part.query
-    if not isinstance(noise, Translation | Product) or query is None or query.adjacency != "add-remove":
+    if not isinstance(noise, Translation | Product | Sum) or query is None or query.adjacency != "add-remove":
         return False
     columns = set(zip(*query.rows, strict=True))
     if all(tuple(-x for x in column) in columns for column in columns):

@@ -12,7 +12,7 @@ from dpverify.trusted.combinators.one_pair import is_told
 from dpverify.trusted.combinators.runs import Run, reach
 from dpverify.trusted.facts.pairs import Curve, Pair
 from dpverify.trusted.kernel.expr import ONE
-from dpverify.trusted.kernel.model import REVERSE, Claim, Translation
+from dpverify.trusted.kernel.model import REVERSE, Claim, Sum, Translation
 
 
 def facing(claim: Claim, pair: Pair) -> Pair:
@@ -40,5 +40,5 @@ def oriented(found: Curve, run: Run) -> Curve:
         return replace(found, lower=None)
     pair = lower if min(moves) < 0 else lower.reversed
     one_way = all(column[place] * moves[0] >= 0 for column in columns)
-    alone = isinstance(run.part.mechanism, Translation) and run.factor == ONE and reached.exact and found.upper is not None
+    alone = isinstance(run.part.mechanism, Translation | Sum) and run.factor == ONE and reached.exact and found.upper is not None
     return replace(found, upper=pair if one_way and alone else found.upper, lower=pair)

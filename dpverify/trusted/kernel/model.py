@@ -78,6 +78,25 @@ class Translation:
 
 
 @dataclass(frozen=True, slots=True)
+class Summand:
+    """So many independent noises of one law."""
+
+    noise: OnLine
+    times: Expr = Num(Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of independent noises on one number: of all of them, and of all but `dropouts` or fewer, whichever these are (theory#sums).
+
+    The claim is one about each of these sums. Which noises are left out is as public as what else is known, and the data have no say in it.
+    """
+
+    parts: tuple[Summand, ...]
+    dropouts: Expr = Num(Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """Independent noise, one density in z for every coordinate; sensitivity in `norm` (theory#product-noise)."""
 
@@ -412,7 +431,7 @@ class BestOf:
     numbers: tuple[Expr, ...]
 
 
-Answering = Radial | Translation | Product | Mixture
+Answering = Radial | Translation | Product | Mixture | Sum
 """Additive noise in a norm, which answers queries."""
 OnLine = Answering | Staircase
 """Noise that may be added to one number."""
@@ -599,13 +618,22 @@ BUDGETS: Final = ("approximate", "renyi", "zcdp", "gdp")
 
 
 def noises_of(mechanism: Mechanism) -> tuple[OnLine, ...]:
-    """The noises that answers are compared with; none for another mechanism."""
+    """The noises that answers are compared with, or that a sum is of; none for another mechanism."""
+    if isinstance(mechanism, Sum):
+        return tuple(part.noise for part in mechanism.parts)
     if not isinstance(mechanism, Selection | NoisyKeys):
         return ()
     if isinstance(mechanism, Stream):
         return tuple(drawn.noise for drawn in mechanism.once + mechanism.fresh)
     held = (getattr(mechanism, field.name) for field in fields(mechanism))
     return tuple(noise for noise in held if isinstance(noise, OnLine))
+
+
+def all_noises(mechanism: Mechanism) -> Iterator[OnLine]:
+    """The noises of a mechanism, and those that they are sums of."""
+    for noise in noises_of(mechanism):
+        yield noise
+        yield from all_noises(noise)
 
 
 def kind_of(mechanism: Mechanism) -> str:

@@ -11,7 +11,7 @@ Names = Mapping[str, str]
 
 _OF_THE_MECHANISM: Final[Names] = {
     "additive": "concave-exponent convex-exponent divergence equal-answers mixture-closed-form mixture-concave modulus modulus-parts "
-    "point-witness power-identity product-lipschitz staircase",
+    "point-witness power-identity product-lipschitz staircase sum-slopes",
     "composition": "combination joint-moves",
     "finite": "exponential-general finite-table kary-response kernel-box kernel-point",
     "selection": "alignment every-word log-concave-noisy-max log-concave-threshold selection-moduli survival told-words "
@@ -45,7 +45,7 @@ _OF_ERRORS: Final[Names] = {
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {
     "divergences": "added-measures best-of-measures finite-measures gaussian-measures implied-measures laplace-measures "
-    "measures-of-a-curve sampled-measures selection-measures"
+    "measures-of-a-curve measures-of-sums sampled-measures selection-measures"
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

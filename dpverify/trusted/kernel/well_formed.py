@@ -15,7 +15,7 @@ from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import STUMBLES, CertificateError, DpverifyError, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, children, format_expr, num, symbols
 from dpverify.trusted.kernel.integers import is_whole
-from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, Part, all_parts, noises_of
+from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, Part, all_noises, all_parts
 
 Domains = Mapping[str, Domain]
 
@@ -25,13 +25,14 @@ SHARE: Final = "between 0 and 1"
 RISING: Final = "two ends that rise"
 COUNT: Final = "an integer of at least 1"
 SEVERAL: Final = "an integer of at least 2"
-LEAST: Final[Mapping[str, int]] = {COUNT: 1, SEVERAL: 2}
+SOME: Final = "an integer of at least 0"
+LEAST: Final[Mapping[str, int]] = {SOME: 0, COUNT: 1, SEVERAL: 2}
 """The least integer of each sort of count."""
 WANTED: Final[Mapping[str, str]] = {
     "scale": POSITIVE, "epsilon": POSITIVE, "gamma": SHARE, "p": SHARE, "rate": SHARE, "k": SEVERAL, "dimension": COUNT,
     "candidates": COUNT, "queries": COUNT, "positives": COUNT, "count": COUNT, "size": COUNT, "times": COUNT, "constant": NOT_NEGATIVE,
     "beta": NOT_NEGATIVE, "sensitivity": NOT_NEGATIVE, "support": RISING, "output": RISING, "input": RISING, "bounds": RISING,
-    "between": RISING, "keys": COUNT, "people": COUNT, "separation": COUNT, "sigma": POSITIVE,
+    "between": RISING, "keys": COUNT, "people": COUNT, "separation": COUNT, "sigma": POSITIVE, "dropouts": SOME,
 }  # fmt: skip
 """What the numbers of mechanisms and of parts must be, by the names of their fields."""
 CLAIMED: Final = {"delta": SHARE, "beta": SHARE, "within": NOT_NEGATIVE, "sensitivity": NOT_NEGATIVE}
@@ -92,7 +93,7 @@ def faults(claim: Claim) -> Faults:
         if isinstance(asked, Part):
             yield from of_numbers(asked, domains)
             yield from ("a part does not say what it is.",) * isinstance(asked.mechanism, model.Sampled)
-        for mechanism in (asked.mechanism, *noises_of(asked.mechanism)):
+        for mechanism in (asked.mechanism, *all_noises(asked.mechanism)):
             for key, _, _, wrong in free(mechanism, domains.keys()):
                 yield f"{key} has the free symbol {min(wrong)!r}."
             yield from of_mechanism(mechanism, domains)
@@ -131,7 +132,8 @@ def _written(mechanism: Mechanism) -> Iterator[tuple[str, tuple[str, ...], list[
     variables = model.VARIABLES.get(model.kind_of(mechanism), {})
     for field in fields(mechanism):
         held = getattr(mechanism, field.name)
-        if not any(isinstance(item, Mechanism | model.Drawn | Part) for item in (held if isinstance(held, tuple) else (held,))):
+        parts = Mechanism | model.Drawn | model.Summand | Part
+        if not any(isinstance(item, parts) for item in (held if isinstance(held, tuple) else (held,))):
             bound = model.names_of(mechanism) if isinstance(mechanism, model.Stream) else variables.get(field.name, ())
             yield field.name, bound, list(expressions(held))
 
@@ -143,7 +145,8 @@ def of_mechanism(mechanism: Mechanism, domains: Domains) -> Faults:
         for part in (part for expr in held for part in _undefined(expr, values)):
             yield f"{key}: {format_expr(part)} is not certainly a number."
     yield from () if isinstance(mechanism, model.Space) else of_numbers(mechanism, domains)
-    if not isinstance(mechanism, model.Answering) or getattr(mechanism, "norm", model.L1) not in (model.L1, model.L2, model.LINF):
+    plain = isinstance(mechanism, model.Answering) and not isinstance(mechanism, model.Sum)
+    if not plain or getattr(mechanism, "norm", model.L1) not in (model.L1, model.L2, model.LINF):
         from dpverify.trusted.claims import kinds as well_formed_kinds
 
         yield from well_formed_kinds.faults(mechanism, domains)

@@ -14,7 +14,7 @@ from dpverify.trusted.geometry.sensitivity import Sensitivity
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import Expr, Num, call
 from dpverify.trusted.kernel.integers import is_whole
-from dpverify.trusted.kernel.model import L1, Claim, Domain, Mixture, Norm, Product, Radial, Translation
+from dpverify.trusted.kernel.model import L1, Claim, Domain, Mixture, Norm, Product, Radial, Sum, Translation
 
 
 def noise_norm(claim: Claim) -> tuple[Norm, int | None]:
@@ -23,7 +23,7 @@ def noise_norm(claim: Claim) -> tuple[Norm, int | None]:
     if isinstance(noise, Radial | Product | Mixture):
         d = noise.dimension
         return noise.norm, int(d.value) if isinstance(d, Num) and d.value.denominator == 1 else None
-    if isinstance(noise, Translation):
+    if isinstance(noise, Translation | Sum):
         return L1, 1
     raise Rejected("sensitivity", "the mechanism", "this kind has no norm to measure a sensitivity in")
 

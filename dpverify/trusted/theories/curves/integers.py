@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from functools import partial
+from typing import Final, Protocol
 
 from flint import arb, ctx
 
@@ -27,33 +29,102 @@ _LONGEST: Final = 1 << 15
 _FARTHEST: Final = 1 << 20
 
 
+class Masses(Protocol):
+    """Probabilities on the integers at one precision, up to a common factor: `total` is that of all of them."""
+
+    total: arb
+
+    def weight(self, n: int) -> arb:
+        """Of an integer."""
+        ...
+
+    def below(self, n: int) -> arb:
+        """Of all integers up to n."""
+        ...
+
+    def above(self, n: int) -> arb:
+        """Of all integers from n on."""
+        ...
+
+    def steepest(self, n: int | None, onward: bool) -> arb:
+        """An upper bound on the rise of log p from one integer to the next up to n (None: anywhere, for log-concave p).
+
+        onward: that of p(-n) in place of p(n).
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Probabilities p(n) in proportion to a density, from `low` to `high` where these are given.
+    """Probabilities p(n), from `low` to `high` where these are given, and what is known of them.
 
-    even: about 0. concave: log p is. past: an integer that the mode is not above, None where their shape is not known, far: where the
-    behaviour towards infinity is certain.
+    masses: makes them, at the precision of the moment. even: about 0. concave: log p is. past: an integer that the mode is not above, None
+    where their shape is not known. turned: those of -n are meant by all of this but `masses`.
     """
 
-    density: Expr
+    masses: Callable[[], Masses]
     low: int | None
     high: int | None
     even: bool
     concave: bool
     past: int | None
-    hints: Hints
+    turned: bool = False
 
     def mirrored(self, past: int | None) -> Shape:
         """Of -n."""
         low, high = None if self.high is None else -self.high, None if self.low is None else -self.low
-        return replace(self, density=substitute(self.density, {"z": neg(Z)}), low=low, high=high, past=past)
+        return replace(self, low=low, high=high, past=past, turned=not self.turned)
+
+
+class OfDensity:
+    """Probabilities in proportion to a density, from `low` to `high` where these are given.
+
+    even: about 0. far: where the behaviour towards infinity is certain.
+    """
+
+    def __init__(self, density: Expr, low: int | None, high: int | None, even: bool, hints: Hints) -> None:
+        self._density, self._hints, turned = density, hints, _turned(density)
+        self._right = Tail(density, low, high)
+        ends = None if high is None else -high, None if low is None else -low
+        self._left = self._right if even else Tail(turned, *ends)
+        self.total = self._left.beyond(1) + self._right.beyond(0)
+
+    def weight(self, n: int) -> arb:
+        """Of an integer."""
+        return self._right.weight(n) if n >= 0 else self._left.weight(-n)
+
+    def below(self, n: int) -> arb:
+        """Of all integers up to n."""
+        return self.total - self._right.beyond(n + 1) if n >= 0 else self._left.beyond(-n)
+
+    def above(self, n: int) -> arb:
+        """Of all integers from n on."""
+        return self.total - self._left.beyond(1 - n) if n <= 0 else self._right.beyond(n)
+
+    def steepest(self, n: int | None, onward: bool) -> arb:
+        """As of `Masses`."""
+        return steepest(_turned(self._density) if onward else self._density, self._hints, n)
+
+
+def steepest(density: Expr, hints: Hints, n: int | None = None) -> arb:
+    """An upper bound on the slope of the logarithm of a density up to n; None: towards minus infinity."""
+    try:
+        end = hints.end(None) if n is None else End("-inf", Fraction(-n))
+        slope = end_jet(neg_log(density), "z", end).d1
+        return limit_of(slope)[1] if n is None else -slope.bounds().lo
+    except (Undecided, ExprError):
+        return INFINITY
+
+
+def _turned(density: Expr) -> Expr:
+    return substitute(density, {"z": neg(Z)})
 
 
 class Tail:
     """Sums of p(n) over n >= j, for every j >= 0, at one precision."""
 
-    def __init__(self, shape: Shape) -> None:
-        self._density, self._lower, self._upper = shape.density, shape.low, shape.high
+    def __init__(self, density: Expr, lower: int | None, upper: int | None) -> None:
+        self._density, self._lower, self._upper = density, lower, upper
         self._weights: dict[int, arb] = {}
         self._sums: dict[int, arb] = {}
         self._size = 0
@@ -93,10 +164,8 @@ class Law:
     """Probabilities on the integers in one order, at one precision: p, and q = p(. - shift). Raises Undecided."""
 
     def __init__(self, shape: Shape, shift: int) -> None:
-        self._shape, self._shift = shape, shift
-        self._right = Tail(shape)
-        self._left = self._right if shape.even else Tail(shape.mirrored(0))
-        self.total = self._left.beyond(1) + self._right.beyond(0)
+        self._shape, self._shift, self._masses = shape, shift, shape.masses()
+        self.total = self._masses.total
         self.alone = arb(0)
         self._past: int | None = None
         if shape.past is not None:
@@ -109,7 +178,8 @@ class Law:
                 self.alone = self.below(first + shift - 1) / self.total
         if not shape.concave:
             self._steps = self._in_order()
-        self._most = INFINITY if shape.low is not None else self._steepest(None if shape.concave else self._left_over[0] - 1)
+        steepest = partial(self._masses.steepest, onward=shape.turned)
+        self._most = INFINITY if shape.low is not None else shift * steepest(None if shape.concave else self._left_over[0] - 1)
 
     def _in_order(self) -> Steps:
         """The terms where p may be above q, between two integers, in the order of their ratios, so that a sum is a few of them."""
@@ -117,7 +187,7 @@ class Law:
         while size < _LONGEST and not size * self.weight(-size).max(self.weight(size) if self._past is None else arb(0)) <= least:
             size *= 2
         first, last = (1 - size, size) if self._past is None else (min(1 - size, self._past), self._past)
-        self._left_over = first, self.below(first - 1), self._right.beyond(last) if self._past is None else arb(0)
+        self._left_over = first, self.below(first - 1), self._above(last) if self._past is None else arb(0)
         met = [(self.weight(n), self.weight(n - self._shift)) for n in range(first, last)]
         apart = sum((p for p, q in met if q.is_zero()), arb(0))
         if self._past is None:
@@ -126,11 +196,14 @@ class Law:
 
     def weight(self, n: int) -> arb:
         """p(n), not normalised."""
-        return self._right.weight(n) if n >= 0 else self._left.weight(-n)
+        return self._masses.weight(-n if self._shape.turned else n)
 
     def below(self, n: int) -> arb:
         """The sum of p, not normalised, over all integers up to n."""
-        return self.total - self._right.beyond(n + 1) if n >= 0 else self._left.beyond(-n)
+        return self._masses.above(-n) if self._shape.turned else self._masses.below(n)
+
+    def _above(self, n: int) -> arb:
+        return self._masses.below(-n) if self._shape.turned else self._masses.above(n)
 
     def divergence(self, epsilon: arb) -> arb:
         """H at an epsilon of at least 0."""
@@ -162,15 +235,6 @@ class Law:
 
     def _gap(self, n: int, factor: arb) -> arb:
         return self.weight(n) - factor * self.weight(n - self._shift)
-
-    def _steepest(self, n: int | None) -> arb:
-        """An upper bound on log(p/q) up to n (None: anywhere, for log-concave p): the shift times the steepest rise of log p there."""
-        try:
-            end = self._shape.hints.end(None) if n is None else End("-inf", Fraction(-n))
-            slope = end_jet(neg_log(self._shape.density), "z", end).d1
-            return self._shift * (limit_of(slope)[1] if n is None else -slope.bounds().lo)
-        except (Undecided, ExprError):
-            return INFINITY
 
     def _term_by_term(self, epsilon: arb) -> arb:
         _, below, above = self._left_over

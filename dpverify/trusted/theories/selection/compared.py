@@ -15,7 +15,19 @@ from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, Side, side
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, div, format_expr, mul, num, sub, substitute
-from dpverify.trusted.kernel.model import AboveThreshold, Claim, Compared, Domain, OnLine, Product, Radial, Stream, Translation, on_integers
+from dpverify.trusted.kernel.model import (
+    AboveThreshold,
+    Claim,
+    Compared,
+    Domain,
+    OnLine,
+    Product,
+    Radial,
+    Stream,
+    Sum,
+    Translation,
+    on_integers,
+)
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.sensitivity.sensitivity import whole_part
 from dpverify.trusted.sensitivity.steps_between import each_by_integers, hull_of
@@ -181,6 +193,10 @@ def slopes(question: Asked, noise: OnLine | None) -> tuple[Value, Value]:
     rule, domains = question.rule, question.domains
     if noise is None:
         return INFINITE, INFINITE
+    if isinstance(noise, Sum):
+        from dpverify.trusted.theories.additive.rules import sum_slopes
+
+        return sum_slopes.slopes(noise, domains)
     on_the_line = isinstance(noise, Radial | Product) and noise.dimension == ONE and noise.norm.kind == "lp"
     if not (on_the_line or isinstance(noise, Translation)) or not convex_where_it_lives(noise, domains):
         raise Rejected(rule, "the noise", "it is not certainly log-concave noise on the line, in its own unit")

@@ -12,11 +12,12 @@ from flint import acb, arb, ctx
 
 from dpverify.trusted.combinators.gaussian_form import gaussian_form
 from dpverify.trusted.combinators.laplace_form import laplace_form
+from dpverify.trusted.combinators.sums import added
 from dpverify.trusted.kernel.balls import NAN, constant, rational, value
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, Expr, Sym, call, div, substitute, symbols
 from dpverify.trusted.kernel.loading import remembered
-from dpverify.trusted.kernel.model import L1, OnLine, Product, Radial, Translation
+from dpverify.trusted.kernel.model import L1, OnLine, Product, Radial, Sum, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log_profile
 from dpverify.trusted.numbers.antiderivatives import Local, Mass
 from dpverify.trusted.numbers.noise import domain
@@ -75,10 +76,24 @@ class Whole:
     Raises Rejected where these are not known.
     """
 
-    def __init__(self, noise: Translation, cuts: Sequence[Fraction]) -> None:
+    def __init__(self, noise: Translation | Sum, cuts: Sequence[Fraction]) -> None:
         self._low, self._high = int(cuts[0]), int(cuts[-1])
         if self._high - self._low > MOST_TERMS or any(cut.denominator != 1 for cut in cuts):
             raise Rejected(RULE, "cuts", f"of noise on the integers they are integers, no more than {MOST_TERMS} apart")
+        below, above, self._chances = self._of_a_sum(noise) if isinstance(noise, Sum) else self._of_a_density(noise)
+        total = below[0] + above[0]
+        self._at = [(less / total, more / total) for less, more in zip(below, above, strict=True)]
+        self._chances = {n: weight / total for n, weight in self._chances.items()}
+        self.likely = [(n, mass) for n, mass in self._chances.items() if not mass.is_zero()]
+
+    def _of_a_sum(self, noise: Sum) -> tuple[list[arb], list[arb], dict[int, arb]]:
+        """What is below each cut and what is not, and each between them."""
+        from dpverify.trusted.theories.curves.sums import summed
+
+        masses, places = summed(noise).masses(), range(self._low, self._high + 2)
+        return [masses.below(n - 1) for n in places], [masses.above(n) for n in places], {n: masses.weight(n) for n in places[:-1]}
+
+    def _of_a_density(self, noise: Translation) -> tuple[list[arb], list[arb], dict[int, arb]]:
         ends = domain(noise)
         least, greatest = None if ends[0] is None else ends[0].__ceil__(), None if ends[1] is None else ends[1].__floor__()
 
@@ -96,11 +111,8 @@ class Whole:
         weights = [weight(n) for n in range(self._low, self._high + 1)]
         before = summed(least, self._low - 1 if greatest is None else min(greatest, self._low - 1))
         after = summed(self._high + 1 if least is None else max(least, self._high + 1), greatest)
-        below, above = accumulate(weights, initial=before), [*accumulate(reversed(weights), initial=after)][::-1]
-        total = before + above[0]
-        self._at = [(less / total, more / total) for less, more in zip(below, above, strict=True)]
-        self._chances = {n: weight / total for n, weight in enumerate(weights, self._low)}
-        self.likely = [(n, mass) for n, mass in self._chances.items() if not mass.is_zero()]
+        above = [*accumulate(reversed(weights), initial=after)][::-1]
+        return [*accumulate(weights, initial=before)], above, dict(enumerate(weights, self._low))
 
     def chance(self, n: int) -> arb:
         """Of an integer, where that is known."""
@@ -143,6 +155,10 @@ def radial(noise: OnLine) -> OnLine:
 
 def closed(noise: OnLine) -> Closed | None:
     """Gaussian or Laplace noise about 0, with a value for every parameter; None for all other."""
+    if isinstance(noise, Sum):
+        parts = [(closed(one), times) for one, times in added(noise)]
+        rates = [times / part.rate**2 for part, times in parts if part is not None and part.gaussian]
+        return Closed(True, 1 / sum(rates, arb(0)).sqrt()) if len(rates) == len(parts) else None
     noise = radial(noise)
     if isinstance(noise, Radial) and noise.dimension == ONE and noise.norm.kind == "lp":
         for gaussian, form in ((True, gaussian_form), (False, laplace_form)):
@@ -167,7 +183,7 @@ def law(noise: OnLine, cuts: Sequence[Fraction]) -> Law | Whole:
         return found
     if len(cuts) < 2:
         raise Rejected(RULE, "the noise", "it is not certainly Gaussian or Laplace noise about 0, so that it wants cuts of its own")
-    if isinstance(noise, Translation) and noise.integers:
+    if isinstance(noise, Translation | Sum) and on_integers(noise):
         return Whole(noise, cuts)
     return _mass(*density_of(noise), tuple(cuts), ctx.prec)
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpverify.trusted.combinators.densities import convex_where_it_lives
 from dpverify.trusted.combinators.streams import INTERVALS, Form, families, step_of
+from dpverify.trusted.combinators.sums import support
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, mul, neg, num, substitute, symbols
-from dpverify.trusted.kernel.model import Guard, OnLine, Stream, Translation, names_of, on_integers
+from dpverify.trusted.kernel.model import Guard, OnLine, Stream, Sum, names_of, on_integers
 from dpverify.trusted.language.rationals import to_fraction, to_whole
 from dpverify.trusted.theories.selection.compared import Asked, Value, at_most
 from dpverify.trusted.theories.selection.followed import may_fail
@@ -177,7 +179,9 @@ def require_between(question: Asked, name: str, total: Expr, ends: tuple[Value, 
 def inside(question: Asked, noise: OnLine, value: Num) -> None:
     """Raises Rejected where noise is not certainly drawn near a value."""
     require(not (on_integers(noise) and value.value.denominator != 1), Rejected(question.rule, "the noise", "a value is no integer"))
-    low, high = noise.support if isinstance(noise, Translation) else (None, None)
+    certain = not isinstance(noise, Sum) or convex_where_it_lives(noise, question.domains)  # a sum of others may have gaps
+    require(certain, Rejected(question.rule, "the noise", "it is not certainly log-concave"))
+    low, high = support(noise)
     above = low is None or certainly_lt(low, value, question.domains)
     if not above or not (high is None or certainly_lt(value, high, question.domains)):
         raise Rejected(question.rule, "the noise", "a value is not certainly where it lives")

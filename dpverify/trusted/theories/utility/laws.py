@@ -12,7 +12,7 @@ from flint import arb
 from dpverify.trusted.kernel.compare import certainly_equal, certainly_le
 from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, call, format_expr, mul, neg, parse, power, substitute, symbols
-from dpverify.trusted.kernel.model import Answering, Claim, Domain, Mixture, Norm, Product, Radial, Staircase
+from dpverify.trusted.kernel.model import Answering, Claim, Domain, Mixture, Norm, Product, Radial, Staircase, Sum
 from dpverify.trusted.language.noise import variable
 from dpverify.trusted.language.rationals import read_whole
 from dpverify.trusted.numbers.kinks import resolve
@@ -102,6 +102,8 @@ def read(claim: Claim, parameters: Mapping[str, Any], rule: str, anywhere: bool 
         return Law(noise, 1, ())
     if not isinstance(noise, Answering):
         raise Rejected(rule, "the mechanism", "only noise that is added to an answer has an error of its own")
+    if isinstance(noise, Sum):
+        raise Rejected(rule, "the mechanism", "errors of sums of noises are not computed; state those of each noise")
     if isinstance(noise, Radial):
         return _radial(noise, rule, domains)
     lower, upper = domain(noise)

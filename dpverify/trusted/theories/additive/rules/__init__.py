@@ -31,6 +31,8 @@ def theorem(name: str) -> Theorem:
             from dpverify.trusted.theories.additive.rules import power_identity as rule
         case "product-lipschitz":
             from dpverify.trusted.theories.additive.rules import product_lipschitz as rule
+        case "sum-slopes":
+            from dpverify.trusted.theories.additive.rules import sum_slopes as rule
         case "staircase":
             from dpverify.trusted.theories.additive.rules import staircase as rule
         case _:

@@ -18,9 +18,10 @@ from typing import Any, Final
 from dpverify.trusted.combinators.parameters import fixed
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.errors import CertificateError, Rejected
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE
-from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.kernel.model import Claim, Sum, Translation, all_noises
+from dpverify.trusted.language.whole_laws import known
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.additive.points import noise_of, sign_of
 
@@ -42,7 +43,15 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     apart = off_the_integers(claim.mechanism, claim.query)
     if apart is None:
         raise Rejected(NAME, "the query", "it is not certain that noise on the integers meets answers that do not differ by integers")
-    noise = noise_of(claim, evidence, NAME)
+    signs = _summable(claim.mechanism) if isinstance(claim.mechanism, Sum) else sign_of(noise_of(claim, evidence, NAME))
     pair = {"says": "histograms", "histograms": apart.histograms, "moved": str(apart.moved)}
     witness = {"pair": pair, "event": {"says": "integers-from-q"}, "P": "1", "Q": "0"}
-    return Bound("lower", ONE if quantity == "delta" else INFINITE, witness=witness, at=at, quantity=quantity, assumed=sign_of(noise))
+    return Bound("lower", ONE if quantity == "delta" else INFINITE, witness=witness, at=at, quantity=quantity, assumed=signs)
+
+
+def _summable(noise: Sum) -> tuple[str, ...]:
+    """Nothing: of noises with names it is known. Raises Rejected for a sum of others."""
+    single = [one for one in all_noises(noise) if not isinstance(one, Sum)]
+    named = all(isinstance(one, Translation) and known(one) is not None for one in single)
+    require(named, Rejected(NAME, "the noise", "a noise of the sum has no name, by which its probabilities are summable"))
+    return ()

@@ -26,6 +26,7 @@ from flint import arb
 
 from dpverify.trusted.combinators.one_pair import OnePair
 from dpverify.trusted.combinators.runs import Run, merged, reach
+from dpverify.trusted.combinators.sums import added, least
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling, refined
 from dpverify.trusted.facts.orientation import oriented
@@ -37,19 +38,24 @@ from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, format_expr, mul, num
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Mechanism, Staircase, Translation
+from dpverify.trusted.kernel.model import Mechanism, Staircase, Sum, Summand, Translation, on_integers
 from dpverify.trusted.language.rationals import to_whole
+from dpverify.trusted.language.whole_laws import known
+from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.noise import domain
 from dpverify.trusted.order.enclosed import integer, whole
 from dpverify.trusted.sensitivity.apart import off_the_integers
 from dpverify.trusted.theories.additive.points import sign_of
-from dpverify.trusted.theories.curves.integers import Law, Shape
+from dpverify.trusted.theories.curves.integers import Law, OfDensity, Shape
+from dpverify.trusted.theories.curves.sums import summed
 from dpverify.trusted.theories.curves.unimodal import Hints, hints, read
 
 NAME: Final = "lattice"
 ASSUMED: Final = ("the sampler is ideal",)
 
 
+ON_THE_CIRCLE: Final = ("poisson", "binomial", "discrete_gaussian")
+"""Laws whose probabilities are those of a sum of one: there their values are had faster, at any size."""
 _MOST_SHIFTS: Final = 64
 
 
@@ -61,7 +67,8 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
 
     parameters: those of `hints`; "peak", two integers: log-concave probabilities fall from the second on, and the first backwards;
     "sensitivity" and "prec" as of other noise; "any", true where their shape is not looked at, and then "at", if given, the shift that the
-    lower bound is at, of which an answer that no query gives may move too. Raises Rejected, Undecided, CertificateError.
+    lower bound is at, of which an answer that no query gives may move too; "kept", of a sum with dropouts, which of the sums of as few
+    noises as may be left that is of. Raises Rejected, Undecided, CertificateError.
     """
     runs = merged(run.part, run.factor)
     alone = len(runs) == 1 and runs[0].times == 1
@@ -71,7 +78,7 @@ def infer(run: Run, parameters: Mapping[str, Any], _: Sequence[Fact]) -> Curve:
         if whole is None:
             noise, reached = settled.additive(run, NAME), reach(run, parameters.get("sensitivity"))
             shape = None if every else peak(parameters)
-            whole = curve(noise, reached, hints(parameters, NAME), shape, parameters.get("at"))
+            whole = curve(noise, reached, hints(parameters, NAME), shape, parameters.get("at"), parameters.get("kept", 0))
             if run.part.query is not None and EVERY in whole.below:
                 raise Rejected(NAME, "at", "a query moves by its differences alone")
         if every:  # a query moves by its differences alone; which order of the pair has the record, `oriented` knows of the whole one
@@ -97,10 +104,12 @@ def disjoint(runs: Sequence[Run]) -> Curve | None:
     return replace(apart(), lower=None) if off else None  # a contraction may leave no such neighbours
 
 
-def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None) -> Curve:
+def curve(
+    noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None, kept: Any = 0
+) -> Curve:  # fmt: skip
     """The curve of noise on the integers, or of staircase noise, at a sensitivity.
 
-    peak: as of `infer`, None for probabilities of any shape. at: as of `infer`. Raises Rejected for another kind, a sensitivity that is
+    peak: as of `infer`, None for probabilities of any shape. at, kept: as of `infer`. Raises Rejected for another kind, a sensitivity that is
     not certainly at least 0, or is too large for these, or parameters that are not certainly in order, Undecided where the probabilities
     are not proved unimodal or not summed.
     """
@@ -109,18 +118,21 @@ def curve(noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, i
     if isinstance(noise, Staircase):
         upper = _staircase_pair(noise, reach.upper)
         return Curve(upper, upper if reach.exact else _staircase_pair(noise, reach.lower), (NAME,), ASSUMED)
-    if not (isinstance(noise, Translation) and noise.integers):
+    if isinstance(noise, Sum) and noise.dropouts != ZERO:
+        return _without(noise, reach, hints, peak, at, kept)
+    if not (isinstance(noise, Translation | Sum) and on_integers(noise)):
         raise Rejected(NAME, "the noise", "it is neither noise on the integers nor staircase noise")
-    most, least = whole(reach.upper, up=True), whole(reach.lower, up=False)
+    most, surely = whole(reach.upper, up=True), whole(reach.lower, up=False)
     if most > _MOST_SHIFTS and peak is None:
         raise Rejected(NAME, "the sensitivity", f"it is above {_MOST_SHIFTS}")
-    lower = _integer_pair(noise, least, hints, peak)
-    upper = lower if most == least else _integer_pair(noise, most, hints, peak)
+    lower = _integer_pair(noise, surely, hints, peak)
+    upper = lower if most == surely else _integer_pair(noise, most, hints, peak)
     if peak is None:
-        pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, least: lower}
-        shown = least if at is None else to_whole(at, "at", NAME, 1, least)
-        upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *sign_of(noise))
-        return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != least))
+        pairs = {shift: _integer_pair(noise, shift, hints, None) for shift in range(1, most)} | {most: upper, surely: lower}
+        shown = surely if at is None else to_whole(at, "at", NAME, 1, surely)
+        signs = (line for one, _ in added(noise) if isinstance(one, Translation) for line in sign_of(one))
+        upper, assumed = greatest(list(pairs.values())), (*ASSUMED, *dict.fromkeys(signs))
+        return Curve(dominating(upper), pairs[shown], (NAME,), assumed, (EVERY,) * (shown != surely))
     return Curve(dominating(upper), lower, (NAME,), ASSUMED)
 
 
@@ -135,22 +147,42 @@ def apart() -> Curve:
     return Curve(both, both, (NAME,), ASSUMED)
 
 
-def _integer_pair(noise: Translation, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
+def _without(noise: Sum, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any, kept: Any) -> Curve:
+    """The curve of a sum with dropouts: of the worst of the sums of as few noises as may be left; the lower pair is that of one of them."""
+    curves = [curve(one, reach, hints, peak, at) for one in least(noise)]
+    shown, uppers = curves[to_whole(kept, "kept", NAME, 0, len(curves) - 1)], [one.upper for one in curves if one.upper is not None]
+    return shown if len(curves) == 1 else replace(shown, upper=greatest(uppers))
+
+
+def _integer_pair(noise: Translation | Sum, shift: int, hints: Hints, peak: tuple[int, int] | None) -> Pair:
     if shift == 0:
         return ALIKE
+    law = known(noise) if isinstance(noise, Translation) and peak is not None else None
+    if isinstance(noise, Sum) or (law is not None and law.name in ON_THE_CIRCLE):
+        shape = summed(noise if isinstance(noise, Sum) else Sum((Summand(noise),)))
+        if peak is not None and not shape.concave:
+            raise Undecided("the probabilities of the sum are not proved log-concave.")
+        if peak is None:
+            return _pair(replace(shape, even=False, concave=False), shift, None)
+        return _pair(replace(shape, past=peak[1]), shift, -peak[0])
     if peak is None:
         lower, upper = domain(noise)
         low, high = None if lower is None else lower.__ceil__(), None if upper is None else upper.__floor__()
-        shape = Shape(noise.density, low, high, False, False, None, hints)
-        return refined(lambda: Law(shape, shift), lambda: Law(shape.mirrored(None), shift))
+        make = per_precision(lambda: OfDensity(noise.density, low, high, False, hints))
+        return _pair(Shape(make, low, high, False, False, None), shift, None)
     reading = read(noise, hints)
     first, last = peak if reading.concave else (reading.offset.__floor__(), reading.offset.__ceil__())
     lower, upper = reading.parts[0].lower, reading.parts[-1].upper  # the density is 0 beyond
     low = None if lower is None else (lower + reading.offset).__ceil__()
     high = None if upper is None else (upper + reading.offset).__floor__()
-    shape = Shape(noise.density, low, high, reading.even, reading.concave, last, hints)
-    makes = (lambda: Law(shape, shift)), (lambda: Law(shape.mirrored(-first), shift))
-    return refined(*makes[: 1 if reading.even else 2])
+    masses = per_precision(lambda: OfDensity(noise.density, low, high, reading.even, hints))
+    return _pair(Shape(masses, low, high, reading.even, reading.concave, last), shift, -first)
+
+
+def _pair(shape: Shape, shift: int, turned: int | None) -> Pair:
+    """The pair at a shift. turned: where the mode of -n is not above."""
+    makes = (lambda: Law(shape, shift)), (lambda: Law(shape.mirrored(turned), shift))
+    return refined(*makes[: 1 if shape.even else 2])
 
 
 def _staircase_pair(noise: Staircase, shift: Expr) -> Pair:

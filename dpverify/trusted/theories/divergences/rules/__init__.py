@@ -21,6 +21,8 @@ def theorem(name: str) -> Theorem:
             from dpverify.trusted.theories.divergences.rules import laplace_measures as rule
         case "measures-of-a-curve":
             from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as rule
+        case "measures-of-sums":
+            from dpverify.trusted.theories.divergences.rules import measures_of_sums as rule
         case "sampled-measures":
             from dpverify.trusted.theories.divergences.rules import sampled_measures as rule
         case "selection-measures":

@@ -30,7 +30,7 @@ from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.loading import remembered
-from dpverify.trusted.kernel.model import Claim, Matrix, NoisyMax, OnLine, Selection, Stream, Translation, noises_of
+from dpverify.trusted.kernel.model import Claim, Matrix, NoisyMax, OnLine, Selection, Stream, Sum, Translation, all_noises, on_integers
 from dpverify.trusted.sensitivity.steps_between import hull_of
 from dpverify.trusted.theories.additive.points import sign_of
 from dpverify.trusted.theories.selection.as_stream import as_stream
@@ -160,7 +160,7 @@ class Words:
     @property
     def signs(self) -> tuple[str, ...]:
         """What is assumed of densities that are not seen to be non-negative."""
-        noises = noises_of(self.question.claim.mechanism)
+        noises = all_noises(self.question.claim.mechanism)
         return tuple(dict.fromkeys(line for noise in noises if isinstance(noise, Translation) for line in sign_of(noise)))
 
     @property
@@ -246,7 +246,7 @@ class Words:
 
 @remembered(8)
 def _law(noise: OnLine, low: int, high: int, _: int) -> Whole:
-    if not isinstance(noise, Translation) or not noise.integers:
+    if not isinstance(noise, Translation | Sum) or not on_integers(noise):
         raise Rejected(NAME, "the noises", "not all of them live on the integers")
     return Whole(noise, [Fraction(low), Fraction(high)])
 
