@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.catalogue.checks import free_symbols, great_counts, words
-from dpverify.catalogue.kinds import combinators, correlated, finite, named, noise, selection, spaces, stated, streams
+from dpverify.catalogue.kinds import combinators, correlated, finite, named, noise, selection, smooth, spaces, stated, streams
 from dpverify.catalogue.kinds.fields import PART, PARTS, Field
 from dpverify.catalogue.kinds.kind import Kind, Starter
 from dpverify.catalogue.toml import Fault, Fields
@@ -18,7 +18,7 @@ from dpverify.trusted.kernel.expr import ONE, Expr, call
 from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, kind_of
 from dpverify.trusted.kernel.well_formed import of_mechanism
 
-FAMILIES: Final = (noise, finite, selection, streams, correlated, stated, spaces, combinators)
+FAMILIES: Final = (noise, finite, selection, streams, correlated, smooth, stated, spaces, combinators)
 KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for family in FAMILIES for kind in vars(family).values() if isinstance(kind, Kind)}
 """Every kind by its name."""
 if undeclared := model.KINDS.keys() ^ KINDS.keys():

@@ -250,6 +250,13 @@ OUTPUT: Final = Field(
     'The interval of outputs, [low, high]. "inf" and "-inf" are infinite ends.',
 )
 INPUT: Final = Field("input", FINITE, "The interval of inputs theta, [low, high], both finite.")
+SCALE_BOUND: Final = Field(
+    "scale_bound",
+    NUMBER,
+    "By how much the logarithm of the scale S(x) moves at most between neighbours: S(x) <= exp(scale_bound) S(x'). With it a kernel is "
+    "noise on theta, of this density at the scale 1: a density of y - theta.",
+    examples=("1/10",),
+)
 
 # -- finite mechanisms -----------------------------------------------------------------------------------------
 
@@ -348,6 +355,7 @@ _TELLS: Final = Value(
 
 
 NOISE: Final = Field("noise", A_NOISE, "The noise of each answer, independent and alike: a table like [mechanism], of noise on one number.")
+SCALED_NOISE: Final = Field("noise", A_NOISE, "Z of q(x) + S(x) Z, a table like [mechanism], of noise on one number.")
 CANDIDATES: Final = Field(
     "candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters."
 )

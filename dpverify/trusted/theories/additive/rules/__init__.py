@@ -36,6 +36,12 @@ def theorem(name: str) -> Theorem:
             from dpverify.trusted.theories.additive.rules import power_identity as rule
         case "product-lipschitz":
             from dpverify.trusted.theories.additive.rules import product_lipschitz as rule
+        case "smooth-box":
+            from dpverify.trusted.theories.additive.rules import smooth_box as rule
+        case "smooth-point":
+            from dpverify.trusted.theories.additive.rules import smooth_point as rule
+        case "smooth-power":
+            from dpverify.trusted.theories.additive.rules import smooth_power as rule
         case "staircase":
             from dpverify.trusted.theories.additive.rules import staircase as rule
         case _:
