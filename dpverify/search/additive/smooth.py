@@ -99,19 +99,20 @@ def _outside(space: Losses) -> list[Place]:
 
 
 def _points(claim: Claim, spaces: tuple[Losses, Losses], places: list[list[Place]], best: Best, digits: int) -> Iterator[Step]:
-    """Evidence at the best point, the widest events first that are accepted and still refute the claim, then narrow ones."""
+    """Evidence at about the best point, with the widest event that by itself refutes the claim, else the widest that is accepted."""
     number = next(i for i, group in enumerate(places) if best.place in group)
     y, turned, moved = best.point
-    middle = kernel_box.output_at(best.place, spaces[number], y, digits)
-    shared = {"turned": str(turned), "moved": str(moved), "first": ("smaller", "greater")[number], "y": str(middle)}
-    accepted = None
-    for bits in (6, 12, 24, 48, 96 + 4 * digits):
-        found = shared | {"radius": f"1/{2**bits}"}
+    y = kernel_box.output_at(best.place, spaces[number], y, digits)
+    radius = Fraction(1, 2 ** (96 + 4 * digits))
+    shared = {"turned": str(turned), "moved": str(moved), "first": ("smaller", "greater")[number]}
+    accepted = list[Step]()
+    for bits in (4, 8, 16, 32):
+        event = Fraction(1, 2**bits)
+        found = shared | {"y": str(y.limit_denominator(2 ** (64 + 4 * digits))), "event": str(event), "radius": str(radius)}
         if not _holds(claim, found):
             continue
-        accepted = found
-        bound = smooth_point.check(claim, found).value
-        if claim.epsilon is not None and isinstance(bound, Num) and constant(bound) > constant(claim.epsilon):
-            break
-    if accepted is not None:
-        yield accepted
+        accepted.append(found)
+        alone = smooth_point.check(claim, found | {"radius": str(event)}).value
+        if claim.epsilon is None or (isinstance(alone, Num) and constant(alone) > constant(claim.epsilon)):
+            yield found
+    yield from accepted

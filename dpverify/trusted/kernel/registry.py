@@ -34,7 +34,7 @@ _OF_CURVES: Final[Names] = {
     "joint-neighbours laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition "
     "sampling-without-replacement shuffling single-part stated-guarantee",
     "curves": "correlated-gaussians every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
-    "lipschitz-exponent optimal-composition pure-guarantee radial-caps uniform-ball",
+    "lipschitz-exponent optimal-composition pure-guarantee radial-caps smooth-curve uniform-ball",
     "processes": "elliptical-process process-evaluations",
     "selection": "compared-gaussians every-word-curve first-positive greatest-noise noisy-keys selection-event told-sums unseen-shifts",
 }

@@ -43,7 +43,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The lower bound of the evidence. Raises Rejected, CertificateError.
 
     evidence: "turned" and "moved", constants, for t and u; "first", which scale the first of the two has, "smaller" or "greater"; "y", the
-    middle of the interval of outputs, and "radius"; or "beyond", 1 or -1, the side on which outputs go to infinity; "normaliser", as in
+    middle of the interval of outputs, "radius" of it, and "event", that of one whose probabilities are shown; or "beyond", 1 or -1, the side on which outputs go to infinity; "normaliser", as in
     `integrable`.
     """
     mechanism, most = parts(claim, NAME)
@@ -63,16 +63,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         require(grows(p, q), Rejected(NAME, "beyond", "the loss does not certainly grow without bound there"))
         event = {"says": "far-out", "side": "greater" if side > 0 else "less"}
         return Bound("lower", INFINITE, witness={"pair": pair, "event": event, "loss": "unbounded"}, assumed=assumed)
-    middle, radius = read_fraction(evidence, "y", NAME), read_fraction(evidence, "radius", NAME)
-    require(radius > 0, Rejected(NAME, "radius", "it must be positive: a single point has probability 0"))
-    near = {"y": rational(middle - radius).union(rational(middle + radius))}
-    from_first, from_other = value(first, near), value(other, near)
-    bound = from_other - from_first
-    require(bound.is_finite(), Rejected(NAME, "y", "the log-ratio has no finite enclosure there"))
-    length = 2 * rational(radius) / (normaliser(noise, _BITS) * (2 if isinstance(noise, Radial) else 1))  # that is of half of the line
-    masses = {key: _ends((-height).exp() * length) for key, height in (("P", from_first), ("Q", from_other))}
-    event = f"[{middle - radius}, {middle + radius}]"
-    return Bound("lower", Num(max(exact(bound.lower()), Fraction(0))), witness={"pair": pair, "event": event, **masses}, assumed=assumed)
+    middle, radius, shown = (read_fraction(evidence, key, NAME) for key in ("y", "radius", "event"))
+    require(min(radius, shown) > 0, Rejected(NAME, "radius", "it must be positive: a single point has probability 0"))
+    loss = _on(other, middle, radius) - _on(first, middle, radius)
+    require(loss.is_finite(), Rejected(NAME, "y", "the log-ratio has no finite enclosure there"))
+    length = 2 * rational(shown) / (normaliser(noise, _BITS) * (2 if isinstance(noise, Radial) else 1))  # that is of half of the line
+    masses = {key: _ends((-_on(one, middle, shown)).exp() * length) for key, one in (("P", first), ("Q", other))}
+    witness = {"pair": pair, "event": f"[{middle - shown}, {middle + shown}]", **masses}
+    return Bound("lower", Num(max(exact(loss.lower()), Fraction(0))), witness=witness, assumed=assumed)
+
+
+def _on(h: Expr, middle: Fraction, radius: Fraction) -> arb:
+    """An expression in y on an interval."""
+    return value(h, {"y": rational(middle - radius).union(rational(middle + radius))})
 
 
 def _ends(ball: arb) -> list[str]:
