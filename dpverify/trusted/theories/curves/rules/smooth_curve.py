@@ -104,6 +104,8 @@ class Turned:
         if self.turned() == 0:
             return self.shifted(epsilon)
         factor, (low, high) = epsilon.exp(), self.span(-epsilon if wide else epsilon)
+        if low == high:  # the one point of an empty interval
+            return 1 - factor if wide else arb(0)
         scale = self.turned().exp()
         still = [self.beyond(end) for end in (-low, high)]
         turned = [self.beyond(end / scale) for end in (self.moved() - low, high - self.moved())]
