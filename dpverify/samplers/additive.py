@@ -25,7 +25,7 @@ from dpverify.samplers.walked import Walking
 from dpverify.search.additive.mixtures import scale_of
 from dpverify.search.numeric import kinks_of, number, vectorised
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, format_expr, mul, num, substitute
-from dpverify.trusted.kernel.model import Mixture, Product, Radial, Staircase, Translation
+from dpverify.trusted.kernel.model import Mixture, Product, Radial, SmoothSensitivity, Staircase, Translation
 from dpverify.trusted.language.logarithms import neg_log
 
 Additive = Radial | Mixture | Product | Translation | Staircase
@@ -50,6 +50,20 @@ def additive(mechanism: Additive, grid: Grid | None, walk: Walking | None = None
         return there + added if grid is None else grid.rounded(there, added)
 
     return Law(dimension, dimension, draw, (told, ending(grid)), (0,) * dimension)
+
+
+def scaled(mechanism: SmoothSensitivity, grid: Grid | None, walk: Walking | None = None) -> Law:
+    """The law of a true answer with noise at a scale that is given beside it."""
+    law = additive(mechanism.noise, None, walk)
+
+    def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
+        there, scale = floats(answers)
+        if not scale > 0:
+            raise DataError(f"data = {list(answers)} is not an answer and its scale, which is positive.")
+        added = scale * law.draw([0], size, rng)
+        return there + added if grid is None else grid.rounded(there, added)
+
+    return Law(2, 1, draw, (*law.told[:-1], "times the scale", ending(grid)), (0, 1))
 
 
 def _columns(law: Noise, count: int) -> Noise:

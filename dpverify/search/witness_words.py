@@ -43,6 +43,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "part-of-a-record": "that differ by {by} at type {type}",
     "smaller-scale-first": "a database of scale 1 and answer 0, and one of scale exp({turned}) and answer {moved}",
     "greater-scale-first": "a database of scale exp({turned}) and answer {moved}, and one of scale 1 and answer 0",
+    "scales-and-answers": "databases of scales 1 and exp(t), t = 0 or {turned}, and answers {moved} apart",
     "near-the-first-answer": "near the answer of the first input",
     "far-along-their-line": "far from both answers, along their line",
     "far-along-their-line-in-the-limit": "far from both answers, along their line, in the limit",

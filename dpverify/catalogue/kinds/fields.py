@@ -356,9 +356,7 @@ _TELLS: Final = Value(
 
 NOISE: Final = Field("noise", A_NOISE, "The noise of each answer, independent and alike: a table like [mechanism], of noise on one number.")
 SCALED_NOISE: Final = Field("noise", A_NOISE, "Z of q(x) + S(x) Z, a table like [mechanism], of noise on one number.")
-CANDIDATES: Final = Field(
-    "candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters."
-)
+CANDIDATES: Final = Field("candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters.")
 NEIGHBOURS: Final = Field(
     "neighbours",
     Value(read_choice(WORDS), {"enum": list(WORDS)}, exact=False),
@@ -383,9 +381,7 @@ QUERY_NOISE: Final = Field("query_noise", A_NOISE, "The noise of each answer. An
 THRESHOLD: Final = Field("threshold", NUMBER, numbers("What answers are compared with, public. 0 where it is left out."), default=ZERO)
 LEAST_TOLD: Final = Field("threshold", NUMBER, numbers("The least noisy count that is told, public."))
 KEYS: Final = Field("keys", NUMBER, "How many keys one record has at most: an integer. 1 where it is left out.", default=ONE)
-QUERIES: Final = Field(
-    "queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters."
-)
+QUERIES: Final = Field("queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters.")
 POSITIVES: Final = Field(
     "positives",
     Value(_read_positives, {"anyOf": [{"enum": [UNLIMITED]}, _NUMBER]}, words=(UNLIMITED,)),

@@ -11,6 +11,8 @@ from dpverify.search.additive import asymptotics, closed_form
 from dpverify.search.finite import kernel_box
 from dpverify.search.finite.kernel_box import Best, Place
 from dpverify.trusted.kernel.balls import constant, exact, precision
+from dpverify.trusted.kernel.bounds import Infinite
+from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, format_expr, neg
 from dpverify.trusted.kernel.model import Claim, Product, Radial, SmoothSensitivity, Translation
@@ -25,6 +27,9 @@ _REACHES: Final = (1, 4, 16, 64)
 def propose(claim: Claim, digits: int) -> list[Step]:
     """Steps with bounds on the tight epsilon: exact ones for t noise, else its enclosure, or that none is finite. Raises Undecided."""
     assert isinstance(claim.mechanism, SmoothSensitivity)
+    slopes = {"slopes": True}
+    if claim.domains and _shows(claim, slopes):
+        return [{"rule": smooth_power.NAME, "evidence": slopes}]
     closed = closed_form.steps(smooth_power.NAME, smooth_power.check, claim)
     if closed or claim.domains:
         if not closed:
@@ -36,6 +41,15 @@ def propose(claim: Claim, digits: int) -> list[Step]:
         _, h, _ = smooth.everywhere(claim, shared.get("normaliser"), smooth_box.NAME)
         endless = next(_endless(claim, shared), None)
         return [endless] if endless is not None else _enclosed(claim, h, digits, shared)
+
+
+def _shows(claim: Claim, evidence: Step) -> bool:
+    """Whether a bound in parameters is at most the claimed one for all of them."""
+    try:
+        bound = smooth_power.check(claim, evidence).value
+        return claim.epsilon is not None and not isinstance(bound, Infinite) and certainly_le(bound, claim.epsilon, dict(claim.domains))
+    except DpverifyError:
+        return False
 
 
 def _endless(claim: Claim, shared: Step) -> Iterator[Step]:
@@ -73,9 +87,7 @@ def _enclosed(claim: Claim, h: Expr, digits: int, shared: Step) -> list[Step]:
                 break
             trees[place] = tree
         else:
-            shown = [
-                {"tree": trees[inside], "tails": [[str(place.rate), trees[place]] for place in tails]} for inside, *tails in places
-            ]
+            shown = [{"tree": trees[inside], "tails": [[str(place.rate), trees[place]] for place in tails]} for inside, *tails in places]
             found = {"value": format_expr(target), "reach": [str(end) for end in reach], "losses": shown, **shared}
             return [*steps, {"rule": smooth_box.NAME, "evidence": found}]
     return steps
@@ -103,16 +115,18 @@ def _points(claim: Claim, spaces: tuple[Losses, Losses], places: list[list[Place
     number = next(i for i, group in enumerate(places) if best.place in group)
     y, turned, moved = best.point
     y = kernel_box.output_at(best.place, spaces[number], y, digits)
-    radius = Fraction(1, 2 ** (96 + 4 * digits))
-    shared = {"turned": str(turned), "moved": str(moved), "first": ("smaller", "greater")[number]}
+    near = Fraction(1, 2 ** (96 + 4 * digits))
+    shared = {"turned": str(turned), "moved": str(moved), "first": ("smaller", "greater")[number], "y": [str(y - near), str(y + near)]}
     accepted = list[Step]()
     for bits in (4, 8, 16, 32):
-        event = Fraction(1, 2**bits)
-        found = shared | {"y": str(y.limit_denominator(2 ** (64 + 4 * digits))), "event": str(event), "radius": str(radius)}
+        step = Fraction(1, 2**bits)
+        middle = step / 4 * round(4 * y / step)
+        event = [str(middle - step), str(middle + step)]
+        found = shared | {"event": event}
         if not _holds(claim, found):
             continue
         accepted.append(found)
-        alone = smooth_point.check(claim, found | {"radius": str(event)}).value
+        alone = smooth_point.check(claim, found | {"y": event}).value
         if claim.epsilon is None or (isinstance(alone, Num) and constant(alone) > constant(claim.epsilon)):
             yield found
     yield from accepted

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.kernel.balls import constant, precision, rational
 from dpverify.trusted.kernel.expr import ONE, ZERO

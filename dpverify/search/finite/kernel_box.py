@@ -273,6 +273,7 @@ def _grid(part: Polytope, count: int) -> Iterator[Vector]:
 
 
 def middle_of(part: Polytope) -> Vector:
+    """The mean of the vertices."""
     return tuple(sum(values, Fraction(0)) / len(part.vertices) for values in zip(*part.vertices, strict=True))
 
 

@@ -33,7 +33,7 @@ def _exchanged(part: Part) -> bool:
 
     mechanism = part.mechanism
     even_ones = model.Radial | model.Mixture | model.Staircase | model.EllipticalProcess
-    if isinstance(mechanism, even_ones | model.Kernel | model.KaryResponse | model.Shuffle | model.Guarantee):
+    if isinstance(mechanism, even_ones | model.Kernel | model.KaryResponse | model.Shuffle | model.SmoothSensitivity | model.Guarantee):
         return True
     if isinstance(mechanism, model.CorrelatedNoise):
         return mechanism.rate is None
@@ -41,8 +41,7 @@ def _exchanged(part: Part) -> bool:
         return part.query is None or even(mechanism)
     if isinstance(mechanism, model.Table | model.Exponential):
         return listed_both_ways(mechanism)
-    one_way = model.Subsample | model.BestOf | model.Sampled | model.Selection | model.NoisyKeys | model.SmoothSensitivity
-    if isinstance(mechanism, one_way | model.Space):
+    if isinstance(mechanism, model.Subsample | model.BestOf | model.Sampled | model.Selection | model.NoisyKeys | model.Space):
         return False
     if isinstance(mechanism, model.Group) and _counts(part):
         return False

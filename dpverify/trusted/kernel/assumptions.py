@@ -26,7 +26,7 @@ TOGETHER: Final = "some user contributes at any stated steps vectors on one line
 SAMPLED: Final = "each record is in one group, and each step of the group takes it by itself with the stated probability"
 
 WITHIN: Final = "neighbours' answers differ by at most the sensitivity times the smaller scale, the logarithms of their scales by the bound"
-REACHED: Final = "neighbours with all answers and scales that the sensitivity and the bound of the scale allow occur"
+REACHED: Final = "neighbours occur with all answers and scales that the sensitivity and the bound of the scale allow, in either order"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
 

@@ -1,7 +1,7 @@
 """Noise whose scale depends on the data: what is asked of its claims, and the losses of its pairs (theory#smooth-sensitivity).
 
-Of two neighbours let x have the smaller scale, which is taken as the unit, and q(x) as the origin: the output has the density f of the noise
-on x, and e^-t f(e^-t (y - u)) on x', |u| <= D and 0 <= t <= b. All pairs are of this form, in both orders.
+Of two neighbours let x have the smaller scale, which is taken as the unit, and q(x) as the origin: the output has the density f of the
+noise on x, and e^-t f(e^-t (y - u)) on x', |u| <= D and 0 <= t <= b. All pairs are of this form, in both orders.
 """
 
 from __future__ import annotations

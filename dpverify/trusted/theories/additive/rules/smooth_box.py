@@ -1,8 +1,8 @@
 """Noise whose scale depends on the data: an upper bound on the loss over outputs, answers and scales, by a tree of exact cuts.
 
-Theorem: For noise of a positive density exp(-h) on the line, at a scale whose logarithm moves by at most b, of answers that move by at most D
-times the smaller scale, the tight epsilon is the supremum of |t + h(e^-t (y - u)) - h(y)| over all y, |u| <= D and 0 <= t <= b: two losses
-over a polytope of dimension three, which is cut into parts as in kernel-box.
+Theorem: For noise of a positive density exp(-h) on the line, at a scale whose logarithm moves by at most b, of answers that move by at most
+D times the smaller scale, the tight epsilon is the supremum of |t + h(e^-t (y - u)) - h(y)| over all y, |u| <= D and 0 <= t <= b: two
+losses over a polytope of dimension three, which is cut into parts as in kernel-box.
 
 Checked:
 - the density is positive on the whole line, and integrable

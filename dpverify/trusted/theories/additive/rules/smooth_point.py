@@ -21,13 +21,13 @@ from typing import Any, Final
 
 from flint import arb
 
-from dpverify.trusted.kernel.balls import constant, exact, rational, value
+from dpverify.trusted.kernel.balls import exact, rational, value
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected, certify, require
 from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, call, format_expr, mul, neg, parse, sub, substitute, symbols
 from dpverify.trusted.kernel.model import Claim, Radial
-from dpverify.trusted.language.rationals import read_fraction, to_fraction
+from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.numbers.quadrature import normaliser
 from dpverify.trusted.theories.additive.smooth import Y, everywhere, parts
 from dpverify.trusted.theories.finite.rules.kernel_point import grows
@@ -43,8 +43,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """The lower bound of the evidence. Raises Rejected, CertificateError.
 
     evidence: "turned" and "moved", constants, for t and u; "first", which scale the first of the two has, "smaller" or "greater"; "y", the
-    middle of the interval of outputs, "radius" of it, and "event", that of one whose probabilities are shown; or "beyond", 1 or -1, the side on which outputs go to infinity; "normaliser", as in
-    `integrable`.
+    ends of an interval of outputs, and "event", those of one whose probabilities are shown; or "beyond", 1 or -1, the side on which outputs
+    go to infinity; "normaliser", as in `integrable`.
     """
     mechanism, most = parts(claim, NAME)
     turned, moved = (_constant(evidence.get(key), key) for key in ("turned", "moved"))
@@ -63,19 +63,19 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
         require(grows(p, q), Rejected(NAME, "beyond", "the loss does not certainly grow without bound there"))
         event = {"says": "far-out", "side": "greater" if side > 0 else "less"}
         return Bound("lower", INFINITE, witness={"pair": pair, "event": event, "loss": "unbounded"}, assumed=assumed)
-    middle, radius, shown = (read_fraction(evidence, key, NAME) for key in ("y", "radius", "event"))
-    require(min(radius, shown) > 0, Rejected(NAME, "radius", "it must be positive: a single point has probability 0"))
-    loss = _on(other, middle, radius) - _on(first, middle, radius)
+    (start, stop), (left, right) = ([to_fraction(end, NAME) for end in evidence[key]] for key in ("y", "event"))
+    require(start < stop and left < right, Rejected(NAME, "y", "an interval holds no output but one, which has probability 0"))
+    loss = _on(other, start, stop) - _on(first, start, stop)
     require(loss.is_finite(), Rejected(NAME, "y", "the log-ratio has no finite enclosure there"))
-    length = 2 * rational(shown) / (normaliser(noise, _BITS) * (2 if isinstance(noise, Radial) else 1))  # that is of half of the line
-    masses = {key: _ends((-_on(one, middle, shown)).exp() * length) for key, one in (("P", first), ("Q", other))}
-    witness = {"pair": pair, "event": f"[{middle - shown}, {middle + shown}]", **masses}
+    length = rational(right - left) / (normaliser(noise, _BITS) * (2 if isinstance(noise, Radial) else 1))  # that is of half of the line
+    masses = {key: _ends((-_on(one, left, right)).exp() * length) for key, one in (("P", first), ("Q", other))}
+    witness = {"pair": pair, "event": f"[{left}, {right}]", **masses}
     return Bound("lower", Num(max(exact(loss.lower()), Fraction(0))), witness=witness, assumed=assumed)
 
 
-def _on(h: Expr, middle: Fraction, radius: Fraction) -> arb:
+def _on(h: Expr, low: Fraction, high: Fraction) -> arb:
     """An expression in y on an interval."""
-    return value(h, {"y": rational(middle - radius).union(rational(middle + radius))})
+    return value(h, {"y": rational(low).union(rational(high))})
 
 
 def _ends(ball: arb) -> list[str]:

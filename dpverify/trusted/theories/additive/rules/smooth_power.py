@@ -5,9 +5,9 @@ greatest where the answer has moved by D, away from the output, and are convex i
 c = e^t, both orders are a ratio of quadratics: (c^2 nu + (z + D)^2)/(nu + z^2) and (nu + (c z + D)^2)/(nu + z^2) are at most the greater
 eigenvalue c e^E of a matrix of determinant c^2 and trace 1 + c^2 + D^2/nu, so that E = arcosh(cosh t + D^2 e^-t/(2 nu)).
 
-Theorem: Noise of density (A0 + A1 z^2)^-B on the line, at a scale whose logarithm moves by at most b, of answers that move by at most D times
-the smaller scale: the tight epsilon is max(S(0), S(b)), S(t) = 2 B asinh(sqrt(sinh(t/2)^2 + D^2 e^-t A1/(4 A0))) + |B - 1| t. For Cauchy
-noise, B = A0 = A1 = 1, that is the greater distance of two points in the hyperbolic plane.
+Theorem: Noise of density (A0 + A1 z^2)^-B on the line, at a scale whose logarithm moves by at most b, of answers that move by at most D
+times the smaller scale: the tight epsilon is max(S(0), S(b)), S(t) = 2 B asinh(sqrt(sinh(t/2)^2 + D^2 e^-t A1/(4 A0))) + |B - 1| t. For
+Cauchy noise, B = A0 = A1 = 1, that is a distance in the hyperbolic plane. It is at most B D sqrt(A1/A0) + max(1, 2 B - 1) b.
 
 Checked:
 - h is a sum of constants and B_i log(A0_i + A1_i z^2) with one ratio A0_i/A1_i
@@ -20,13 +20,13 @@ Source: docs/theory/additive.md#smooth-power
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import Bound, sided
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, mul, neg, num, power, sqrt, sub
+from dpverify.trusted.kernel.errors import certify
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, call, div, format_expr, mul, neg, num, power, sqrt, sub
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.theories.additive.additive import additive
 from dpverify.trusted.theories.additive.rules.power_identity import power_of
@@ -39,11 +39,19 @@ _HALF: Final = Num(Fraction(1, 2))
 
 
 def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
-    """The tight epsilon, as the bound that "side" asks for; a lower one may fix parameters under "at". Raises Rejected."""
+    """The tight epsilon, as the bound that "side" asks for; a lower one may fix parameters under "at". Raises Rejected.
+
+    evidence: with "slopes" an upper bound instead, by the greatest slopes of h and of h(e^z): B D/sqrt(A0/A1) + max(1, 2 B - 1) b.
+    """
     side, claim, at = sided(claim, evidence, NAME)
     mechanism, moved = parts(claim, NAME)
     noise = additive(Claim(mechanism.noise, None, sensitivity=moved, domains=claim.domains), {"side": side}, NAME)
     exponent, ratio = power_of(noise)
+
+    if evidence.get("slopes") is True:
+        certify(side == "upper", f"{NAME}: slopes bound from above.")
+        steep = call("max", ONE, sub(mul(num(2), exponent), ONE))
+        return Bound("upper", add(mul(exponent, noise.shift, div(ONE, sqrt(ratio))), mul(steep, mechanism.scale_bound)))
 
     def turned(t: Expr) -> Expr:
         """S(t)."""
@@ -54,4 +62,6 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     still, whole = turned(ZERO), turned(mechanism.scale_bound)
     domains = dict(claim.domains)
     value = whole if certainly_le(still, whole, domains) else still if certainly_le(whole, still, domains) else call("max", still, whole)
-    return replace(noise.bound(value, "smooth-power"), at=at)
+    pair = {"says": "scales-and-answers", "turned": format_expr(mechanism.scale_bound), "moved": format_expr(moved)}
+    witness = {"pair": pair, "point": {"says": "smooth-power"}, "loss": format_expr(value)}
+    return Bound(side, value, at=at, witness=witness if side == "lower" else None)

@@ -1,8 +1,8 @@
 """Laplace and Gaussian noise whose scale depends on the data: the tight delta lies between that of one pair and a bound over all.
 
-Let f be the density and f_t that at the scale e^t, 0 <= t <= b, moved by u, |u| <= D, N the pair with f first and W that with f_t first. Two
-symmetric unimodal densities overlap the less the further apart they are, so that u = D is the worst for each t, in both orders: layers of
-the two are intervals about their centres. On a cell of scales r <= t <= s, w = s - r, f_t >= e^-w f_r and f_t <= e^w f_s everywhere.
+Let f be the density and f_t that at the scale e^t, 0 <= t <= b, moved by u, |u| <= D, N the pair with f first and W that with f_t first.
+Two symmetric unimodal densities overlap the less the further apart they are, so that u = D is the worst for each t, in both orders: layers
+of the two are intervals about their centres. On a cell of scales r <= t <= s, w = s - r, f_t >= e^-w f_r and f_t <= e^w f_s everywhere.
 
 Theorem: For Laplace and Gaussian noise about 0, whose scale moves by at most a factor e^b between neighbours and whose answers move by at
 most D times the smaller scale, the divergences at epsilon are at most the greatest, over cells [r, s] of [0, b], of N_r(epsilon - w) and of
@@ -77,17 +77,18 @@ def above(mechanism: SmoothSensitivity, moved: Expr, cuts: Sequence[Fraction]) -
 
 
 def below(mechanism: SmoothSensitivity, moved: Expr, share: Fraction) -> Pair:
-    """The pair at one change of the scale, the smaller one first."""
+    """The pair at one change of the scale, the greater one first."""
     one = of_share(mechanism, moved, share)
 
     def profile(wide: bool, epsilon: arb) -> arb:
         return accurately(lambda: one.excess(epsilon, wide).max(arb(0)))
 
     nothing = (lambda: arb(0),) * 2
-    return Pair(divergence(partial(profile, False)), divergence(partial(profile, True)), rests=(nothing[0], nothing[1]))
+    return Pair(divergence(partial(profile, True)), divergence(partial(profile, False)), rests=(nothing[0], nothing[1]))
 
 
 def of_share(mechanism: SmoothSensitivity, moved: Expr, share: Fraction) -> Turned:
+    """The two densities where the logarithm of the scale changes by a share of its bound."""
     return Turned(per_precision(lambda: in_closed_form(mechanism.noise)), known(moved), known(mul(Num(share), mechanism.scale_bound)))
 
 
