@@ -289,6 +289,7 @@ def _tables(*models: type) -> dict[str, Schema]:
     }
 
 
+
 def _encoded(wanted: Any) -> Schema:
     """The form of a value of this type in a certificate."""
     if wanted in _FORMS:

@@ -176,7 +176,7 @@ def read_table(value: Any) -> Mapping[str, Any]:
 def read_mechanism_table(value: Any) -> Mapping[str, Any]:
     """The table of a part, or of a noise."""
     if isinstance(value, str):
-        raise Fault(f'is not a table. Write {{ kind = "builtin", name = {show(value)}, ... }} for a builtin of that name.')
+        raise Fault(f"is not a table. Write {{ kind = \"builtin\", name = {show(value)}, ... }} for a builtin of that name.")
     return read_table(value)
 
 
@@ -193,7 +193,7 @@ def read_part_tables(value: Any) -> list[Mapping[str, Any]]:
     """The tables of a combinator's parts."""
     if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
         way = " Write part = { ... } for one." if isinstance(value, dict) else ""
-        raise Fault(f'is not a list of tables, one for every part, such as {{ kind = "builtin", name = "laplace", scale = 1 }}.{way}')
+        raise Fault(f"is not a list of tables, one for every part, such as {{ kind = \"builtin\", name = \"laplace\", scale = 1 }}.{way}")
     return value
 
 

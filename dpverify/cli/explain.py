@@ -56,7 +56,7 @@ def explain(name: str | None, claims: tuple[str, ...], digits: int, style: str, 
         said = chain(_rule_lines(name), mechanisms)
     else:
         said = _mechanism_lines(name, code=code)
-    say(*(line for text in said for line in text.split("\n")))
+    say(*(line for text in said for line in text.split('\n')))
     return 0
 
 

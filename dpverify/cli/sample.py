@@ -34,11 +34,8 @@ _MOST_DATA: Final = 1_000_000
     "--walk", type=click.Choice(["hit-and-run", "grid"]), help="Walk in polytopes that have too many facets; such draws are not certified."
 )
 @click.option(
-    "-o",
-    "--output",
-    "target",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to FILE.csv or FILE.npy. Default: CSV on stdout.",
+    "-o", "--output", "target", type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to FILE.csv or FILE.npy. Default: CSV on stdout."
 )
 @codeless
 @profiled

@@ -135,9 +135,7 @@ def judging(command: Command) -> Command:
     options = (
         click.option("--digits", type=Whole(1, 1000, like="30"), help="Digits of the tight epsilon. Default: the profile's, 20."),
         click.option(
-            "-j",
-            "--jobs",
-            type=Whole(1, like="2"),
+            "-j", "--jobs", type=Whole(1, like="2"),
             help="Number of processes that judge claims. Default: as many as are worth it.",
         ),
         timed,

@@ -31,7 +31,9 @@ _EVALUATIONS: Final = 1000
 @click.option("--beta", metavar="NUMBER", help="Of a space: the probability with which answers may be further; the claim's without it.")
 @click.option("--evaluations", type=Whole(1, like="5"), metavar="N", help=f"Of a process: up to how many; {_EVALUATIONS} without it.")
 @click.option("--digits", type=Whole(1, 100, like="12"), default=12, show_default=True, help="Digits of each number.")
-@click.option("--timeout", type=Seconds(), default=TIMEOUT, show_default=True, metavar="SECONDS", help="Seconds for all; 0 for no limit.")
+@click.option(
+    "--timeout", type=Seconds(), default=TIMEOUT, show_default=True, metavar="SECONDS", help="Seconds for all; 0 for no limit."
+)
 @codeless
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
 def tradeoff(

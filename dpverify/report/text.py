@@ -180,7 +180,9 @@ def _below(entry: Entry, detail: Detail, reasons: set[str] | None) -> Iterator[s
         yield replay(entry)
 
 
-def errors(claim: Claim, judgement: Judgement | None, digits: int, *, alone: bool = True, reasons: set[str] | None = None) -> Iterator[str]:
+def errors(
+    claim: Claim, judgement: Judgement | None, digits: int, *, alone: bool = True, reasons: set[str] | None = None
+) -> Iterator[str]:
     """The errors that a claim asks for, one a line.
 
     alone: those of single coordinates too. reasons: why errors are not known, as far as that has been said; this claim's are added.

@@ -59,7 +59,9 @@ _TAILS: Final[Mapping[str, Tails]] = {
     "laplace": _even(lambda u: -np.log(u), lambda u: -u.log()),
     "gaussian": _even(lambda u: -special.ndtri(u / 2), lambda u: arb(2).sqrt() * u.erfcinv()),
     "logistic": _even(lambda u: np.log1p(-u / 2) - np.log(u / 2), lambda u: (1 - u / 2).log() - (u / 2).log()),
-    "exponential": Tails(lambda u: -np.log1p(-u / 2), lambda u: -np.log(u / 2), lambda u: -((1 - u / 2).log()), lambda u: -((u / 2).log())),
+    "exponential": Tails(
+        lambda u: -np.log1p(-u / 2), lambda u: -np.log(u / 2), lambda u: -((1 - u / 2).log()), lambda u: -((u / 2).log())
+    ),
     "gumbel": Tails(
         lambda u: -np.log(-np.log(u / 2)),
         lambda u: -np.log(-np.log1p(-u / 2)),

@@ -61,7 +61,7 @@ def points(domains: Mapping[str, Domain]) -> Iterator[dict[str, Expr]]:
 def simplest(domains: Mapping[str, Domain]) -> dict[str, Expr]:
     """The simplest value of each parameter. Raises Undecided where there is none that is looked at."""
     values = {name: next(grid(domain), None) for name, domain in domains.items()}
-    if nothing := [name for name, value in values.items() if value is None]:
+    if (nothing := [name for name, value in values.items() if value is None]):
         raise Undecided(f"no value of {', '.join(nothing)} is found in its domain.")
     return {name: Num(value) for name, value in values.items() if value is not None}
 

@@ -288,3 +288,4 @@ def _map(book: Book, part: Part, factor: Expr) -> Described:
     assert isinstance(mechanism, PostProcess)
     inner = described(book, mechanism.part, factor)
     return book.shown(f"(seen_through_a_map {inner.term})", inner.epsilon, f"exact (holds_seen_through_a_map {inner.holds}).")
+

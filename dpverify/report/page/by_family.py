@@ -143,3 +143,4 @@ def _times(entry: Entry) -> float | None:
 def _truth(entry: Entry) -> str:
     lower = enclosure(entry.judgement, 6)[0]
     return "infinite" if lower == "inf" else tight(entry) or f"at least {plain_decimal(lower or '')}"
+

@@ -100,3 +100,4 @@ def told(noise: Mixture | EllipticalProcess) -> dict[str, Any]:
     if not isinstance(noise, EllipticalProcess) or not noise.differences or is_finite(noise):
         return {}
     return {"sensitivity": processes.derivations(noise, _FEW)}
+

@@ -26,7 +26,9 @@ def blocks(subject: Claimed) -> Sequence[Block]:
 def _figure(subject: Claimed, shown: Worst) -> Figure:
     at = "".join(f" at {name} = {value}" for name, value in shown.at.items())
     caption = f"Answers of two neighbours{at}, and what is told: {shown.output}. It is {_said(shown)}."
-    sides = [[(float(place), float(pair[side])) for place, group in enumerate(shown.groups) for pair in group.answers] for side in (0, 1)]
+    sides = [
+        [(float(place), float(pair[side])) for place, group in enumerate(shown.groups) for pair in group.answers] for side in (0, 1)
+    ]
     series = [Series("on x", [sides[0]], "points"), Series("on x'", [sides[1]], "points")]
     unit = f"answer, at {FAR} times its move" if shown.limit else "answer"
     marks = [] if shown.threshold is None else [Mark("threshold", float(shown.threshold), kind="threshold")]

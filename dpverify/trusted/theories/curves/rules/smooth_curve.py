@@ -27,18 +27,19 @@ from typing import Final
 
 from flint import arb
 
+from dpverify.trusted.combinators.gaussian_form import gaussian_form
+from dpverify.trusted.combinators.laplace_form import laplace_form
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence, falling, kept, known
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
+from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
-from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul, num
 from dpverify.trusted.kernel.fact import Parameters, Premises
-from dpverify.trusted.kernel.model import SmoothSensitivity
+from dpverify.trusted.kernel.model import OnLine, SmoothSensitivity
 from dpverify.trusted.language.rationals import read_fraction, read_rising
-from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.gaussian import gaussian_delta
-from dpverify.trusted.theories.selection.noise_laws import Closed, in_closed_form
 
 NAME: Final = "smooth-curve"
 ASSUMED: Final = ("the sampler is ideal",)
@@ -89,14 +90,25 @@ def below(mechanism: SmoothSensitivity, moved: Expr, share: Fraction) -> Pair:
 
 def of_share(mechanism: SmoothSensitivity, moved: Expr, share: Fraction) -> Turned:
     """The two densities where the logarithm of the scale changes by a share of its bound."""
-    return Turned(per_precision(lambda: in_closed_form(mechanism.noise)), known(moved), known(mul(Num(share), mechanism.scale_bound)))
+    gaussian, rate = _law(mechanism.noise)
+    return Turned(gaussian, known(rate), known(moved), known(mul(Num(share), mechanism.scale_bound)))
+
+
+def _law(noise: OnLine) -> tuple[bool, Expr]:
+    """Whether noise about 0 is Gaussian or Laplace noise, and one over its deviation, or its scale. Raises Rejected for all other."""
+    for gaussian, form in ((True, gaussian_form), (False, laplace_form)):
+        found = form(noise)
+        if found is not None and (found[0].name == "r" or certainly_equal(found[0].at(num(1)), found[0].at(num(-1)))):
+            return gaussian, found[1]
+    raise Rejected(NAME, "the noise", "it is not certainly Gaussian or Laplace noise about 0, with a value for every parameter")
 
 
 @dataclass(frozen=True)
 class Turned:
     """Noise at the scale 1 about 0, and at the scale e^t about D: the density f and the density f_t."""
 
-    law: Callable[[], Closed]
+    gaussian: bool
+    rate: Callable[[], arb]
     moved: Callable[[], arb]
     turned: Callable[[], arb]
 
@@ -116,32 +128,32 @@ class Turned:
 
     def shifted(self, epsilon: arb) -> arb:
         """The same at one scale."""
-        distance, least = self.law().rate * self.moved(), (-epsilon.expm1()).max(arb(0))
-        if not self.law().gaussian:
+        distance, least = self.rate() * self.moved(), (-epsilon.expm1()).max(arb(0))
+        if not self.gaussian:
             return least.max(-((epsilon - distance) / 2).expm1())
         return least if distance == 0 else gaussian_delta(distance, epsilon)
 
     def span(self, level: arb) -> tuple[arb, arb]:
         """The ends of the interval of outputs where log(f/f_t) exceeds a level; twice one point where there are none."""
-        law, moved, turned = self.law(), self.moved(), self.turned()
+        rate, moved, turned = self.rate(), self.moved(), self.turned()
         require(turned > 0, Undecided(f"{NAME}: whether the scale changes is not certain."))
         scale, nothing = turned.exp(), arb(0)
         less = -(-turned).expm1()  # 1 - 1/scale
-        if law.gaussian:  # a z^2 + 2 b z < c
-            a, b, c = less * (1 + 1 / scale), moved / scale**2, (moved / scale) ** 2 + 2 * (turned - level) / law.rate**2
+        if self.gaussian:  # a z^2 + 2 b z < c
+            a, b, c = less * (1 + 1 / scale), moved / scale**2, (moved / scale) ** 2 + 2 * (turned - level) / rate**2
             square = b**2 + a * c
             root = square.max(nothing).sqrt()
             return (nothing, nothing) if square < 0 else ((-root - b) / a, (root - b) / a)
         # linear on both sides of 0, and steeper up to D than beyond it
-        top = turned + law.rate * moved / scale - level
-        first = top / (law.rate * (1 + 1 / scale))
-        second = (turned - law.rate * moved / scale - level) / (law.rate * less)
-        return (-top / (law.rate * less)).min(nothing), first.max(second).max(nothing)
+        top = turned + rate * moved / scale - level
+        first = top / (rate * (1 + 1 / scale))
+        second = (turned - rate * moved / scale - level) / (rate * less)
+        return (-top / (rate * less)).min(nothing), first.max(second).max(nothing)
 
     def beyond(self, point: arb) -> arb:
         """The probability of more than a point."""
-        law = self.law()
-        if law.gaussian:
-            return (law.rate * point / arb(2).sqrt()).erfc() / 2
-        right, left = (-law.rate * point.max(arb(0))).exp() / 2, 1 - (law.rate * point.min(arb(0))).exp() / 2
+        rate = self.rate()
+        if self.gaussian:
+            return (rate * point / arb(2).sqrt()).erfc() / 2
+        right, left = (-rate * point.max(arb(0))).exp() / 2, 1 - (rate * point.min(arb(0))).exp() / 2
         return right if point >= 0 else left if point <= 0 else right.union(left)
