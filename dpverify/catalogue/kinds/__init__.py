@@ -88,7 +88,7 @@ def _read(field: Field, table: Fields, values: Mapping[str, Any]) -> Any:
     if field.log:
         key = table.one_of(field.keys)
         return field.value.fallback if key is None else _under(key, field, table)
-    if field.required:
+    if field.wanted(table.data):
         return table.need(field.name, field.value.read, field.value.fallback)
     if field.unless is not None and values[field.unless[0]] != field.unless[1]:
         return table.need(field.name, field.value.read, field.default)

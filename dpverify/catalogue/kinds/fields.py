@@ -5,7 +5,7 @@ A key that several kinds have is one object here, so that it means the same in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
@@ -57,7 +57,8 @@ class Value(NamedTuple):
 class Field(NamedTuple):
     """A key of a mechanism's table, and the argument of this name in Python.
 
-    default: what holds where it is left out. unless: a key and the value of it without which this one may not be left out.
+    default: what holds where it is left out. unless: a key and the value of it without which this one may not be left out. beside: a key
+    beside which it may be left out, and nowhere else.
     log: it may be given by its logarithm instead, under log_NAME, which means this.
     """
 
@@ -66,6 +67,7 @@ class Field(NamedTuple):
     meaning: str
     default: Any = REQUIRED
     unless: tuple[str, Any] | None = None
+    beside: str = ""
     examples: tuple[Any, ...] = ()
     log: str = ""
     log_examples: tuple[Any, ...] = ()
@@ -78,6 +80,10 @@ class Field(NamedTuple):
     def required(self) -> bool:
         """Whether it must be there."""
         return self.default is REQUIRED
+
+    def wanted(self, given: Container[str]) -> bool:
+        """Whether it must be there, beside the keys that are given."""
+        return self.required or bool(self.beside and self.beside not in given)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -247,9 +253,18 @@ INTEGERS: Final = Field("integers", BOOLEAN, "Whether the noise lives on the int
 OUTPUT: Final = Field(
     "output",
     INTERVAL._replace(schema={key: value for key, value in INTERVAL.schema.items() if key != "$comment"}),
-    'The interval of outputs, [low, high]. "inf" and "-inf" are infinite ends.',
+    'The interval of outputs, [low, high]. "inf" and "-inf" are infinite ends. The whole line beside scale_bound.',
+    default=None,
+    beside="scale_bound",
 )
-INPUT: Final = Field("input", FINITE, "The interval of inputs theta, [low, high], both finite.")
+INPUT: Final = Field(
+    "input",
+    FINITE,
+    "The interval of inputs theta, [low, high], both finite. Beside scale_bound it may be left out and changes nothing: scales may be as "
+    "small as they like.",
+    default=None,
+    beside="scale_bound",
+)
 SCALE_BOUND: Final = Field(
     "scale_bound",
     NUMBER,

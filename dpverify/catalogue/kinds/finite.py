@@ -68,9 +68,6 @@ def _kernel(_: Kind, table: Fields, values: Values) -> Kernel | SmoothSensitivit
     """Of its own interval of outputs and of inputs; of neither where the scale depends on the data."""
     if table.has(fields.SCALE_BOUND.name):
         return of_kernel(table, values)
-    for field in (fields.OUTPUT, fields.INPUT):
-        if not table.has(field.name):
-            table.need(field.name, field.value.read, None)
     own = values["density"], values["output"], values["input"]
     return None if None in own else Kernel(*own)
 
@@ -82,7 +79,7 @@ def _thetas(_: Kernel, moved: str) -> str:
 KERNEL = Kind(
     model=Kernel,
     what="A density in the output y and the input theta, its normaliser written out.",
-    fields=(fields.DENSITY, fields.OUTPUT.optional(), fields.INPUT.optional(), fields.SCALE_BOUND.optional()),
+    fields=(fields.DENSITY, fields.OUTPUT, fields.INPUT, fields.SCALE_BOUND.optional()),
     conditions={"if": {"not": {"required": ["scale_bound"]}}, "then": {"required": ["output", "input"]}},
     build=_kernel,
     formula=law("finite.kernel"),

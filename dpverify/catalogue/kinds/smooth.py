@@ -29,7 +29,7 @@ SMOOTH_SENSITIVITY: Final = Kind(
         brief="noise on one number, at a scale that depends on the data: a smooth bound on the local sensitivity.",
         mechanism="""\
 kind = "smooth_sensitivity"
-noise = { kind = "builtin", name = "student_t", nu = 3, scale = 4 }   # Z; the answer is q(x) + S(x) Z
+noise = { kind = "builtin", name = "student_t", nu = 3, dimension = 1, scale = 4 }   # Z; the answer is q(x) + S(x) Z
 scale_bound = "1/10"       # S(x) <= exp(1/10) S(x') for neighbours, in both orders
 """,
         claim="sensitivity = 1      # the answers of neighbours x, x' are at most this times S(x) apart, and this times S(x')",
@@ -46,9 +46,8 @@ def sample(data, size, rng):
 
 def of_kernel(table: Fields, values: Values) -> SmoothSensitivity | None:
     """What a kernel with a bound on the scale is: noise that is added to theta, of the density that it has at the scale 1."""
-    for key in ("output", "input"):
-        if values[key] not in (None, (None, None)):
-            table.fault(f"{key}: noise at a scale that depends on the data is on the whole line. Leave it out.")
+    if values["output"] not in (None, (None, None)):
+        table.fault("output: noise at a scale that depends on the data is on the whole line. Leave it out.")
     density, z = values["density"], Sym("z")
     if density is None or values["scale_bound"] is None:
         return None
