@@ -7,9 +7,8 @@ from typing import Final
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten
-from dpverify.trusted.kernel.expr import Expr, Sym, add, substitute, symbols
+from dpverify.trusted.kernel.expr import Sym, add, substitute, symbols
 from dpverify.trusted.kernel.model import SmoothSensitivity, Translation
-from dpverify.trusted.numbers.expansion import expanded
 
 
 def _smooth(mechanism: SmoothSensitivity, moved: str) -> str:
@@ -54,17 +53,8 @@ def of_kernel(table: Fields, values: Values) -> SmoothSensitivity | None:
     if z.name in symbols(density):
         table.fault("z is what y - theta is called. Give the parameter another name.")
         return None
-    noise = _of_the_difference(density, z)
-    if noise is None:
+    noise = substitute(density, {"y": add(z, Sym("theta"))})
+    if "theta" in symbols(noise):
         table.fault("density: with scale_bound it is of y - theta, at the scale 1. Write y and theta as y - theta alone.")
         return None
     return SmoothSensitivity(Translation(noise), values["scale_bound"])
-
-
-def _of_the_difference(density: Expr, z: Sym) -> Expr | None:
-    """A density in y and theta as one in z = y - theta, None where it does not depend on that alone."""
-    moved = substitute(density, {"y": add(z, Sym("theta"))})
-    for written in (moved, expanded(moved)):
-        if "theta" not in symbols(written):
-            return written
-    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any, Final
 
 from dpverify.search.additive import asymptotics, closed_form
@@ -22,6 +22,7 @@ from dpverify.trusted.theories.finite.densities import Losses
 
 Step = dict[str, Any]
 _REACHES: Final = (1, 4, 16, 64)
+_INSIDE: Final = Fraction(1, 2**60)
 
 
 def propose(claim: Claim, digits: int) -> list[Step]:
@@ -39,8 +40,7 @@ def propose(claim: Claim, digits: int) -> list[Step]:
     shared = asymptotics.evidence(noise) if isinstance(noise, Radial | Translation | Product) else {}
     with precision(96 + 4 * digits):
         _, h, _ = smooth.everywhere(claim, shared.get("normaliser"), smooth_box.NAME)
-        endless = next(_endless(claim, shared), None)
-        return [endless] if endless is not None else _enclosed(claim, h, digits, shared)
+        return list(islice(_endless(claim, shared), 1)) or _enclosed(claim, h, digits, shared)
 
 
 def _shows(claim: Claim, evidence: Step) -> bool:
@@ -75,7 +75,8 @@ def _enclosed(claim: Claim, h: Expr, digits: int, shared: Step) -> list[Step]:
     reach, spaces, places = _regions(claim, h)
     every = [place for group in places for place in group]
     best = kernel_box.greatest_of(every, digits)
-    steps = [{"rule": smooth_point.NAME, "evidence": found | shared} for found in _points(claim, spaces, places, best, digits)][:1]
+    at = _points(claim, spaces, places, best, digits, shared)
+    steps = [{"rule": smooth_point.NAME, "evidence": found} for found in islice(at, 1)]
     if any(len(group) < 3 for group in places):
         raise Undecided("the loss is not seen to be bounded where outputs are far from the answers.")
     for target in kernel_box.targets(claim, best, digits):
@@ -110,19 +111,21 @@ def _outside(space: Losses) -> list[Place]:
     return [place for place in found if place is not None]
 
 
-def _points(claim: Claim, spaces: tuple[Losses, Losses], places: list[list[Place]], best: Best, digits: int) -> Iterator[Step]:
+def _points(
+    claim: Claim, spaces: tuple[Losses, Losses], places: list[list[Place]], best: Best, digits: int, shared: Step
+) -> Iterator[Step]:
     """Evidence at about the best point, with the widest event that by itself refutes the claim, else the widest that is accepted."""
-    number = next(i for i, group in enumerate(places) if best.place in group)
+    number = next((i for i, group in enumerate(places) if best.place in group), 0)
     y, turned, moved = best.point
     y = kernel_box.output_at(best.place, spaces[number], y, digits)
     near = Fraction(1, 2 ** (96 + 4 * digits))
-    shared = {"turned": str(turned), "moved": str(moved), "first": ("smaller", "greater")[number], "y": [str(y - near), str(y + near)]}
     accepted = list[Step]()
-    for bits in (4, 8, 16, 32):
+    for share, bits in product((Fraction(1), 1 - _INSIDE), (4, 8, 16, 32)):  # a little inside of bounds that are not rational
+        pair = {"turned": str(share * turned), "moved": str(share * moved), "first": ("smaller", "greater")[number], **shared}
         step = Fraction(1, 2**bits)
         middle = step / 4 * round(4 * y / step)
         event = [str(middle - step), str(middle + step)]
-        found = shared | {"event": event}
+        found = pair | {"y": [str(y - near), str(y + near)], "event": event}
         if not _holds(claim, found):
             continue
         accepted.append(found)
