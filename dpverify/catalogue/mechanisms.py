@@ -56,6 +56,7 @@ from dpverify.trusted.kernel.model import (
     Radial,
     Sampled,
     Selection,
+    SmoothSensitivity,
     Stream,
     kind_name,
     kind_of,
@@ -289,7 +290,7 @@ class Mechanisms:
         elif sensitivity is None and mechanism is not None and _moves(mechanism):
             sensitivity = ONE
             self.unstated.append(notes.place(where))
-        self._zero(notes.place(where), sensitivity, query)
+        self._zero(notes.place(where), mechanism, sensitivity, query)
         if getattr(mechanism, "neighbours", "") in ONE_WAY:
             table.fault(
                 'neighbours: "increasing" and "decreasing" are for one order of the data alone, and a part wants both. Use "monotone".'
@@ -306,8 +307,10 @@ class Mechanisms:
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
         return None if len(self.faults) > before else repeated(Part(mechanism, sensitivity, query, adjacency), times)
 
-    def _zero(self, place: str, sensitivity: Expr | None, query: Query | None) -> None:
+    def _zero(self, place: str, mechanism: Mechanism | None, sensitivity: Expr | None, query: Query | None) -> None:
         """Note that nothing moves."""
+        if isinstance(mechanism, SmoothSensitivity):  # the scale does
+            return
         if sensitivity == ZERO or (query is not None and not any(entry for row in query.rows for entry in row)):
             self.notes.append(notes.zero(place))
 

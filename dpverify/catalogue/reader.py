@@ -358,7 +358,7 @@ class _Reader(Mechanisms):
             sensitivity = query = None
         elif not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query, adjacency)
-        self._zero("", sensitivity, query)
+        self._zero("", mechanism, sensitivity, query)
         if len(self.faults) > before:
             return None
         claim = Claim(

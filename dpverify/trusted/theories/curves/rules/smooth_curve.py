@@ -142,7 +142,7 @@ class Turned:
         if self.gaussian:  # a z^2 + 2 b z < c
             a, b, c = less * (1 + 1 / scale), moved / scale**2, (moved / scale) ** 2 + 2 * (turned - level) / rate**2
             square = b**2 + a * c
-            root = square.max(nothing).sqrt()
+            root = square.sqrt() if square >= 0 else nothing.union(square.upper().max(nothing).sqrt())  # a ball across 0 has no root
             return (nothing, nothing) if square < 0 else ((-root - b) / a, (root - b) / a)
         # linear on both sides of 0, and steeper up to D than beyond it
         top = turned + rate * moved / scale - level
