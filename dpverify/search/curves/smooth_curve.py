@@ -16,6 +16,8 @@ from dpverify.trusted.theories.curves.rules import smooth_curve as rule
 Plan = dict[str, Any]
 _BITS: Final = 64
 _SHARES: Final = 16
+_TOWARDS_ONE: Final = [Fraction(0), *(1 - Fraction(1, 2**n) for n in range(1, 6)), Fraction(1)]
+"""Cells of a part of a composition, of whose curve many values are asked: the greatest change of the scale matters most."""
 _NEAR: Final = 1.0
 """An epsilon at which scales are compared where none is claimed."""
 _CLOSE: Final = 2.0**-7
@@ -39,7 +41,7 @@ def plan(run: Run, epsilon: float | None, delta: float | None, inside: bool) -> 
 
         at = epsilon if epsilon is not None else _NEAR if not delta else _met(lambda x: greatest(x)[0], delta)
         level, best = greatest(at)
-        cuts = shares if inside else _cells(lambda low, high: _bound(mechanism, moved, (low, high), at), level)
+        cuts = _TOWARDS_ONE if inside else _cells(lambda low, high: _bound(mechanism, moved, (low, high), at), level)
     return {"rule": rule.NAME, "cuts": [str(cut) for cut in cuts], "at": str(best)}
 
 
