@@ -34,9 +34,9 @@ scale_bound = "1/10"       # S(x) <= exp(1/10) S(x') for neighbours, in both ord
         claim="sensitivity = 1      # the answers of neighbours x, x' are at most this times S(x) apart, and this times S(x')",
         sampler="""\
 def sample(data, size, rng):
-    \"""The answer and the scale `data` with noise; one number for each output.\"""
+    \"""The answer and the scale `data` with noise, rounded to multiples of 1/1024; one number for each output.\"""
     answer, scale = data
-    return answer + scale * 4 * rng.standard_t(3, size)
+    return np.round((answer + scale * 4 * rng.standard_t(3, size)) * 1024) / 1024
 """,
         audit="pairs = [[[0, 1], [1, 1.1]], [[0, 1], [-1, 1.1]]]    # neighbouring inputs: here an answer and its scale",
     ),
