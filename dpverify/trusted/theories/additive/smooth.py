@@ -10,15 +10,14 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.geometry.polytopes import box
-from dpverify.trusted.kernel.balls import constant, exact
 from dpverify.trusted.kernel.errors import Rejected, require
-from dpverify.trusted.kernel.expr import ONE, Call, Expr, Mul, Num, Sym, add, call, div, mul, neg, num, rebuild, sub, substitute
+from dpverify.trusted.kernel.expr import ONE, Call, Expr, Mul, Sym, add, call, div, mul, neg, num, rebuild, sub, substitute
 from dpverify.trusted.kernel.model import Claim, Product, Radial, SmoothSensitivity, Translation
 from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.noise import Additive
 from dpverify.trusted.theories.additive.integrable import require_integrable
 from dpverify.trusted.theories.additive.points import sign_of
-from dpverify.trusted.theories.finite.densities import Losses
+from dpverify.trusted.theories.finite.densities import Losses, rational_above
 
 Y, T, U = map(Sym, ("y", "theta", "other"))
 """The output, the logarithm of the greater scale, and the other answer, by the names of the coordinates of a `Losses`."""
@@ -52,7 +51,7 @@ def losses(claim: Claim, h: Expr, reach: tuple[Fraction, Fraction], rule: str) -
     Where the bound of the scale, or the sensitivity, is not rational the region holds a little more.
     """
     mechanism, moved = parts(claim, rule)
-    most, turned = (_rational_above(bound) for bound in (moved, mechanism.scale_bound))
+    most, turned = (rational_above(bound) for bound in (moved, mechanism.scale_bound))
     there = _pulled_out(substitute(h, {"z": mul(call("exp", neg(T)), sub(Y, U))}))
     narrow = add(T, there, neg(substitute(h, {"z": Y})))
     region = box([reach, (Fraction(0), turned), (-most, most)])
@@ -70,7 +69,3 @@ def _pulled_out(expr: Expr) -> Expr:
         return mul(*apart, call("abs", rest))
     return done
 
-
-def _rational_above(expr: Expr) -> Fraction:
-    """A rational that is at least the constant, and equal to it where it is rational."""
-    return expr.value if isinstance(expr, Num) else exact(constant(expr).upper())
