@@ -558,7 +558,7 @@ Selection = Compared | Stream
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
 OfRecords = NoisyKeys | CorrelatedNoise | Shuffle | SmoothSensitivity
-"""What releases something of records itself: neighbours differ by one record, or one user, and have one scale or two."""
+"""What speaks of records itself: neighbours differ by one record, or one user, and what that does is in its own numbers."""
 Leaf = Noise | Finite | Kernel | Selection | OfRecords | Guarantee | Filter | Space | Sampled
 Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz | BestOf
 Mechanism = Leaf | Combinator

@@ -68,4 +68,3 @@ def _pulled_out(expr: Expr) -> Expr:
         rest = mul(*(factor for factor in done.args[0].args if factor not in apart))
         return mul(*apart, call("abs", rest))
     return done
-
